@@ -8,11 +8,12 @@ use std::process::Command;
 const TRANSACTIONS: &str = "20000";
 
 /// Engines, and a target of each whose data lie in memory.
-const TARGETS: [(&str, &str); 8] = [
+const TARGETS: [(&str, &str); 9] = [
     ("turso", "turso::memory:"),
     ("mariadb+private", "mariadb+private:?ram=on"),
     ("mysql+private", "mysql+private:?ram=on"),
     ("mariadb+galera", "mariadb+galera:?nodes=2&ram=on"),
+    ("mysql+group", "mysql+group:?nodes=2&ram=on"),
     ("postgres+private", "postgres+private:?ram=on"),
     ("duckdb", "duckdb::memory:"),
     ("jdbc+h2", "jdbc+h2::memory:"),

@@ -132,7 +132,7 @@ fn full() -> Result<(), String> {
     optional_component("clippy", &[&["clippy", "--all-targets"][..], &turso, &["--", "--deny", "warnings"]].concat())?;
     cargo(&[&["test"][..], &turso].concat())?;
     // Clusters take seconds to start, and a minute to be killed and to join again.
-    let clusters = ["test", "--package", "bourse-engine-galera", "--", "--test-threads", "1"];
+    let clusters = ["test", "--package", "bourse-engine-cluster", "--", "--test-threads", "1"];
     cargo_with(&clusters, &[("BOURSE_LONG_TESTS", "1")])
 }
 

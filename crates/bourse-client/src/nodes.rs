@@ -1,6 +1,6 @@
 //! The nodes of a database that is reached by several addresses.
 
-use bourse_engine::{Conflicts, EngineError, ErrorKind, Session, Setting};
+use bourse_engine::{Conflicts, EngineError, ErrorKind, Isolation, Session, Setting};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// How a node is reached.
@@ -36,6 +36,8 @@ pub struct Nodes<C> {
     /// Whether sessions go to all nodes in turn.
     spread: bool,
     kinds: ConflictKinds,
+    /// The strictest isolation that nodes take.
+    strictest: Isolation,
     /// Whether a node was ever lost.
     was_lost: AtomicBool,
     /// Sessions opened.
@@ -60,9 +62,30 @@ impl<C> Nodes<C> {
             database,
             spread,
             kinds,
+            strictest: Isolation::Serializable,
             was_lost: AtomicBool::new(false),
             opened: AtomicUsize::new(0),
             counts: (0..kinds.by_code.len() + OTHERS.len()).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The same nodes where they refuse a stricter isolation than that: a transaction that asks for more gets that.
+    #[must_use]
+    pub fn with_strictest(self, strictest: Isolation) -> Self {
+        Self { strictest, ..self }
+    }
+
+    /// The strictest isolation that they take.
+    pub fn strictest(&self) -> Isolation {
+        self.strictest
+    }
+
+    /// What a transaction gets that asks for an isolation.
+    pub(crate) fn given(&self, wanted: Isolation) -> Isolation {
+        match (wanted, self.strictest) {
+            (Isolation::Serializable, strictest) => strictest,
+            (Isolation::RepeatableRead, Isolation::ReadCommitted) => Isolation::ReadCommitted,
+            (wanted, _) => wanted,
         }
     }
 
@@ -127,6 +150,12 @@ impl<C> Nodes<C> {
         }
     }
 
+    /// Notes that all nodes were started anew and are there; none counts as lost.
+    pub fn all_are_up(&self) {
+        self.nodes.iter().for_each(|node| node.is_up.store(true, Ordering::Relaxed));
+        self.was_lost.store(false, Ordering::Relaxed);
+    }
+
     /// Whether a node was ever lost: one that comes back counts anew.
     pub fn was_lost(&self) -> bool {
         self.was_lost.load(Ordering::Relaxed)
@@ -182,5 +211,37 @@ impl<C> Nodes<C> {
     pub fn conflicts(&self) -> Vec<Conflicts> {
         let names = self.kinds.by_code.iter().map(|(_, name)| *name).chain(OTHERS);
         names.zip(&self.counts).map(|(name, count)| Conflicts { name, count: count.load(Ordering::Relaxed) }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> Nodes<()> {
+        let kinds = ConflictKinds { by_code: &[], interrupted: false };
+        Nodes::new(vec![("n1".to_owned(), ()), ("n2".to_owned(), ())], "d".to_owned(), true, kinds)
+    }
+
+    #[test]
+    fn a_transaction_gets_no_more_than_nodes_take() {
+        use Isolation::{ReadCommitted, RepeatableRead, Serializable};
+        let all = [ReadCommitted, RepeatableRead, Serializable];
+        assert_eq!(all.map(|wanted| two().given(wanted)), all);
+        let nodes = two().with_strictest(RepeatableRead);
+        assert_eq!(all.map(|wanted| nodes.given(wanted)), [ReadCommitted, RepeatableRead, RepeatableRead]);
+        let nodes = two().with_strictest(ReadCommitted);
+        assert_eq!(all.map(|wanted| nodes.given(wanted)), [ReadCommitted; 3]);
+    }
+
+    #[test]
+    fn nodes_that_were_started_anew_are_not_lost() {
+        let nodes = two();
+        nodes.set_up(1, false);
+        assert!(!nodes.is_up(1) && nodes.was_lost());
+        nodes.set_up(1, true);
+        assert!(nodes.was_lost(), "it counts anew");
+        nodes.all_are_up();
+        assert!(nodes.is_up(0) && nodes.is_up(1) && !nodes.was_lost());
     }
 }

@@ -141,6 +141,7 @@ impl<C: Reach> Session for NodeSession<C> {
             return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
         }
         self.go_home();
+        let isolation = self.nodes.given(isolation);
         let mut left = self.nodes.len();
         loop {
             match self.session()?.begin(isolation, access) {

@@ -20,7 +20,7 @@ pub(crate) struct StoppedCopy {
 impl StoppedCopy {
     /// Stops the server, keeps a copy of its data, and starts it again.
     pub(crate) fn take(self) -> Result<Self, EngineError> {
-        self.stopped(|server| server.folder().keep_copy())?;
+        self.stopped(|server| server.folder().keep_copy(&[]))?;
         Ok(self)
     }
 

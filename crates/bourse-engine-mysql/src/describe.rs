@@ -202,11 +202,12 @@ pub fn table_bytes(connection: &mut Conn, database: &str) -> Result<u64, EngineE
     Ok(bytes.flatten().unwrap_or(0))
 }
 
-/// Bytes of a database's files with what is kept for undoing, and of the redo log, in a data directory.
+/// Bytes of a database's files with what is kept for undoing, and of the redo log and the logs of replication, in a data
+/// directory.
 pub fn sizes(data: &Path, database: &str) -> (u64, u64) {
     let (mut tables, mut log) = (0, 0);
     for (name, bytes) in files(data) {
-        if name.starts_with("ib_logfile") {
+        if ["ib_logfile", "binlog.", "relay-"].iter().any(|start| name.starts_with(start)) {
             log += bytes;
         } else if name.starts_with("ibdata") || name.starts_with("undo") {
             tables += bytes;

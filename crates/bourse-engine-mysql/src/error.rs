@@ -26,7 +26,14 @@ fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
         1062 | 1048 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1586 | 1761 | 1762 | 3819 | 4025 => {
             ErrorKind::Constraint
         }
-        1235 | 1286 | 1289 | 1295 => ErrorKind::Unsupported,
+        // A node of a replication group that is no part of it now: the server is offline or not elected yet, cannot wait for
+        // others' commits, or has locked itself against changes.
+        3032 | 3781..=3783 | 3796 | 3797 | 3799 => ErrorKind::ConnectionLost,
+        1290 if message.contains("--super-read-only") => ErrorKind::ConnectionLost,
+        // The group was lost while it was asked about a commit, which others may have by then.
+        3100 => ErrorKind::InDoubt,
+        // A table without a primary key, or a serializable transaction where a group does not allow it.
+        1235 | 1286 | 1289 | 1295 | 3098 => ErrorKind::Unsupported,
         _ if state.starts_with("23") => ErrorKind::Constraint,
         _ => ErrorKind::Other,
     }
@@ -102,6 +109,11 @@ mod tests {
             (1114, "HY000", "The table 't' is full", ErrorKind::Full),
             (1026, "HY000", "Error writing file 'x' (errno: 28 \"No space left on device\")", ErrorKind::Full),
             (1927, "70100", "Connection was killed", ErrorKind::ConnectionLost),
+            (3796, "HY000", "The option group_replication_consistency cannot be used", ErrorKind::ConnectionLost),
+            (1290, "HY000", "is running with the --super-read-only option", ErrorKind::ConnectionLost),
+            (1290, "HY000", "is running with the --secure-file-priv option", ErrorKind::Other),
+            (3100, "HY000", "Error on observer while running replication hook 'before_commit'.", ErrorKind::InDoubt),
+            (3098, "HY000", "The table does not comply with the requirements", ErrorKind::Unsupported),
             (1064, "42000", "You have an error in your SQL syntax", ErrorKind::Other),
             (1146, "42S02", "Table doesn't exist", ErrorKind::Other),
         ] {

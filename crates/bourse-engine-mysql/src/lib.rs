@@ -51,7 +51,7 @@ mod value;
 
 pub use engine::{MysqlEngine, open};
 pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, Options, Storage};
-pub use server::{Installed, Launch, installed, sweep_target};
+pub use server::{Installed, Launch, SERVER_VARIABLE, installed, sweep_target};
 pub use target::{Place, Target};
 
 /// Parts of this engine that an engine of several such servers is made of.

@@ -163,7 +163,7 @@ pub const OPTIONS: &[OptionSpec<Options>] = &[
     option_spec!("ram" => ram: switch, "keep the data directory in memory (/dev/shm)"),
     option_spec!(
         "server" => server: path,
-        "server program [without it: searched in PATH and the common folders]",
+        "server program, or for MySQL a folder with another system that has it [without it: for MySQL $BOURSE_MYSQLD; then searched in PATH and the common folders]",
     ),
     option_spec!(
         "innodb_buffer_pool" => buffer_pool_bytes: bytes(5 << 20, 1 << 40), "bytes from 5MiB to 1TiB, for example 512MiB",

@@ -14,7 +14,8 @@ const ASKED: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
     'Innodb_os_log_fsyncs', 'Innodb_os_log_written', 'Innodb_log_writes',
     'Aria_transaction_log_syncs', 'Binlog_bytes_written')";
 
-/// What is asked for by its own name; a server answers with those that it knows, a node of a cluster with the `wsrep` ones.
+/// What is asked for by its own name; a server answers with those that it knows, a node of a cluster with the `wsrep` ones or
+/// the `Gr` ones.
 const COUNTERS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
     'Com_commit', 'Com_rollback', 'Handler_read_rnd_next', 'Created_tmp_disk_tables', 'Slow_queries',
     'Innodb_row_lock_waits', 'Innodb_row_lock_time', 'Innodb_deadlocks', 'Innodb_log_waits', 'Innodb_os_log_written',
@@ -22,7 +23,10 @@ const COUNTERS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
     'Innodb_buffer_pool_wait_free', 'Innodb_data_fsyncs', 'Innodb_data_written',
     'wsrep_replicated', 'wsrep_replicated_bytes', 'wsrep_received', 'wsrep_received_bytes', 'wsrep_local_commits',
     'wsrep_local_cert_failures', 'wsrep_local_bf_aborts', 'wsrep_local_replays', 'wsrep_causal_reads',
-    'wsrep_flow_control_sent', 'wsrep_flow_control_paused_ns')";
+    'wsrep_flow_control_sent', 'wsrep_flow_control_paused_ns',
+    'Gr_data_messages_sent_count', 'Gr_data_messages_sent_bytes_sum', 'Gr_control_messages_sent_count',
+    'Gr_all_consensus_proposals_count', 'Gr_all_consensus_time_sum', 'Gr_transactions_consistency_before_begin_count',
+    'Gr_transactions_consistency_before_begin_time_sum')";
 
 /// What the server counts, by its own names.
 ///

@@ -105,22 +105,21 @@ impl ServerFolder {
         self.account.give(&path)
     }
 
-    /// Fills the data directory with a copy of another's, whose server does not run, without the files of these names.
+    /// Makes the data directory a copy of another's, without the files of these names. Neither server may run.
     ///
     /// # Errors
     /// [`EngineError`] of the file system.
     pub fn copy_data_of(&self, other: &Self, without: &[&str]) -> Result<(), EngineError> {
-        copy_folder(&other.data(), &self.data(), &self.account)?;
-        let names = without.iter().map(|name| self.data().join(name)).filter(|path| path.exists());
-        names.into_iter().try_for_each(|path| fs::remove_file(&path).map_err(|e| EngineError::io("remove", &path, &e)))
+        self.replace(&other.data(), &self.data(), without)
     }
 
-    /// Keeps a copy of the data directory beside it, in place of an earlier one. Its server must not run.
+    /// Keeps a copy of the data directory beside it, in place of an earlier one, without the files of these names. Its server
+    /// must not run.
     ///
     /// # Errors
     /// [`EngineError`] of the file system.
-    pub fn keep_copy(&self) -> Result<(), EngineError> {
-        self.replace(&self.data(), &self.path().join(COPY))
+    pub fn keep_copy(&self, without: &[&str]) -> Result<(), EngineError> {
+        self.replace(&self.data(), &self.path().join(COPY), without)
     }
 
     /// Fills the data directory with the copy that was kept. Its server must not run.
@@ -130,16 +129,16 @@ impl ServerFolder {
     pub fn put_back_copy(&self) -> Result<(), EngineError> {
         let copy = self.path().join(COPY);
         fs::metadata(&copy).map_err(|e| EngineError::io("find", &copy, &e))?;
-        self.replace(&copy, &self.data())
+        self.replace(&copy, &self.data(), &[])
     }
 
     /// Makes a folder the copy of another, with its bytes on the disk: what is left to be written later would be written while
     /// a round is measured.
-    fn replace(&self, from: &Path, to: &Path) -> Result<(), EngineError> {
+    fn replace(&self, from: &Path, to: &Path, without: &[&str]) -> Result<(), EngineError> {
         remove_folder(to)?;
         fs::create_dir(to).map_err(|e| EngineError::io("make", to, &e))?;
         self.account.give(to)?;
-        copy_folder(from, to, &self.account)?;
+        copy_folder(from, to, without, &self.account)?;
         sync_folder(to)
     }
 
@@ -195,16 +194,20 @@ impl ServerFolder {
 /// Folder of the copy, beside the data directory.
 const COPY: &str = "copy";
 
-/// Copies what is in a folder into one that is there; what is no file and no folder, such as a socket, is left out.
-fn copy_folder(from: &Path, to: &Path, account: &Account) -> Result<(), EngineError> {
+/// Copies what is in a folder into one that is there, without the files of these names; what is no file and no folder, such as
+/// a socket, is left out too.
+fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &Account) -> Result<(), EngineError> {
     for entry in fs::read_dir(from).map_err(|e| EngineError::io("read", from, &e))? {
         let entry = entry.map_err(|e| EngineError::io("read", from, &e))?;
+        if without.iter().any(|name| entry.file_name() == *name) {
+            continue;
+        }
         let (path, copy) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type().map_err(|e| EngineError::io("look at", &path, &e))?;
         if kind.is_dir() {
             fs::create_dir(&copy).map_err(|e| EngineError::io("make", &copy, &e))?;
             account.give(&copy)?;
-            copy_folder(&path, &copy, account)?;
+            copy_folder(&path, &copy, &[], account)?;
         } else if kind.is_file() {
             copy_file(&path, &copy)?;
             account.give(&copy)?;

@@ -24,7 +24,7 @@ mod slot;
 pub use folder::{ServerFolder, parent};
 pub use leftovers::{sweep, sweep_below};
 pub use ports::free_ports;
-pub use program::{everywhere, version_text};
+pub use program::{everywhere, output_text, version_text};
 pub use server::PrivateServer;
 pub use slot::ServerSlot;
 

@@ -12,6 +12,13 @@ pub fn everywhere(name: &str, usual: impl IntoIterator<Item = PathBuf>) -> Vec<P
 
 /// What a program prints with those arguments, as `--version`; `None` if it cannot be run or fails.
 pub fn version_text(program: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    output_text(command)
+}
+
+/// What a command prints; `None` if it cannot be run or fails.
+pub fn output_text(mut command: Command) -> Option<String> {
+    let output = command.stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }

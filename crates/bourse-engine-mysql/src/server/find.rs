@@ -1,9 +1,14 @@
-//! The server's program, on PATH or in the usual folders.
+//! The server's program, on PATH, in the usual folders, or in the folder of another system.
 
+use super::system::System;
 use crate::options::Flavour;
 use bourse_engine::{EngineError, ErrorKind};
-use bourse_private_server::version_text;
+use bourse_private_server::output_text;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Names MySQL's server, or the folder of a system with it, where a target does not.
+pub const SERVER_VARIABLE: &str = "BOURSE_MYSQLD";
 
 /// Where packages put servers, which is often not on a user's PATH.
 const USUAL: &[&str] = &[
@@ -33,9 +38,39 @@ pub struct Installed {
     pub version: String,
     /// MariaDB's program that fills a new data directory; MySQL's server does that itself.
     pub(super) install: Option<PathBuf>,
+    /// The system that it is part of, if that is not this one.
+    system: Option<System>,
 }
 
-/// The server that a private target of that flavour would start; `program` names it instead of the search.
+impl Installed {
+    /// Runs the server with `--no-defaults`, which has to come first.
+    pub(super) fn command(&self) -> Command {
+        command(&self.server, self.system.as_ref())
+    }
+
+    /// The folder where the server looks for plugins; `None` if it does not say.
+    pub fn plugins(&self) -> Option<PathBuf> {
+        let mut command = self.command();
+        command.args(["--verbose", "--help"]);
+        let told = output_text(command)?;
+        let folder = told.lines().find_map(|line| line.strip_prefix("plugin-dir").filter(|rest| rest.starts_with(' ')));
+        folder.map(|folder| PathBuf::from(folder.trim()))
+    }
+}
+
+fn command(server: &Path, system: Option<&System>) -> Command {
+    match system {
+        Some(system) => system.command(server),
+        None => {
+            let mut command = Command::new(server);
+            command.arg("--no-defaults");
+            command
+        }
+    }
+}
+
+/// The server that a private target of that flavour would start; `program`, or [`SERVER_VARIABLE`] for MySQL's, names it instead
+/// of the search.
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`]: what was not found, where it was looked for and how to get it.
@@ -44,13 +79,24 @@ pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, 
         Flavour::Mariadb => &["mariadbd", "mysqld"],
         Flavour::Mysql => &["mysqld"],
     };
+    let variable = match flavour {
+        Flavour::Mariadb => None,
+        Flavour::Mysql => std::env::var_os(SERVER_VARIABLE).map(PathBuf::from),
+    };
+    let program = program.or(variable.as_deref());
     let candidates = match program {
         Some(program) => vec![program.to_owned()],
         None => names.iter().flat_map(|name| everywhere(name)).collect(),
     };
     let mut other = None;
-    for server in candidates {
-        let Some(words) = version_text(&server, &["--no-defaults", "--version"]) else { continue };
+    for candidate in candidates {
+        let (server, system) = match System::find(&candidate) {
+            Some((server, system)) => (server, Some(system)),
+            None => (candidate, None),
+        };
+        let mut version = command(&server, system.as_ref());
+        version.arg("--version");
+        let Some(words) = output_text(version) else { continue };
         let found = if words.contains("MariaDB") { Flavour::Mariadb } else { Flavour::Mysql };
         if found != flavour {
             other.get_or_insert(server);
@@ -61,7 +107,7 @@ pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, 
             Flavour::Mysql => None,
             Flavour::Mariadb => Some(install_program(&server)?),
         };
-        return Ok(Installed { server, flavour, version, install });
+        return Ok(Installed { server, flavour, version, install, system });
     }
     Err(missing(flavour, program, other.as_deref()))
 }
@@ -96,7 +142,7 @@ fn missing(flavour: Flavour, program: Option<&Path>, other: Option<&Path>) -> En
         Flavour::Mysql => (
             "mysqld",
             "`apt-get install mysql-server-core` (Ubuntu), `dnf install mysql-server` (Fedora) or `brew install mysql` \
-             (macOS) gets it; its service need not run",
+             (macOS) gets it; its service need not run; a folder with another system's serves too (docs/engines.md)",
         ),
     };
     let message = match (program, other) {

@@ -2,8 +2,9 @@
 
 mod find;
 mod start;
+mod system;
 
-pub use find::{Installed, installed};
+pub use find::{Installed, SERVER_VARIABLE, installed};
 pub use start::{DATABASE, Launch, SOCKET, datadir_argument, fill_command, server_command};
 pub(crate) use start::{restart, start, stop};
 

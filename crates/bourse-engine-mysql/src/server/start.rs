@@ -61,7 +61,7 @@ pub(crate) fn start(
         options: options.clone(),
         settings: "",
     };
-    let command = server_command(&installed.server, target, &folder, launch);
+    let command = server_command(&installed, target, &folder, launch);
     let mut server = PrivateServer::start(folder, command)?;
     wait_until_it_answers(&mut server, &connector, until)?;
     Ok((server, connector))
@@ -77,7 +77,8 @@ pub(crate) fn restart(
     let until = Instant::now() + target.options.start_timeout;
     // The old one's socket is no sign of the new one.
     let _ = std::fs::remove_file(server.folder().path().join(SOCKET));
-    let command = server_command(server.program(), target, server.folder(), launch);
+    let installed = installed(target.flavour, target.options.server.as_deref())?;
+    let command = server_command(&installed, target, server.folder(), launch);
     server.start_again(command)?;
     wait_until_it_answers(server, connector, until)
 }
@@ -100,9 +101,9 @@ fn user_argument(folder: &ServerFolder) -> Option<String> {
 }
 
 /// Starts the server on a data directory that is there.
-pub fn server_command(program: &Path, target: &Target, folder: &ServerFolder, launch: &Launch) -> Command {
-    let mut command = Command::new(program);
-    command.arg("--no-defaults").args(user_argument(folder));
+pub fn server_command(installed: &Installed, target: &Target, folder: &ServerFolder, launch: &Launch) -> Command {
+    let mut command = installed.command();
+    command.args(user_argument(folder));
     command.args(arguments(target.flavour, folder.path(), &target.options)).args(&launch.arguments);
     command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
     command
@@ -110,12 +111,22 @@ pub fn server_command(program: &Path, target: &Target, folder: &ServerFolder, la
 
 /// Makes the system's own tables.
 pub fn fill_command(installed: &Installed, folder: &ServerFolder) -> Command {
-    let install = installed.install.as_deref();
-    let mut command = Command::new(install.unwrap_or(&installed.server));
-    command.arg("--no-defaults");
-    match install {
-        Some(_) => command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]),
-        None => command.arg("--initialize-insecure"),
+    let mut command = match &installed.install {
+        Some(install) => {
+            let mut command = Command::new(install);
+            command.args([
+                "--no-defaults",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+                "--skip-name-resolve",
+            ]);
+            command
+        }
+        None => {
+            let mut command = installed.command();
+            command.arg("--initialize-insecure");
+            command
+        }
     };
     command.args(user_argument(folder)).arg(datadir_argument(&folder.data()));
     command.arg(format!("--tmpdir={}", folder.path().join("tmp").display()));

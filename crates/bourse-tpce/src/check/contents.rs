@@ -192,7 +192,7 @@ pub(crate) fn select_all(table: &Table) -> String {
 
 /// Where the digests are kept: a row for each table.
 pub(crate) const CREATE_DIGEST_TABLE: &str = "CREATE TABLE bourse_digest (
-    table_name VARCHAR(64) NOT NULL,
+    table_name VARCHAR(64) NOT NULL PRIMARY KEY,
     row_count BIGINT NOT NULL,
     whole VARCHAR(32) NOT NULL,
     lasting_count BIGINT NOT NULL,

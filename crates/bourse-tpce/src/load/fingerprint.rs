@@ -123,12 +123,12 @@ pub(super) fn indexes(dialect: &'static Dialect) -> impl Iterator<Item = (&'stat
     bourse_schema::load_order().into_iter().flat_map(of)
 }
 
-/// Has one row, written when a load ends.
+/// Has one row, written when a load ends. Its key is one for replicated databases, which refuse tables without.
 pub(super) const DATABASE_TABLE: &str = "bourse_database";
 pub(super) const CREATE_DATABASE_TABLE: &str = "CREATE TABLE bourse_database (
     schema_hash VARCHAR(32) NOT NULL,
     generator BIGINT NOT NULL,
-    first_customer BIGINT NOT NULL,
+    first_customer BIGINT NOT NULL PRIMARY KEY,
     customers BIGINT NOT NULL,
     total_customers BIGINT NOT NULL,
     scale_factor BIGINT NOT NULL,

@@ -291,6 +291,20 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         build: if_built!("galera", galera::RUNNING),
     },
     EngineKind {
+        scheme: "mysql+group",
+        summary: "MySQL Group Replication, a private cluster on this machine, started for the run and removed after it",
+        example: "mysql+group:?nodes=3&ram=on, mysql+group:DIRECTORY?flush_log=2",
+        in_process: None,
+        build: if_built!("galera", galera::PRIVATE_GROUP),
+    },
+    EngineKind {
+        scheme: "group",
+        summary: "MySQL Group Replication, a running cluster",
+        example: "group://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
+        in_process: None,
+        build: if_built!("galera", galera::RUNNING_GROUP),
+    },
+    EngineKind {
         scheme: "postgres+private",
         summary: "PostgreSQL, a private server, started for the run and removed after it",
         example: "postgres+private:?ram=on, postgres+private:DIRECTORY?synchronous_commit=off",

@@ -1,6 +1,7 @@
 //! The program with every engine: those that a build leaves out unless it is told to have them all.
 #![allow(missing_docs, reason = "tests")]
 
+use bourse_engine_cluster::Product;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -95,29 +96,43 @@ fn private_servers_run() {
     }
 }
 
-/// Where a cluster cannot be had, the test's name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 #[test]
 fn galera_runs() {
-    if let Err(why) = bourse_engine_galera::installed(&bourse_engine_galera::Options::DEFAULT) {
-        return eprintln!("skipped: galera_runs ({why})");
+    cluster_runs("galera_runs", Product::Galera, "mariadb+galera", "galera", "wsrep_replicated");
+}
+
+#[test]
+fn group_replication_runs() {
+    let sent = "Gr_data_messages_sent_count";
+    cluster_runs("group_replication_runs", Product::Group, "mysql+group", "group-replication", sent);
+}
+
+/// Where a cluster cannot be had, the test's name is printed. The second round begins as the first did.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+fn cluster_runs(test: &str, product: Product, scheme: &str, name: &str, counter: &str) {
+    if let Err(why) = bourse_engine_cluster::installed(product, &bourse_engine_cluster::Options::DEFAULT) {
+        return eprintln!("skipped: {test} ({why})");
     }
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let target = "mariadb+galera:?nodes=2&ram=on&innodb_buffer_pool=128MiB&log_file=64MiB&flush_log=2";
+    // The program is started without settings from the environment.
+    let server = std::env::var(bourse_engine_mysql::SERVER_VARIABLE).ok().filter(|_| product == Product::Group);
+    let server = server.map_or_else(String::new, |server| format!("&server={server}"));
+    let target = format!("{scheme}:?nodes=2&ram=on&innodb_buffer_pool=128MiB&log_file=64MiB&flush_log=2{server}");
     let size = ["--customers", "1000", "--days", "1", "--users", "4", "--check", "quick"];
-    let length = ["--rounds", "1", "--warmup", "1s", "-T", "5s", "--no-wait", "--json"];
-    let run = printed(folder.path(), &[&["tpce", "run", target][..], &size, &length].concat());
+    let length = ["--rounds", "2", "--warmup", "1s", "-T", "5s", "--no-wait", "--json"];
+    let run = printed(folder.path(), &[&["tpce", "run", &target][..], &size, &length].concat());
     let run: serde_json::Value = serde_json::from_str(&run).expect("a run file is JSON");
     let case = &run["cases"][0];
-    assert_eq!(case["engine"]["name"], "galera");
-    let round = &case["rounds"][0];
-    let checks = round["checks"].as_array().expect("a list");
-    assert!(checks.len() > 20 && checks.iter().all(|check| check["status"] != "failed"), "{checks:?}");
-    let counters = round["counters"].as_array().expect("a list");
-    assert!(
-        counters.iter().any(|it| it["name"] == "wsrep_replicated" && it["count"].as_u64() > Some(0)),
-        "{counters:?}"
-    );
+    assert_eq!(case["engine"]["name"], name);
+    let rounds = case["rounds"].as_array().expect("a list");
+    assert_eq!(rounds.len(), 2);
+    for round in rounds {
+        let checks = round["checks"].as_array().expect("a list");
+        assert!(checks.len() > 20 && checks.iter().all(|check| check["status"] != "failed"), "{checks:?}");
+        let counters = round["counters"].as_array().expect("a list");
+        let is_counted = counters.iter().any(|it| it["name"] == counter && it["count"].as_u64() > Some(0));
+        assert!(is_counted, "{counters:?}");
+    }
     let isolation = case["conditions"]["isolation"].as_array().expect("a list");
     let result = isolation.iter().find(|it| it["operation"] == "Trade-Result").expect("it is listed");
     assert_ne!(result["demanded"], result["provided"], "serializable is not given between nodes");

@@ -1,10 +1,10 @@
 //! A private cluster's life.
 
-use crate::long_cluster;
+use crate::{long_cluster, scheme};
 use bourse_engine::{
     Access, Durability, Engine as _, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
 };
-use bourse_engine_galera::{open, sweep_target};
+use bourse_engine_cluster::{Product, open, sweep_target};
 use bourse_testkit::conformance;
 use bourse_testkit::server::{abandon, is_alive, open_folder};
 
@@ -16,11 +16,20 @@ fn ids(session: &mut dyn Session) -> Vec<i64> {
 }
 
 /// The promises of the seam, by way of one node: sessions at several are not serializable, which is no promise to be tested.
-#[test]
-fn promises_are_kept_at_one_node() {
-    if let Some(engine) = long_cluster("cluster::promises_are_kept_at_one_node", "nodes=2&spread=off&lock_timeout=1s") {
+fn promises_are_kept(test: &str, product: Product) {
+    if let Some(engine) = long_cluster(test, product, "nodes=2&spread=off&lock_timeout=1s") {
         conformance(&engine);
     }
+}
+
+#[test]
+fn promises_are_kept_at_one_node_of_galera() {
+    promises_are_kept("cluster::promises_are_kept_at_one_node_of_galera", Product::Galera);
+}
+
+#[test]
+fn promises_are_kept_at_the_primary_of_a_group() {
+    promises_are_kept("cluster::promises_are_kept_at_the_primary_of_a_group", Product::Group);
 }
 
 /// One cluster through its whole life, for starting one takes seconds.
@@ -30,7 +39,7 @@ fn a_cluster_is_described_killed_started_again_and_removed() {
     if !cfg!(target_os = "linux") {
         return;
     }
-    let Some(engine) = long_cluster(test, "nodes=3&flush_log=1") else { return };
+    let Some(engine) = long_cluster(test, Product::Galera, "nodes=3&flush_log=1") else { return };
     assert!(!engine.exists().unwrap());
     assert_eq!(engine.node_process(0), None, "a cluster was started for nothing");
     let isolation = engine.capabilities().sql.unwrap().isolation;
@@ -115,12 +124,17 @@ fn a_cluster_is_described_killed_started_again_and_removed() {
 #[test]
 fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     let test = "cluster::what_a_killed_owner_has_left_is_removed_by_the_next";
-    if !cfg!(target_os = "linux") || long_cluster(test, "").is_none() {
-        return;
+    for product in [Product::Galera, Product::Group] {
+        if cfg!(target_os = "linux") && long_cluster(test, product, "").is_some() {
+            leftovers_are_removed(scheme(product));
+        }
     }
+}
+
+fn leftovers_are_removed(scheme: &str) {
     let parent = open_folder();
     let folder = parent.path().display();
-    let target = format!("mariadb+galera:{folder}?nodes=2&innodb_buffer_pool=64MiB&log_file=64MiB");
+    let target = format!("{scheme}:{folder}?nodes=2&innodb_buffer_pool=64MiB&log_file=64MiB");
     let engine = open(&target).unwrap();
     engine.session().unwrap();
     let processes = [0, 1].map(|node| engine.node_process(node).unwrap());

@@ -1,6 +1,6 @@
 use bourse_engine::target::{Named, TargetError};
-use bourse_engine_galera::{GRAMMAR, Options, Target};
-use bourse_engine_mysql::Place;
+use bourse_engine_cluster::{GRAMMAR, Options, Product, Target};
+use bourse_engine_mysql::{Flavour, Place};
 
 #[track_caller]
 fn refused(target: &str, expected: &str) {
@@ -27,6 +27,20 @@ fn a_target_is_a_cluster_and_its_settings() {
     };
     assert_eq!(running.nodes, [place("a", 3_306, false), place("b", 3_307, true), place("::1", 3_308, true)]);
     assert!(!running.options.spread);
+    assert_eq!((running.product, running.server.flavour), (Product::Galera, Flavour::Mariadb));
+}
+
+#[test]
+fn a_group_is_written_as_a_galera_cluster_is() {
+    let private = Target::parse("mysql+group:?nodes=2&ram=on").unwrap();
+    assert!(private.is_private() && private.options.server.ram);
+    assert_eq!((private.product, private.server.flavour), (Product::Group, Flavour::Mysql));
+    let running = Target::parse("group://ann@a,b:3307/tpce?causal=off").unwrap();
+    assert_eq!((running.product, running.nodes.len(), running.is_private()), (Product::Group, 2, false));
+    refused("mysql+group:?provider=x", "provider");
+    refused("mysql+group://ann@a,b/tpce", "one that runs already is `group://…`");
+    refused("mariadb+galera://a,b/tpce", "one that runs already is `galera://…`");
+    refused("group://u@a,b/d?nodes=2", "the servers' own configuration");
 }
 
 #[test]
@@ -34,7 +48,7 @@ fn every_option_is_read_as_it_is_shown() {
     bourse_testkit::every_option_is_read_as_it_is_shown(
         &GRAMMAR,
         &Options::DEFAULT,
-        |scheme| if scheme.name == "galera" { "://u@h,i/d" } else { ":" },
+        |scheme| if scheme.name.contains('+') { ":" } else { "://u@h,i/d" },
         |text| Target::parse(text).map(|target| target.options),
     );
 }

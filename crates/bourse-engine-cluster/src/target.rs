@@ -2,15 +2,18 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::options::{GRAMMAR, Options};
+use crate::product::Product;
 use bourse_engine::target::TargetError;
 use bourse_engine_mysql::parts::FORMS;
-use bourse_engine_mysql::{Flavour, Place, Target as ServerTarget};
+use bourse_engine_mysql::{Place, Target as ServerTarget};
 
 /// A parsed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The target as it was typed; it has no password.
     pub text: String,
+    /// Whose cluster it is.
+    pub product: Product,
     /// The nodes of a cluster that runs already, at least one; none of a private cluster.
     pub nodes: Vec<Place>,
     /// The target of one node: the first of a running cluster, any of a private one.
@@ -26,19 +29,32 @@ impl Target {
     /// [`TargetError`]: what is wrong, where, and what was expected.
     ///
     /// ```
-    /// use bourse_engine_galera::Target;
+    /// use bourse_engine_cluster::Target;
     /// let target = Target::parse("galera://ann@a,b:3307,c/tpce?causal=off").unwrap();
     /// assert_eq!(target.nodes.len(), 3);
     /// assert!(!target.options.causal);
     /// assert!(Target::parse("mariadb+galera:?nodes=3").unwrap().nodes.is_empty());
+    /// assert!(Target::parse("mysql+group:?nodes=3").unwrap().is_private());
     /// ```
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let split = GRAMMAR.split(text)?;
-        let (nodes, place) = if split.scheme.name == "galera" {
+        let product = match split.scheme.name {
+            "galera" | "mariadb+galera" => Product::Galera,
+            _ => Product::Group,
+        };
+        let (nodes, place) = if split.scheme.name == product.facts().running {
             let nodes = Place::read_nodes(&GRAMMAR, &FORMS, split)?;
             let first = nodes.first().cloned();
             (nodes, first.expect("an address is read for each part between commas, and there is at least one"))
         } else {
+            // `mysql+group://ann@a,b/tpce` names servers; a folder of such a name is written with `./`.
+            if split.place.starts_with("//") && split.place.contains(['@', ',']) {
+                let why = match product {
+                    Product::Galera => "a private cluster has no addresses; one that runs already is `galera://…`",
+                    Product::Group => "a private group has no addresses; one that runs already is `group://…`",
+                };
+                return Err(TargetError::Place { engine: GRAMMAR.engine, why, forms: GRAMMAR.forms });
+            }
             (Vec::new(), Place::read(&GRAMMAR, &FORMS, split, true)?)
         };
         let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
@@ -46,12 +62,12 @@ impl Target {
         parsed.options.server.tls.check(false)?;
         let server = ServerTarget {
             text: parsed.text.clone(),
-            flavour: Flavour::Mariadb,
+            flavour: product.facts().flavour,
             place,
             others: Vec::new(),
             options: parsed.options.server.clone(),
         };
-        Ok(Self { text: parsed.text, nodes, server, options: parsed.options })
+        Ok(Self { text: parsed.text, product, nodes, server, options: parsed.options })
     }
 
     /// Whether the cluster is ours.

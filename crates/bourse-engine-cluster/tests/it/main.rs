@@ -1,20 +1,23 @@
-//! MariaDB Galera through the seam.
+//! MariaDB Galera and MySQL Group Replication through the seam.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod cluster;
 mod conflicts;
+mod group;
 mod killed;
+mod snapshot;
 mod targets;
 mod tpce;
 
-use bourse_engine_galera::{GaleraEngine, installed, open};
+use bourse_engine_cluster::{ClusterEngine, Product, installed, open};
 
 /// A private cluster small enough for tests, or `None` where it cannot be had: then the test's name is printed.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn cluster(test: &str, query: &str) -> Option<GaleraEngine> {
+fn cluster(test: &str, product: Product, query: &str) -> Option<ClusterEngine> {
+    let scheme = scheme(product);
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
-    let engine = open(&format!("mariadb+galera:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB&{query}")).unwrap();
-    match installed(&engine.target().options) {
+    let engine = open(&format!("{scheme}:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB&{query}")).unwrap();
+    match installed(product, &engine.target().options) {
         Ok(_) => Some(engine),
         Err(why) => {
             eprintln!("skipped: {test} ({why})");
@@ -23,12 +26,20 @@ fn cluster(test: &str, query: &str) -> Option<GaleraEngine> {
     }
 }
 
+/// The scheme of private clusters.
+fn scheme(product: Product) -> &'static str {
+    match product {
+        Product::Galera => "mariadb+galera",
+        Product::Group => "mysql+group",
+    }
+}
+
 /// The same for a test that takes half a minute, which is skipped too unless `BOURSE_LONG_TESTS` says otherwise.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn long_cluster(test: &str, query: &str) -> Option<GaleraEngine> {
+fn long_cluster(test: &str, product: Product, query: &str) -> Option<ClusterEngine> {
     if std::env::var_os("BOURSE_LONG_TESTS").is_none() {
         eprintln!("skipped: {test} (`cargo xtask full` runs it)");
         return None;
     }
-    cluster(test, query)
+    cluster(test, product, query)
 }

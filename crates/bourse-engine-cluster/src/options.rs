@@ -58,44 +58,58 @@ macro_rules! each_node {
     };
 }
 
-/// The grammar of Galera targets, with every option in the order of help and documents. Options of a server hold for each node.
+/// Options that nodes are reached with, which those of a private cluster do not need.
+const TO_REACH: &[&str] = &["password_file", "sslmode", "sslrootcert", "sslcert", "sslkey"];
+
+/// The same for a group, which has no library of its own to be found either.
+const TO_REACH_A_GROUP: &[&str] = &["password_file", "sslmode", "sslrootcert", "sslcert", "sslkey", "provider"];
+
+/// Options that clusters which run already do not have.
+const PRIVATE: &[&str] = &[
+    "nodes",
+    "provider",
+    "ram",
+    "server",
+    "innodb_buffer_pool",
+    "log_file",
+    "flush_log",
+    "flush_method",
+    "doublewrite",
+    "start_timeout",
+];
+
+const fn private_cluster(name: &'static str, without: &'static [&'static str]) -> Scheme {
+    Scheme { name, kind: "a private cluster", without, because: "we start the nodes, and know how to reach them" }
+}
+
+const fn running_cluster(name: &'static str) -> Scheme {
+    Scheme {
+        name,
+        kind: "a running cluster",
+        without: PRIVATE,
+        because: "it belongs to the servers' own configuration",
+    }
+}
+
+/// The grammar of clusters' targets, with every option in the order of help and documents. Options of a server hold for each node.
 pub static GRAMMAR: Grammar<Options> = Grammar {
-    engine: "MariaDB Galera",
+    engine: "MariaDB Galera and MySQL Group Replication",
     schemes: &[
-        Scheme {
-            name: "mariadb+galera",
-            kind: "a private cluster",
-            without: &["password_file", "sslmode", "sslrootcert", "sslcert", "sslkey"],
-            because: "we start the nodes, and know how to reach them",
-        },
-        Scheme {
-            name: "galera",
-            kind: "a running cluster",
-            without: &[
-                "nodes",
-                "provider",
-                "ram",
-                "server",
-                "innodb_buffer_pool",
-                "log_file",
-                "flush_log",
-                "flush_method",
-                "doublewrite",
-                "start_timeout",
-            ],
-            because: "it belongs to the servers' own configuration",
-        },
+        private_cluster("mariadb+galera", TO_REACH),
+        running_cluster("galera"),
+        private_cluster("mysql+group", TO_REACH_A_GROUP),
+        running_cluster("group"),
     ],
-    forms: "mariadb+galera: or galera://USER@HOST,HOST,HOST/DATABASE, each with optional ?OPTION=VALUE&…",
+    forms: "mariadb+galera: or mysql+group:, galera://USER@HOST,HOST,HOST/DATABASE or group://USER@HOST,HOST,HOST/DATABASE, each with optional ?OPTION=VALUE&…",
     options: &[
         option_spec!("nodes" => nodes: number(1, 9), "a number from 1 to 9", "nodes of a private cluster, all on this machine"),
         option_spec!(
             "causal" => causal: switch,
-            "a transaction waits at its beginning until its node has applied what was committed on others (`wsrep_sync_wait=7`)",
+            "a transaction waits at its beginning until its node has applied what was committed on others (`wsrep_sync_wait=7`, `group_replication_consistency=BEFORE`)",
         ),
         option_spec!(
             "spread" => spread: switch,
-            "sessions go to all nodes in turn; off: to the first one, and to another only where it is lost",
+            "sessions go to all nodes in turn; off: to the first one, and to another only where it is lost, and a private group is in single-primary mode",
         ),
         option_spec!(
             "provider" => provider: path,
@@ -135,7 +149,8 @@ mod tests {
             let is_here = GRAMMAR.options.iter().any(|it| it.name == option.name);
             assert_eq!(is_here, !NOT.contains(&option.name), "{}", option.name);
         }
-        let running = GRAMMAR.schemes.iter().find(|scheme| scheme.name == "galera").unwrap();
-        assert!(PRIVATE_ONLY.iter().all(|name| !running.has(name)), "{running:?}");
+        for running in GRAMMAR.schemes.iter().filter(|scheme| !scheme.name.contains('+')) {
+            assert!(PRIVATE_ONLY.iter().all(|name| !running.has(name)), "{running:?}");
+        }
     }
 }

@@ -1,19 +1,22 @@
 //! The engine: a target, its nodes, their sizes.
 
-use crate::cluster::{CAUSAL, PrivateCluster};
-use crate::nodes::{KINDS, Nodes};
+use crate::cluster::PrivateCluster;
+use crate::copy::StoppedCopy;
+use crate::group;
+use crate::product::{Nodes, Product};
 use crate::target::Target;
+use crate::watcher::Watcher;
 use bourse_client::{Announced, NodeSession};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
     Interface, IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting,
-    SqlCapabilities, SqlEngine,
+    Snapshot, SqlCapabilities, SqlEngine,
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
-    Connector, DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, environment,
-    error, exists, foreign, leftovers, sizes, table_bytes,
+    DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, environment, error,
+    exists, foreign, leftovers, sizes, table_bytes,
 };
 use bourse_private_server::parent;
 use mysql::Conn;
@@ -21,13 +24,13 @@ use mysql::prelude::Queryable as _;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A MariaDB Galera cluster under test.
-pub struct GaleraEngine {
+/// A cluster under test.
+pub struct ClusterEngine {
     target: Target,
     /// Once something needed it.
     reached: Mutex<Option<Reached>>,
     /// A connection to each node for sizes, so that asking for them each second opens none.
-    watchers: Mutex<Vec<Option<Watcher>>>,
+    watchers: Arc<Mutex<Vec<Option<Watcher>>>>,
     announced: Announced,
 }
 
@@ -39,12 +42,6 @@ struct Reached {
     private: Option<Arc<PrivateCluster>>,
 }
 
-struct Watcher {
-    connection: Conn,
-    /// What the server had counted before us.
-    before: Status,
-}
-
 /// Opens a target: reads it; a private cluster is started at first use.
 ///
 /// # Errors
@@ -52,28 +49,28 @@ struct Watcher {
 ///
 /// ```
 /// use bourse_engine::Engine as _;
-/// let engine = bourse_engine_galera::open("mariadb+galera:?nodes=3&ram=on").unwrap();
+/// let engine = bourse_engine_cluster::open("mariadb+galera:?nodes=3&ram=on").unwrap();
 /// assert!(!engine.exists().unwrap());
-/// assert!(bourse_engine_galera::open("galera://root@a,b/x?nodes=3").is_err());
+/// assert!(bourse_engine_cluster::open("galera://root@a,b/x?nodes=3").is_err());
 /// ```
-pub fn open(target: &str) -> Result<GaleraEngine, TargetError> {
-    Target::parse(target).map(GaleraEngine::new)
+pub fn open(target: &str) -> Result<ClusterEngine, TargetError> {
+    Target::parse(target).map(ClusterEngine::new)
 }
 
-impl std::fmt::Debug for GaleraEngine {
+impl std::fmt::Debug for ClusterEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GaleraEngine").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("ClusterEngine").field("target", &self.target).finish_non_exhaustive()
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl GaleraEngine {
+impl ClusterEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
-        Self { target, reached: Mutex::default(), watchers: Mutex::default(), announced: Announced::default() }
+        Self { target, reached: Mutex::default(), watchers: Arc::default(), announced: Announced::default() }
     }
 
     /// The target as it was read.
@@ -125,7 +122,7 @@ impl GaleraEngine {
         }
         let made = if self.target.is_private() {
             let private = Arc::new(PrivateCluster::start(&self.target)?);
-            Reached { nodes: Arc::new(private.nodes(self.target.options.spread)), private: Some(private) }
+            Reached { nodes: Arc::new(private.nodes()), private: Some(private) }
         } else {
             Reached { nodes: Arc::new(running(&self.target)?), private: None }
         };
@@ -187,14 +184,6 @@ impl GaleraEngine {
     }
 }
 
-impl Watcher {
-    fn of(connector: &Connector) -> Result<Self, EngineError> {
-        let mut connection = connector.connect(None)?;
-        let before = Status::read(&mut connection)?;
-        Ok(Self { connection, before })
-    }
-}
-
 /// The nodes of a cluster that runs already.
 fn running(target: &Target) -> Result<Nodes, EngineError> {
     let places: Vec<&Place> = target.nodes.iter().collect();
@@ -202,30 +191,31 @@ fn running(target: &Target) -> Result<Nodes, EngineError> {
         Place::Running { database, .. } => database.clone(),
         Place::Private { .. } => String::new(),
     };
-    let settings = if target.options.causal { CAUSAL } else { "" };
-    let nodes = connectors(&target.options.server, &places, settings, environment())?;
-    Ok(Nodes::new(nodes, database, target.options.spread, KINDS))
+    let options = &target.options;
+    let settings = target.product.settings(options.causal);
+    let nodes = connectors(&options.server, &places, settings, environment())?;
+    let nodes = target.product.nodes(nodes, database, options.spread);
+    if target.product == Product::Galera {
+        return Ok(nodes);
+    }
+    let (_, strictest) = nodes.reach(0, |connector| group::check_mode(connector, options.spread))?;
+    Ok(nodes.with_strictest(strictest))
 }
 
-/// Variables of the cluster that a figure depends on.
-const VARIABLES: &str = "SHOW SESSION VARIABLES WHERE Variable_name IN (
-    'wsrep_sync_wait', 'wsrep_slave_threads', 'wsrep_sst_method', 'wsrep_retry_autocommit', 'wsrep_certify_nonPK',
-    'wsrep_trx_fragment_size', 'wsrep_osu_method')";
-
-/// What the cluster says of itself.
-const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
-    'wsrep_cluster_size', 'wsrep_cluster_status', 'wsrep_provider_version', 'wsrep_protocol_version')";
-
-impl Engine for GaleraEngine {
+impl Engine for ClusterEngine {
     fn description(&self) -> Result<Description, EngineError> {
         let (nodes, mut connection) = self.reach()?;
         let mut description = describe(&self.target.server, &mut connection)?;
-        "galera".clone_into(&mut description.engine);
-        for sql in [VARIABLES, STATUS] {
-            let rows: Vec<(String, String)> = connection.query(sql).map_err(|e| error(&e).with_statement(sql))?;
+        let facts = self.target.product.facts();
+        facts.name.clone_into(&mut description.engine);
+        for sql in facts.described {
+            let rows: Vec<(String, String)> = connection.query(*sql).map_err(|e| error(&e).with_statement(sql))?;
             description.settings.extend(rows.into_iter().map(|(name, value)| Setting { name, value }));
         }
         description.settings.extend(nodes.settings());
+        if nodes.strictest() != Isolation::Serializable {
+            description.warnings.push(group::REFUSES_SERIALIZABLE.to_owned());
+        }
         if !self.target.is_private() {
             describe_way(&mut description, nodes.connector(0), &mut connection);
         }
@@ -290,6 +280,16 @@ impl Engine for GaleraEngine {
         let started = private.and_then(|it| it.data().next().map(std::path::Path::to_owned));
         let planned = || parent(directory.as_deref(), self.target.options.server.ram);
         Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        let Reached { nodes, private } = self.reached()?;
+        let Some(cluster) = private else {
+            return Err(EngineError::unsupported(
+                "no copy of its database can be kept: a cluster that others run is not stopped for it",
+            ));
+        };
+        Ok(Box::new(StoppedCopy { cluster, nodes, watchers: Arc::clone(&self.watchers) }.take()?))
     }
 
     /// Every node looks at its own data; one that is lost is no part of the cluster until it has joined again.
@@ -375,7 +375,7 @@ impl Engine for GaleraEngine {
     }
 }
 
-impl SqlEngine for GaleraEngine {
+impl SqlEngine for ClusterEngine {
     fn dialect(&self) -> &'static Dialect {
         &bourse_schema::MYSQL
     }
@@ -396,14 +396,10 @@ impl SqlEngine for GaleraEngine {
     }
 }
 
-impl OwnedServer for GaleraEngine {
+impl OwnedServer for ClusterEngine {
     /// Every node at once.
     fn kill(&self) -> Result<(), EngineError> {
-        let Reached { nodes, .. } = self
-            .looked_at()
-            .ok_or_else(|| EngineError::unsupported("there is no cluster of ours to kill or to start again"))?;
-        let private = self.private()?;
-        (0..nodes.len()).try_for_each(|node| private.kill(node))
+        self.private()?.kill_all()
     }
 
     fn restart(&self) -> Result<(), EngineError> {

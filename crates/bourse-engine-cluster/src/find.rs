@@ -1,8 +1,10 @@
-//! What a private cluster needs: MariaDB's server, Galera's library, the programs that nodes copy their state with.
+//! What a private cluster needs: the server with its plugin; for Galera its library, and the programs that nodes copy their
+//! state with.
 
 use crate::options::Options;
+use crate::product::Product;
 use bourse_engine::EngineError;
-use bourse_engine_mysql::{Flavour, Installed as InstalledServer, installed as installed_server};
+use bourse_engine_mysql::{Installed as InstalledServer, installed as installed_server};
 use bourse_private_server::everywhere;
 use std::path::PathBuf;
 
@@ -25,16 +27,42 @@ const USUAL: &[&str] = &["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/b
 pub struct Installed {
     /// The server.
     pub server: InstalledServer,
-    /// Galera's library.
-    pub provider: PathBuf,
+    /// Galera's library; none of a group.
+    pub provider: Option<PathBuf>,
 }
 
 /// What a private cluster would be started from.
 ///
 /// # Errors
 /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported): what was not found, and how to get it.
-pub fn installed(options: &Options) -> Result<Installed, EngineError> {
-    let server = installed_server(Flavour::Mariadb, options.server.server.as_deref())?;
+pub fn installed(product: Product, options: &Options) -> Result<Installed, EngineError> {
+    let server = installed_server(product.facts().flavour, options.server.server.as_deref())?;
+    let provider = match product {
+        Product::Galera => Some(galera_library(options)?),
+        Product::Group => {
+            check_plugin(&server)?;
+            None
+        }
+    };
+    Ok(Installed { server, provider })
+}
+
+/// Looks for the plugin where the server would.
+fn check_plugin(server: &InstalledServer) -> Result<(), EngineError> {
+    // A server that does not say where its plugins are says at its start whether it has this one.
+    let Some(plugin) = server.plugins().map(|folder| folder.join("group_replication.so")) else { return Ok(()) };
+    if plugin.is_file() {
+        return Ok(());
+    }
+    Err(EngineError::unsupported(format!(
+        "{} is not there: the server {} has no Group Replication",
+        plugin.display(),
+        server.server.display()
+    )))
+}
+
+/// Galera's library, where everything else is there too.
+fn galera_library(options: &Options) -> Result<PathBuf, EngineError> {
     let provider = match &options.provider {
         Some(named) if named.is_file() => named.clone(),
         Some(named) => {
@@ -62,7 +90,7 @@ pub fn installed(options: &Options) -> Result<Installed, EngineError> {
              lsof and iproute2",
         ));
     }
-    Ok(Installed { server, provider })
+    Ok(provider)
 }
 
 #[cfg(test)]
@@ -73,7 +101,7 @@ mod tests {
     #[test]
     fn a_library_that_is_missing_is_told_by_its_path() {
         let options = Options { provider: Some("/nowhere/libgalera_smm.so".into()), ..Options::DEFAULT };
-        let refused = installed(&options).unwrap_err();
+        let refused = installed(Product::Galera, &options).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Unsupported);
         // Where there is no server either, that is told first.
         let words = refused.message();

@@ -1,0 +1,43 @@
+//! Copies of a private cluster's data, so that rounds begin alike without loading again.
+
+use crate::cluster::PrivateCluster;
+use crate::engine::locked;
+use crate::product::Nodes;
+use crate::watcher::Watcher;
+use bourse_engine::{EngineError, Snapshot};
+use std::sync::{Arc, Mutex};
+
+/// A copy of the first node's data, taken while no node ran; the other nodes begin with the same.
+pub(crate) struct StoppedCopy {
+    pub(crate) cluster: Arc<PrivateCluster>,
+    pub(crate) nodes: Arc<Nodes>,
+    /// Connections that would end with their servers.
+    pub(crate) watchers: Arc<Mutex<Vec<Option<Watcher>>>>,
+}
+
+impl StoppedCopy {
+    /// Ends all nodes, keeps a copy of the first one's data, and starts the cluster again.
+    pub(crate) fn take(self) -> Result<Self, EngineError> {
+        self.stopped(PrivateCluster::keep_copy)?;
+        Ok(self)
+    }
+
+    /// Stops and starts the cluster; nobody asks for sizes meanwhile.
+    fn stopped(&self, act: impl FnOnce(&PrivateCluster) -> Result<(), EngineError>) -> Result<(), EngineError> {
+        let mut watchers = locked(&self.watchers);
+        watchers.clear();
+        act(&self.cluster)?;
+        self.nodes.all_are_up();
+        Ok(())
+    }
+}
+
+impl Snapshot for StoppedCopy {
+    fn how(&self) -> &str {
+        "data of the first node copied while no node ran"
+    }
+
+    fn restore(&self) -> Result<(), EngineError> {
+        self.stopped(PrivateCluster::put_back_copy)
+    }
+}
