@@ -18,11 +18,9 @@ impl Parameters {
         const VERSION_1: u8 = 1;
         const USER_NAME: u8 = 28;
         const CONFIG: u8 = 87;
-        const PATH_IS_UTF8: u8 = 77;
-        // Deadlocks are looked for after this many seconds; 10 unless said.
-        let config = format!("Providers={}\nDeadlockTimeout=1", library.engine);
+        let config = format!("Providers={}", library.engine);
         let mut this = Self(vec![VERSION_1]);
-        this.add(USER_NAME, b"SYSDBA").add(CONFIG, config.as_bytes()).add(PATH_IS_UTF8, &[]);
+        this.add(USER_NAME, b"SYSDBA").add(CONFIG, config.as_bytes());
         this
     }
 
@@ -151,9 +149,13 @@ impl Attachment {
     ) -> Result<Self, EngineError> {
         // What is not a whole path may be looked up elsewhere, as an alias.
         let whole = std::path::absolute(path).map_err(|e| EngineError::io("find", path, &e))?;
-        let name = whole.to_str().and_then(|name| CString::new(name).ok()).ok_or_else(|| {
-            EngineError::unsupported(format!("Firebird takes paths in UTF-8 alone, which {} is not", whole.display()))
-        })?;
+        let refused = |why: &str| EngineError::unsupported(format!("{}: {why}", whole.display()));
+        if cfg!(unix) && whole.as_os_str().as_encoded_bytes().contains(&b':') {
+            return Err(refused("Firebird takes what stands before a colon for another machine's name: name a path without one"));
+        }
+        // It converts others by the locale of the process, which is that of C.
+        let name = whole.to_str().filter(|name| name.is_ascii()).and_then(|name| CString::new(name).ok());
+        let name = name.ok_or_else(|| refused("Firebird takes only ASCII characters in paths: name a path of those"))?;
         let status = Status::new(library);
         // SAFETY: the provider lives as long as the library; name and list live until this returns.
         let raw = unsafe {

@@ -6,15 +6,33 @@
 use crate::attachment::{Attachment, Parameters};
 use crate::library::Library;
 use crate::options::{Options, Sync};
+use crate::statement::Statement;
 use bourse_engine::{EngineError, ErrorKind, FileUse};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Statements that a session has prepared, by their numbers.
+#[derive(Default)]
+pub(crate) struct Prepared(Mutex<Vec<Option<Statement>>>);
+
+impl Prepared {
+    #[inline]
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Option<Statement>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// A database that is open; closed when the last one drops it.
 pub(crate) struct Database {
     library: &'static Library,
     path: PathBuf,
     options: Options,
+    /// Commits of transactions that write which have begun, and which have ended.
+    begun: AtomicU64,
+    ended: AtomicU64,
+    /// Those of all sessions.
+    prepared: Mutex<Vec<Arc<Prepared>>>,
     /// Closed before the file is free for others.
     keeper: Mutex<Attachment>,
     _use: FileUse,
@@ -86,7 +104,16 @@ impl Database {
             drop(keeper);
             keeper = Attachment::open(library, path, &parameters(Some(pages))).map_err(|e| elsewhere(path, e))?;
         }
-        Ok(Self { library, path: path.to_owned(), options: options.clone(), keeper: Mutex::new(keeper), _use: used })
+        Ok(Self {
+            library,
+            path: path.to_owned(),
+            options: options.clone(),
+            begun: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
+            prepared: Mutex::default(),
+            keeper: Mutex::new(keeper),
+            _use: used,
+        })
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -96,6 +123,49 @@ impl Database {
     /// The connection that keeps the database open.
     pub(crate) fn keeper(&self) -> MutexGuard<'_, Attachment> {
         self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what commits changes, and counts it.
+    #[inline]
+    pub(crate) fn committing<T>(&self, commit: impl FnOnce() -> T) -> T {
+        self.begun.fetch_add(1, Ordering::AcqRel);
+        let done = commit();
+        self.ended.fetch_add(1, Ordering::AcqRel);
+        done
+    }
+
+    /// How many commits have ended: all that a transaction is sure to see which begins now.
+    #[inline]
+    pub(crate) fn commits_seen(&self) -> u64 {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Whether others may have committed since a transaction began that is sure to see so many.
+    #[inline]
+    pub(crate) fn others_committed_since(&self, seen: u64) -> bool {
+        self.begun.load(Ordering::Acquire) != seen
+    }
+
+    fn prepared(&self) -> MutexGuard<'_, Vec<Arc<Prepared>>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The place of a new session's statements.
+    pub(crate) fn new_prepared(&self) -> Arc<Prepared> {
+        let new = Arc::<Prepared>::default();
+        self.prepared().push(Arc::clone(&new));
+        new
+    }
+
+    /// Drops all statements of a session, whose connection is still open.
+    pub(crate) fn remove_prepared(&self, of: &Arc<Prepared>) {
+        self.prepared().retain(|known| !Arc::ptr_eq(known, of));
+        of.lock().clear();
+    }
+
+    /// Drops the statements of all sessions; they prepare them anew.
+    pub(crate) fn forget_prepared(&self) {
+        self.prepared().iter().for_each(|known| known.lock().clear());
     }
 
     /// A new connection, which must be dropped before the database.

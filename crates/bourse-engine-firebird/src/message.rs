@@ -54,7 +54,12 @@ pub(crate) struct Message {
     /// How many values the caller has to give.
     values: usize,
     block: Vec<u64>,
+    /// Whether the values are looked for, and not stored.
+    is_query: bool,
 }
+
+/// The least number. Firebird 3.0 puts it behind 0 in an index, so that what is looked for from there on is not found.
+const LEAST: i64 = i64::MIN;
 
 impl Message {
     /// Reads what a statement's parameters are. Their descriptions are given back here.
@@ -68,10 +73,11 @@ impl Message {
         attachment: &Attachment,
         described: *mut RawMetadata,
         order: Vec<usize>,
+        is_query: bool,
     ) -> Result<Self, EngineError> {
         let status = attachment.status();
         let values = order.iter().max().map_or(0, |number| number + 1);
-        let mut this = Self { metadata: described, places: Vec::with_capacity(order.len()), order, values, block: vec![] };
+        let mut this = Self { metadata: described, places: Vec::with_capacity(order.len()), order, values, block: vec![], is_query };
         // SAFETY: as the caller promises.
         unsafe {
             let table = Object::table(described);
@@ -123,12 +129,31 @@ impl Message {
             return Err(EngineError::new(ErrorKind::Other, words));
         }
         for at in 0..self.places.len() {
-            let value = value_at(params, self.order[at]);
+            let value = self.value(params, at)?;
             if !self.put(at, value) {
                 self.put_other(attachment, transaction, params, at)?;
             }
         }
         Ok(())
+    }
+
+    /// The value of a place.
+    #[inline]
+    fn value<'v>(&self, params: Params<'v>, at: usize) -> Result<Value<'v>, EngineError> {
+        match value_at(params, self.order[at]) {
+            Value::Int(LEAST) => self.least(),
+            value => Ok(value),
+        }
+    }
+
+    /// The next number in the place of the least one: as good where that is looked for, since it is never stored.
+    #[cold]
+    fn least(&self) -> Result<Value<'static>, EngineError> {
+        if self.is_query {
+            return Ok(Value::Int(LEAST + 1));
+        }
+        let words = format!("Firebird finds the number {LEAST} in no index, so that it is not stored");
+        Err(EngineError::unsupported(words))
     }
 
     /// Puts a value into its place, if it has the form that the place has.
@@ -191,7 +216,7 @@ impl Message {
         params: Params<'_>,
         at: usize,
     ) -> Result<(), EngineError> {
-        let value = value_at(params, self.order[at]);
+        let value = self.value(params, at)?;
         if let (Form::Lob, Value::Text(_) | Value::Blob(_)) = (self.places[at].form, value) {
             return self.put_lob(attachment, transaction, at, value);
         }
@@ -200,7 +225,7 @@ impl Message {
         }
         self.lay_out(attachment)?;
         for again in 0..=at {
-            let value = value_at(params, self.order[again]);
+            let value = self.value(params, again)?;
             if !self.put(again, value) {
                 self.put_lob(attachment, transaction, again, value)?;
             }

@@ -76,7 +76,7 @@ impl Options {
         sync: Sync::Full,
         page_size: PageSize::KiB8,
         cache_bytes: None,
-        lock_timeout: Duration::from_secs(10),
+        lock_timeout: Duration::from_secs(1),
         serializable: Serializable::Snapshot,
     };
 }
@@ -106,7 +106,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             show: |options| options.cache_bytes.map_or_else(String::new, show_bytes),
         },
         option_spec!("lock_timeout" => lock_timeout: seconds(0, 3_600), "a time in whole seconds from 0s to 3600s",
-            "how long a transaction waits for a row that another one has changed before it fails with a conflict; 0s: not at all"),
+            "how long a transaction waits for a row that another one has changed before it fails with a conflict, also where the two wait for each other; 0s: not at all"),
         option_spec!("serializable" => serializable: word(Serializable), "snapshot, tables",
             "what a transaction has that is to be serializable: snapshot: no more than one whose reads are to repeat; tables: locks on each table that it reads or changes"),
     ],

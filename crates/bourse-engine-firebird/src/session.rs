@@ -1,7 +1,7 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::attachment::{Attachment, Begin, Sees, Transaction, has_conflict};
-use crate::database::Database;
+use crate::database::{Database, Prepared};
 use crate::options::{Options, Serializable};
 use crate::statement::{Kind, Statement};
 use bourse_engine::{
@@ -25,28 +25,33 @@ impl Begins {
 
 pub(crate) struct FirebirdSession {
     /// Dropped before the connection.
-    statements: Vec<Option<Statement>>,
+    prepared: Arc<Prepared>,
     transaction: Option<Transaction>,
-    /// Whether a conflict has met the open transaction, which can only be rolled back then.
+    /// Of the open transaction: whether it may write, and commits that it is sure to see.
+    writes: bool,
+    seen: u64,
+    /// Whether the transaction met a conflict. It was undone at once, so that it is in nobody's way, and its end is still to come.
     has_conflict: bool,
     begins: Begins,
     serializable: Serializable,
     /// Dropped before the database.
     attachment: Attachment,
-    _database: Arc<Database>,
+    database: Arc<Database>,
 }
 
 impl FirebirdSession {
     pub(crate) fn new(database: Arc<Database>) -> Result<Self, EngineError> {
         let options = database.options();
         Ok(Self {
-            statements: Vec::new(),
+            prepared: database.new_prepared(),
             transaction: None,
+            writes: false,
+            seen: 0,
             has_conflict: false,
             begins: Begins::new(options),
             serializable: options.serializable,
             attachment: database.connect()?,
-            _database: database,
+            database,
         })
     }
 
@@ -64,18 +69,19 @@ impl FirebirdSession {
     ) -> Result<T, EngineError> {
         self.refuse_failed()?;
         if let Some(transaction) = self.transaction.take() {
-            let done = work(self, &transaction);
-            self.transaction = Some(transaction);
-            if let Err(error) = &done
-                && error.kind() == ErrorKind::Conflict
-            {
-                self.has_conflict = true;
+            let done = work(self, &transaction).map_err(|error| self.unless_unseen(error));
+            match &done {
+                Err(error) if error.kind() == ErrorKind::Conflict => {
+                    self.has_conflict = true;
+                    self.attachment.roll_back(transaction)?;
+                }
+                _ => self.transaction = Some(transaction),
             }
             return done;
         }
         let transaction = self.attachment.begin(&self.begins.committed[usize::from(!only_reads)])?;
         match work(self, &transaction) {
-            Ok(value) => self.attachment.commit(transaction).map(|()| value),
+            Ok(value) => self.commit_it(transaction, !only_reads).map(|()| value),
             Err(error) => {
                 // The first error is the one to report.
                 let _ = self.attachment.roll_back(transaction);
@@ -84,8 +90,20 @@ impl FirebirdSession {
         }
     }
 
-    fn prepared(&self, sql: &'static Sql) -> Option<&Statement> {
-        self.statements.get(sql.slot()).and_then(Option::as_ref)
+    /// A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
+    fn unless_unseen(&self, error: EngineError) -> EngineError {
+        if error.kind() == ErrorKind::Constraint && self.database.others_committed_since(self.seen) {
+            return EngineError::new(ErrorKind::Conflict, error.message()).with_code(error.code().unwrap_or_default());
+        }
+        error
+    }
+
+    fn commit_it(&self, transaction: Transaction, writes: bool) -> Result<(), EngineError> {
+        if writes {
+            self.database.committing(|| self.attachment.commit(transaction))
+        } else {
+            self.attachment.commit(transaction)
+        }
     }
 
     #[inline]
@@ -96,28 +114,23 @@ impl FirebirdSession {
         limit: Option<u64>,
         each: &mut EachRow<'_>,
     ) -> Result<u64, EngineError> {
-        let is_query = self.prepared(sql).is_some_and(|statement| statement.kind() == Kind::Query);
+        let slot = sql.slot();
+        let prepared = Arc::clone(&self.prepared);
+        let mut statements = prepared.lock();
+        let known = statements.get(slot).and_then(Option::as_ref);
+        let is_query = known.is_some_and(|statement| statement.kind() == Kind::Query);
         let ran = self.within(is_query, |session, transaction| {
-            let slot = sql.slot();
-            if !matches!(session.statements.get(slot), Some(Some(_))) {
-                session.prepare(sql, transaction)?;
+            if !matches!(statements.get(slot), Some(Some(_))) {
+                if statements.len() <= slot {
+                    statements.resize_with(slot + 1, || None);
+                }
+                let text = sql.render(&bourse_schema::FIREBIRD);
+                statements[slot] = Some(Statement::prepare(&session.attachment, transaction, &text)?);
             }
-            let statement = session.statements[slot].as_mut().expect("prepared just before");
+            let statement = statements[slot].as_mut().expect("prepared just before");
             statement.run(&session.attachment, transaction, params, limit, each)
         });
         ran.map_err(|e| e.with_statement(sql.text()))
-    }
-
-    #[cold]
-    fn prepare(&mut self, sql: &'static Sql, transaction: &Transaction) -> Result<(), EngineError> {
-        let slot = sql.slot();
-        let text = sql.render(&bourse_schema::FIREBIRD);
-        let statement = Statement::prepare(&self.attachment, transaction, &text)?;
-        if self.statements.len() <= slot {
-            self.statements.resize_with(slot + 1, || None);
-        }
-        self.statements[slot] = Some(statement);
-        Ok(())
     }
 
     /// Runs a text that is parsed for this run alone.
@@ -126,7 +139,7 @@ impl FirebirdSession {
             let mut statement = Statement::prepare(&session.attachment, transaction, sql)?;
             if statement.kind() == Kind::Schema {
                 // A table that a prepared statement knows is in use, and is neither changed nor dropped.
-                session.statements.clear();
+                session.database.forget_prepared();
             }
             statement.run(&session.attachment, transaction, Params::of(params), None, each)
         });
@@ -138,6 +151,7 @@ impl Drop for FirebirdSession {
     fn drop(&mut self) {
         // The connection would undo it too when it closes.
         let _ = self.rollback();
+        self.database.remove_prepared(&self.prepared);
     }
 }
 
@@ -147,6 +161,7 @@ impl Session for FirebirdSession {
     }
 
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        self.refuse_failed()?;
         if self.transaction.is_some() {
             return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
         }
@@ -155,7 +170,9 @@ impl Session for FirebirdSession {
             (Isolation::RepeatableRead, _) | (Isolation::Serializable, Serializable::Snapshot) => &self.begins.snapshot,
             (Isolation::Serializable, Serializable::Tables) => &self.begins.alone,
         };
-        self.transaction = Some(self.attachment.begin(&begins[usize::from(access == Access::Write)])?);
+        self.writes = access == Access::Write;
+        self.seen = self.database.commits_seen();
+        self.transaction = Some(self.attachment.begin(&begins[usize::from(self.writes)])?);
         Ok(())
     }
 
@@ -186,11 +203,11 @@ impl Session for FirebirdSession {
 
     fn commit(&mut self) -> Result<(), EngineError> {
         if self.has_conflict {
-            self.rollback()?;
+            self.has_conflict = false;
             return Err(has_conflict("was rolled back"));
         }
         match self.transaction.take() {
-            Some(transaction) => self.attachment.commit(transaction),
+            Some(transaction) => self.commit_it(transaction, self.writes),
             None => Ok(()),
         }
     }

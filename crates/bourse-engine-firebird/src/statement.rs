@@ -82,7 +82,8 @@ impl Statement {
                 _ if flags & value::HAS_CURSOR != 0 => Kind::Query,
                 _ => Kind::Change,
             };
-            let input = Message::new(attachment, status.check(|status| (table.get_input)(raw, status))?, order)?;
+            let described = status.check(|status| (table.get_input)(raw, status))?;
+            let input = Message::new(attachment, described, order, kind == Kind::Query)?;
             let output = Output::new(attachment, status.check(|status| (table.get_output)(raw, status))?)?;
             Ok(Self { raw: owned, kind, input, output })
         }

@@ -32,7 +32,8 @@ pub struct Dialect {
     ///
     /// `one` and `rate_one` are the stored numbers of 1.00 and of a tax rate of 1; `CAST(x {per_day} AS {date_type})` is the
     /// day of a timestamp; `{after_two_days} x {two_days}` is two days later, and `five_seconds` likewise; `from_one_row`
-    /// stands where a query needs no table; `constraints` is the name of a column.
+    /// stands where a query needs no table; `constraints` and `row_count` are names of columns;
+    /// `{start_of}x{two_letters}` are the first two letters of a text.
     pub holes: &'static [(&'static str, &'static str)],
     /// How the engine tells what it has.
     pub catalog: Catalog,
@@ -68,6 +69,9 @@ const STANDARD_HOLES: &[(&str, &str)] = &[
     ("five_seconds", "+ INTERVAL '5' SECOND"),
     ("from_one_row", ""),
     ("constraints", "constraints"),
+    ("row_count", "row_count"),
+    ("start_of", "substr("),
+    ("two_letters", ", 1, 2)"),
 ];
 
 /// The words of most engines.
@@ -323,6 +327,9 @@ pub static FIREBIRD: Dialect = Dialect {
         ("after_five_seconds", "DATEADD(5 SECOND TO "),
         ("five_seconds", ")"),
         ("from_one_row", "FROM rdb$database"),
+        ("row_count", "\"ROW_COUNT\""),
+        ("start_of", "left("),
+        ("two_letters", ", 2)"),
     ],
     catalog: FIREBIRD_CATALOG,
 };

@@ -51,7 +51,7 @@ fn it_describes_itself() {
         let setting =
             |name: &str| description.settings.iter().find(|setting| setting.name == name).unwrap().value.clone();
         assert_eq!([setting("forced_writes"), setting("page_size")], [forced, page_size], "{sync}");
-        assert_eq!([setting("page_buffers"), setting("lock_timeout")], ["2048", "10s"], "{sync}");
+        assert_eq!([setting("page_buffers"), setting("lock_timeout")], ["2048", "1s"], "{sync}");
         assert!(class.contains(&description.durability), "{sync}: {description:?}");
         assert!(description.version.starts_with(|first: char| first.is_ascii_digit()), "{}", description.version);
         assert!(setting("library").contains("fbclient") && setting("library_sha256").len() == 64);

@@ -103,20 +103,25 @@ fn reading_leaves_the_file_as_it_is() {
     assert!(at(&folder.path().join("absent"), "").for_reading().unwrap().is_none());
 }
 
-/// A path is a path, also where Firebird by itself would find a machine's name in it, or an alias.
+/// Firebird by itself would look for another machine, or for an alias.
 #[test]
 fn a_path_is_nothing_else() {
     if !is_there("files::a_path_is_nothing_else") {
         return;
     }
     let folder = folder();
-    for name in ["localhost:x.fdb", "inet:x", "employee", "a b é.fdb"] {
+    for name in ["employee", "a b.fdb"] {
         let path = folder.path().join(name);
         let engine = at(&path, "");
         with_one(&engine);
         assert!(path.is_file() && engine.footprint().unwrap().data_bytes > 100_000, "{name}");
         assert_eq!(numbers(&engine), [1], "{name}");
     }
+    for (name, expected) in [("localhost:x", "without one"), ("é", "ASCII")] {
+        let refused = at(&folder.path().join(name), "").session().err().unwrap();
+        assert!(refused.kind() == ErrorKind::Unsupported && refused.message().contains(expected), "{refused}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
 }
 
 #[test]

@@ -131,3 +131,28 @@ fn parameters_have_numbers() {
         .unwrap();
     assert_eq!(returned, 11);
 }
+
+/// Firebird 3.0.11 puts the least number of all behind 0 in an index: it is not stored, and the next one is looked for in its place.
+#[test]
+fn rows_are_found_from_the_least_number_on() {
+    if !is_there("values::rows_are_found_from_the_least_number_on") {
+        return;
+    }
+    let folder = folder();
+    let engine = at(&folder.path().join("x.fdb"), "");
+    let mut session = engine.session().unwrap();
+    run(&mut *session, "CREATE TABLE t (n BIGINT PRIMARY KEY)").unwrap();
+    for n in [i64::MIN + 1, -5, 0, i64::MAX] {
+        session.execute_text("INSERT INTO t VALUES (?)", &[Value::Int(n)]).unwrap();
+    }
+    let mut found = Vec::new();
+    let each = &mut |row: &dyn bourse_engine::Row| {
+        found.push(row.int(0).unwrap());
+        Ok(())
+    };
+    session.query_text("SELECT n FROM t WHERE n >= ? ORDER BY n", &[Value::Int(i64::MIN)], each).unwrap();
+    assert_eq!(found, [i64::MIN + 1, -5, 0, i64::MAX]);
+    let refused = session.execute_text("INSERT INTO t VALUES (?)", &[Value::Int(i64::MIN)]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
+    assert_eq!(number(&mut *session, "SELECT count(*) FROM t WHERE n >= -9223372036854775807"), Some(4));
+}
