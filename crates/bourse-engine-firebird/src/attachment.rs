@@ -151,11 +151,14 @@ impl Attachment {
         let whole = std::path::absolute(path).map_err(|e| EngineError::io("find", path, &e))?;
         let refused = |why: &str| EngineError::unsupported(format!("{}: {why}", whole.display()));
         if cfg!(unix) && whole.as_os_str().as_encoded_bytes().contains(&b':') {
-            return Err(refused("Firebird takes what stands before a colon for another machine's name: name a path without one"));
+            return Err(refused(
+                "Firebird takes what stands before a colon for another machine's name: name a path without one",
+            ));
         }
         // It converts others by the locale of the process, which is that of C.
         let name = whole.to_str().filter(|name| name.is_ascii()).and_then(|name| CString::new(name).ok());
-        let name = name.ok_or_else(|| refused("Firebird takes only ASCII characters in paths: name a path of those"))?;
+        let name =
+            name.ok_or_else(|| refused("Firebird takes only ASCII characters in paths: name a path of those"))?;
         let status = Status::new(library);
         // SAFETY: the provider lives as long as the library; name and list live until this returns.
         let raw = unsafe {
@@ -268,7 +271,14 @@ impl Attachment {
         unsafe {
             let get_info = Object::table(self.raw).get_info;
             self.status.check(|status| {
-                get_info(self.raw, status, items.len() as u32, items.as_ptr(), answer.len() as u32, answer.as_mut_ptr());
+                get_info(
+                    self.raw,
+                    status,
+                    items.len() as u32,
+                    items.as_ptr(),
+                    answer.len() as u32,
+                    answer.as_mut_ptr(),
+                );
             })?;
         }
         Ok(told(&answer))

@@ -64,11 +64,7 @@ impl Database {
     ///
     /// # Errors
     /// The library's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
-    pub(crate) fn in_file(
-        library: &'static Library,
-        path: &Path,
-        options: &Options,
-    ) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn in_file(library: &'static Library, path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
         let mut open = open_files();
         if let Some((_, with, database)) = open.iter().find(|(known, _, _)| known == path)
             && let Some(database) = database.upgrade()

@@ -155,7 +155,8 @@ impl Engine for FirebirdEngine {
         }
         let Some(copy) = FileUse::unless_used(&path, || Copy::of(&path)) else { return Ok(None) };
         let copy = copy?;
-        let copied = format!("Firebird writes into each file that it opens, so a copy is read, {}", copy.path().display());
+        let copied =
+            format!("Firebird writes into each file that it opens, so a copy is read, {}", copy.path().display());
         let (target, path) = (self.target.clone(), copy.path().to_owned());
         let engine = Box::new(Self { target, path, copy: Some(copy), opened: Mutex::default() });
         Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }))

@@ -10,6 +10,7 @@ const ERRORS: &[(isize, &str, ErrorKind)] = &[
     (335_544_336, "deadlock", ErrorKind::Conflict),
     (335_544_475, "relation_lock", ErrorKind::Conflict),
     (335_544_476, "record_lock", ErrorKind::Conflict),
+    (335_545_107, "already_opened", ErrorKind::Conflict),
     (335_544_665, "unique_key_violation", ErrorKind::Constraint),
     (335_544_349, "no_dup", ErrorKind::Constraint),
     (335_544_466, "foreign_key", ErrorKind::Constraint),

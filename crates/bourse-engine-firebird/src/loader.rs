@@ -122,9 +122,9 @@ impl Rows {
             indexes.push(row.get::<String>(0)?);
             Ok(())
         })?;
-        indexes
-            .iter()
-            .try_for_each(|name| attachment.run(&format!("SET STATISTICS INDEX \"{name}\""), &mut |_| Ok(())).map(|_| ()))
+        indexes.iter().try_for_each(|name| {
+            attachment.run(&format!("SET STATISTICS INDEX \"{name}\""), &mut |_| Ok(())).map(|_| ())
+        })
     }
 }
 
@@ -198,7 +198,8 @@ impl Loader for FileLoader {
         // With the last connection all pages are written.
         self.rows.take().expect("a finished loader is gone").complete()?;
         let taken_back = self.side.file().try_lock();
-        taken_back.map_err(|e| EngineError::new(ErrorKind::Conflict, format!("{}: {e}", self.side.path().display())))?;
+        taken_back
+            .map_err(|e| EngineError::new(ErrorKind::Conflict, format!("{}: {e}", self.side.path().display())))?;
         // What is long to sync is synced before the old database is touched.
         self.side.file().sync_all().map_err(|e| EngineError::io("sync", self.side.path(), &e))?;
         self.retire_old()?;

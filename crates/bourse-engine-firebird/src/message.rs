@@ -77,7 +77,14 @@ impl Message {
     ) -> Result<Self, EngineError> {
         let status = attachment.status();
         let values = order.iter().max().map_or(0, |number| number + 1);
-        let mut this = Self { metadata: described, places: Vec::with_capacity(order.len()), order, values, block: vec![], is_query };
+        let mut this = Self {
+            metadata: described,
+            places: Vec::with_capacity(order.len()),
+            order,
+            values,
+            block: vec![],
+            is_query,
+        };
         // SAFETY: as the caller promises.
         unsafe {
             let table = Object::table(described);
@@ -263,8 +270,7 @@ impl Message {
         // SAFETY: the master lives as long as the library; the builder is given back here, and so is the description that was there
         // before the new one.
         unsafe {
-            let builder =
-                status.check(|status| (Object::table(master).get_metadata_builder)(master, status, count))?;
+            let builder = status.check(|status| (Object::table(master).get_metadata_builder)(master, status, count))?;
             let table = Object::table(builder);
             let built = status.check(|status| {
                 for (at, place) in (0..).zip(&self.places) {
@@ -327,7 +333,9 @@ impl Place {
 
     fn with_room(&mut self, length: usize, form: Form) -> Result<Form, EngineError> {
         if length > LONGEST {
-            let words = format!("a value of {length} bytes is too long for Firebird, which takes {LONGEST} where it wants no large object");
+            let words = format!(
+                "a value of {length} bytes is too long for Firebird, which takes {LONGEST} where it wants no large object"
+            );
             return Err(EngineError::unsupported(words));
         }
         if length > self.capacity {

@@ -4,9 +4,7 @@ use crate::attachment::{Attachment, Begin, Sees, Transaction, has_conflict};
 use crate::database::{Database, Prepared};
 use crate::options::{Options, Serializable};
 use crate::statement::{Kind, Statement};
-use bourse_engine::{
-    Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value,
-};
+use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
 use std::sync::Arc;
 
 /// How transactions are begun, each in a form for reading and in one for writing.
@@ -136,7 +134,9 @@ impl FirebirdSession {
     /// Runs a text that is parsed for this run alone.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         let ran = self.within(false, |session, transaction| {
-            let mut statement = Statement::prepare(&session.attachment, transaction, sql)?;
+            // Texts of the workloads say `LIMIT`, which Firebird calls otherwise.
+            let text = bourse_schema::FIREBIRD.fill(sql);
+            let mut statement = Statement::prepare(&session.attachment, transaction, &text)?;
             if statement.kind() == Kind::Schema {
                 // A table that a prepared statement knows is in use, and is neither changed nor dropped.
                 session.database.forget_prepared();

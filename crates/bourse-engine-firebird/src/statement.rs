@@ -50,8 +50,7 @@ impl Statement {
     pub(crate) fn prepare(attachment: &Attachment, transaction: &Transaction, sql: &str) -> Result<Self, EngineError> {
         let (pieces, order) = split_parameters(sql);
         let text = CString::new(pieces.join("?"));
-        let text =
-            text.map_err(|_| EngineError::new(ErrorKind::Other, "a statement cannot hold a zero byte"))?;
+        let text = text.map_err(|_| EngineError::new(ErrorKind::Other, "a statement cannot hold a zero byte"))?;
         let status = attachment.status();
         /// `PREPARE_PREFETCH_METADATA`.
         const WITH_METADATA: u32 = 1 | 2 | 4 | 64;
@@ -60,15 +59,7 @@ impl Statement {
         unsafe {
             let prepare = Object::table(attachment.raw()).prepare;
             let raw = status.check(|status| {
-                prepare(
-                    attachment.raw(),
-                    status,
-                    transaction.raw(),
-                    0,
-                    text.as_ptr(),
-                    value::DIALECT,
-                    WITH_METADATA,
-                )
+                prepare(attachment.raw(), status, transaction.raw(), 0, text.as_ptr(), value::DIALECT, WITH_METADATA)
             })?;
             let (table, owned) = (Object::table(raw), Raw(raw));
             let flags = status.check(|status| (table.get_flags)(raw, status))?;

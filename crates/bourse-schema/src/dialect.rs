@@ -1,6 +1,7 @@
 use crate::ColumnType;
 use crate::catalog::{
-    Catalog, DUCKDB_CATALOG, FIREBIRD_CATALOG, H2_CATALOG, INFORMATION_SCHEMA, POSTGRES_CATALOG, SQLITE_SCHEMA, TURSO_SCHEMA,
+    Catalog, DUCKDB_CATALOG, FIREBIRD_CATALOG, H2_CATALOG, INFORMATION_SCHEMA, POSTGRES_CATALOG, SQLITE_SCHEMA,
+    TURSO_SCHEMA,
 };
 
 /// What differs between SQL engines, as data: physical types, how a key is declared, and the words in the holes of a statement.
@@ -32,7 +33,7 @@ pub struct Dialect {
     ///
     /// `one` and `rate_one` are the stored numbers of 1.00 and of a tax rate of 1; `CAST(x {per_day} AS {date_type})` is the
     /// day of a timestamp; `{after_two_days} x {two_days}` is two days later, and `five_seconds` likewise; `from_one_row`
-    /// stands where a query needs no table; `constraints` and `row_count` are names of columns;
+    /// stands where a query needs no table; `constraints`, `row_count` and `_d` are names of columns;
     /// `{start_of}x{two_letters}` are the first two letters of a text.
     pub holes: &'static [(&'static str, &'static str)],
     /// How the engine tells what it has.
@@ -70,6 +71,7 @@ const STANDARD_HOLES: &[(&str, &str)] = &[
     ("from_one_row", ""),
     ("constraints", "constraints"),
     ("row_count", "row_count"),
+    ("_d", "_d"),
     ("start_of", "substr("),
     ("two_letters", ", 1, 2)"),
 ];
@@ -328,6 +330,7 @@ pub static FIREBIRD: Dialect = Dialect {
         ("five_seconds", ")"),
         ("from_one_row", "FROM rdb$database"),
         ("row_count", "\"ROW_COUNT\""),
+        ("_d", "\"_d\""),
         ("start_of", "left("),
         ("two_letters", ", 2)"),
     ],

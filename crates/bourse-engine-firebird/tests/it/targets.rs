@@ -28,9 +28,13 @@ fn a_target_tells_what_the_engine_can() {
 #[test]
 fn a_library_that_is_absent_is_told_with_where_to_have_it() {
     let absent = info(Some("/no/such/libfbclient.so.2".as_ref())).unwrap_err().to_string();
-    for expected in
-        ["cannot load /no/such/libfbclient.so.2", "libfbclient2", "firebird3.0-server-core", "$BOURSE_FIREBIRD", "`library=`"]
-    {
+    for expected in [
+        "cannot load /no/such/libfbclient.so.2",
+        "libfbclient2",
+        "firebird3.0-server-core",
+        "$BOURSE_FIREBIRD",
+        "`library=`",
+    ] {
         assert!(absent.contains(expected), "{absent}");
     }
     let folder = crate::folder();

@@ -53,41 +53,38 @@ fn a_statement_takes_values_of_any_form() {
     if !is_there("values::a_statement_takes_values_of_any_form") {
         return;
     }
-    static PUT: bourse_engine::Sql = bourse_engine::Sql::new("UPDATE v SET d = ?1, t = ?2, b = ?3, l = ?4 WHERE d IS NOT NULL OR 1 = 1");
+    static PUT: bourse_engine::Sql =
+        bourse_engine::Sql::new("UPDATE v SET d = ?1, t = ?2, b = ?3, l = ?4 WHERE d IS NOT NULL OR 1 = 1");
     static GET: bourse_engine::Sql = bourse_engine::Sql::new("SELECT d, t, b, l FROM v");
     let folder = folder();
     let engine = at(&folder.path().join("x.fdb"), "");
     let mut session = engine.session().unwrap();
-    run(&mut *session, "CREATE TABLE v (d NUMERIC(12, 2), t VARCHAR(2000), b VARCHAR(300) CHARACTER SET OCTETS, l BLOB)").unwrap();
+    run(
+        &mut *session,
+        "CREATE TABLE v (d NUMERIC(12, 2), t VARCHAR(2000), b VARCHAR(300) CHARACTER SET OCTETS, l BLOB)",
+    )
+    .unwrap();
     run(&mut *session, "INSERT INTO v (t) VALUES ('')").unwrap();
     let (long, large) = ("x".repeat(1_500), vec![7; 200_000]);
     let exact = |units| Value::Decimal { units, scale: 2 };
     for (given, expected) in [
         ([Value::Null; 4], [Value::Null; 4]),
-        ([exact(-5), Value::Text("a"), Value::Blob(b"b"), Value::Blob(b"")], [
-            exact(-5),
-            Value::Text("a"),
-            Value::Blob(b"b"),
-            Value::Blob(b""),
-        ]),
-        ([Value::Int(3), Value::Text(&long), Value::Blob(&large[..300]), Value::Blob(&large)], [
-            exact(300),
-            Value::Text(&long),
-            Value::Blob(&large[..300]),
-            Value::Blob(&large),
-        ]),
-        ([Value::Real(0.5), Value::Int(12), Value::Null, Value::Text("é")], [
-            exact(50),
-            Value::Text("12"),
-            Value::Null,
-            Value::Blob("é".as_bytes()),
-        ]),
-        ([Value::Decimal { units: 999_999_999_999, scale: 2 }, Value::Text("é"), Value::Null, Value::Null], [
-            exact(999_999_999_999),
-            Value::Text("é"),
-            Value::Null,
-            Value::Null,
-        ]),
+        (
+            [exact(-5), Value::Text("a"), Value::Blob(b"b"), Value::Blob(b"")],
+            [exact(-5), Value::Text("a"), Value::Blob(b"b"), Value::Blob(b"")],
+        ),
+        (
+            [Value::Int(3), Value::Text(&long), Value::Blob(&large[..300]), Value::Blob(&large)],
+            [exact(300), Value::Text(&long), Value::Blob(&large[..300]), Value::Blob(&large)],
+        ),
+        (
+            [Value::Real(0.5), Value::Int(12), Value::Null, Value::Text("é")],
+            [exact(50), Value::Text("12"), Value::Null, Value::Blob("é".as_bytes())],
+        ),
+        (
+            [Value::Decimal { units: 999_999_999_999, scale: 2 }, Value::Text("é"), Value::Null, Value::Null],
+            [exact(999_999_999_999), Value::Text("é"), Value::Null, Value::Null],
+        ),
     ] {
         session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
         assert_eq!(session.execute(&PUT, bourse_engine::Params::of(&given)).unwrap(), 1);

@@ -22,6 +22,7 @@ pub(super) const CALLS: Calls = Calls {
         sweeps: &["sync=full,off"],
         lossy_disk: None,
         can_be_recorded: false,
+        takes_the_lock: true,
     }),
     faults: &[],
     stays_loaded: true,

@@ -157,6 +157,8 @@ pub(crate) struct Crashes {
     pub(crate) lossy_disk: Option<&'static str>,
     /// Whether its system calls can be recorded.
     pub(crate) can_be_recorded: bool,
+    /// Whether the engine locks a file as a side file is locked, so that a copy is left to it without a lock.
+    pub(crate) takes_the_lock: bool,
 }
 
 /// How a target's database is crashed, if it is in a file and its engine has such crashes.
