@@ -127,10 +127,16 @@ fn full() -> Result<(), String> {
     for engine in ["bourse-client", "bourse-engine-mysql", "bourse-engine-postgres"] {
         cargo(&["test", "--package", engine, "--features", "tls", "--", "tls::"])?;
     }
-    // Turso takes minutes to compile, and its crate is empty without the feature: nothing else tests it.
-    let turso = ["--package", "bourse-engine-turso", "--features", "turso"];
-    optional_component("clippy", &[&["clippy", "--all-targets"][..], &turso, &["--", "--deny", "warnings"]].concat())?;
-    cargo(&[&["test"][..], &turso].concat())?;
+    // Their crates are empty without the feature: nothing else tests them.
+    for engine in ["firebird", "turso"] {
+        let package = format!("bourse-engine-{engine}");
+        let engine = ["--package", &package, "--features", engine];
+        optional_component(
+            "clippy",
+            &[&["clippy", "--all-targets"][..], &engine, &["--", "--deny", "warnings"]].concat(),
+        )?;
+        cargo(&[&["test"][..], &engine].concat())?;
+    }
     // Clusters take seconds to start, and a minute to be killed and to join again.
     let clusters = ["test", "--package", "bourse-engine-cluster", "--", "--test-threads", "1"];
     cargo_with(&clusters, &[("BOURSE_LONG_TESTS", "1")])

@@ -50,11 +50,11 @@ impl TableStatements {
         Self {
             create: [
                 sql(format!(
-                    "CREATE TABLE {table} ({declared}, {texts}, id BIGINT NOT NULL, _d INT NOT NULL) {{utf8mb4}}"
+                    "CREATE TABLE {table} ({declared}, {texts}, id BIGINT NOT NULL, {{_d}} INT NOT NULL) {{utf8mb4}}"
                 )),
                 sql(format!("CREATE INDEX {table}_by_id ON {table} (id)")),
             ],
-            insert: sql(format!("INSERT INTO {table} ({columns}, id, _d) VALUES ({parameters})")),
+            insert: sql(format!("INSERT INTO {table} ({columns}, id, {{_d}}) VALUES ({parameters})")),
             update_all: sql(format!("UPDATE {table} SET {set} WHERE {every_id}")),
             select_all: sql(format!("SELECT id FROM {table}")),
             delete_all: sql(format!("DELETE FROM {table} WHERE {every_id}")),

@@ -213,11 +213,11 @@ pub const CONDITIONS: &[Check] = &[
                                                 CROSS JOIN taxrate AS of_country
                                                 CROSS JOIN taxrate AS of_division
                                           WHERE country.cx_c_id = ca_c_id
-                                            AND substr(country.cx_tx_id, 1, 2) IN ('US', 'CN')
+                                            AND {start_of}country.cx_tx_id{two_letters} IN ('US', 'CN')
                                             AND division.cx_c_id = ca_c_id
                                             AND division.cx_tx_id <> country.cx_tx_id
-                                            AND of_country.tx_id >= substr(country.cx_tx_id, 1, 2)
-                                            AND substr(of_country.tx_id, 1, 2) = substr(country.cx_tx_id, 1, 2)
+                                            AND of_country.tx_id >= {start_of}country.cx_tx_id{two_letters}
+                                            AND {start_of}of_country.tx_id{two_letters} = {start_of}country.cx_tx_id{two_letters}
                                             AND of_division.tx_id = division.cx_tx_id
                                             AND abs(t_tax * {rate_one}
                                                     - (of_country.tx_rate + of_division.tx_rate) * gain)

@@ -193,12 +193,12 @@ pub(crate) fn select_all(table: &Table) -> String {
 /// Where the digests are kept: a row for each table.
 pub(crate) const CREATE_DIGEST_TABLE: &str = "CREATE TABLE bourse_digest (
     table_name VARCHAR(64) NOT NULL PRIMARY KEY,
-    row_count BIGINT NOT NULL,
+    {row_count} BIGINT NOT NULL,
     whole VARCHAR(32) NOT NULL,
     lasting_count BIGINT NOT NULL,
     lasting VARCHAR(32) NOT NULL
 )";
-const SELECT_DIGESTS: &str = "SELECT table_name, row_count, whole, lasting_count, lasting FROM bourse_digest";
+const SELECT_DIGESTS: &str = "SELECT table_name, {row_count}, whole, lasting_count, lasting FROM bourse_digest";
 
 pub(crate) fn insert_digests(contents: &Contents) -> String {
     let Contents { table, whole, lasting } = contents;
@@ -214,7 +214,8 @@ pub(crate) fn insert_digests(contents: &Contents) -> String {
 /// The engine's.
 pub fn kept(db: &mut dyn Session) -> Result<Option<Vec<Contents>>, EngineError> {
     let mut found = Vec::new();
-    let read = db.query_text(SELECT_DIGESTS, &[], &mut |row| {
+    let sql = db.dialect().fill(SELECT_DIGESTS);
+    let read = db.query_text(&sql, &[], &mut |row| {
         let (name, whole, lasting): (String, String, String) = (row.get(0)?, row.get(2)?, row.get(4)?);
         let table = tables::all().iter().copied().find(|table| table.name == name);
         let whole = RowDigest::read(row.get(1)?, &whole);

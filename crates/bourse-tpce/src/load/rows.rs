@@ -133,7 +133,7 @@ pub fn load(
     let dialect = engine.sql()?.dialect();
     // Its row comes last, so that without it the load is known to be unfinished.
     loading.loader.run(&dialect.fill(CREATE_DATABASE_TABLE))?;
-    loading.loader.run(CREATE_DIGEST_TABLE)?;
+    loading.loader.run(&dialect.fill(CREATE_DIGEST_TABLE))?;
     for table in bourse_schema::load_order() {
         let full = options.constraints == Constraints::Full;
         loading.loader.run(&bourse_schema::create_table(table, dialect, full))?;

@@ -22,6 +22,7 @@ pub(super) const CALLS: Calls = Calls {
         sweeps: &[],
         lossy_disk: None,
         can_be_recorded: false,
+        takes_the_lock: false,
     }),
     faults: &[],
     stays_loaded: true,

@@ -7,6 +7,8 @@
 mod duckdb;
 #[cfg(feature = "fastdb")]
 mod fastdb;
+#[cfg(feature = "firebird")]
+mod firebird;
 #[cfg(feature = "fjall")]
 mod fjall;
 #[cfg(feature = "galera")]
@@ -77,6 +79,7 @@ enum Build {
         all(
             feature = "duckdb",
             feature = "fastdb",
+            feature = "firebird",
             feature = "fjall",
             feature = "galera",
             feature = "jdbc",
@@ -154,6 +157,8 @@ pub(crate) struct Crashes {
     pub(crate) lossy_disk: Option<&'static str>,
     /// Whether its system calls can be recorded.
     pub(crate) can_be_recorded: bool,
+    /// Whether the engine locks a file as a side file is locked, so that a copy is left to it without a lock.
+    pub(crate) takes_the_lock: bool,
 }
 
 /// How a target's database is crashed, if it is in a file and its engine has such crashes.
@@ -324,6 +329,13 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "duckdb:PATH?library=FILE&writers=one, duckdb::memory:",
         in_process: Some(InProcess { file_ending: "duckdb", memory: true, variant_of: None }),
         build: if_built!("duckdb", duckdb::CALLS),
+    },
+    EngineKind {
+        scheme: "firebird",
+        summary: "Firebird embedded, without a server; its library is loaded at run time; in process, on a file",
+        example: "firebird:PATH?sync=full&lock_timeout=1s",
+        in_process: Some(InProcess { file_ending: "fdb", memory: false, variant_of: None }),
+        build: if_built!("firebird", firebird::CALLS),
     },
     EngineKind {
         scheme: "jdbc+h2",

@@ -17,6 +17,7 @@ pub(super) const CALLS: Calls = Calls {
         sweeps: &["journal=wal,delete", "sync=full,normal,off"],
         lossy_disk: Some("disk=lossy"),
         can_be_recorded: true,
+        takes_the_lock: false,
     }),
     faults: &[Through::Preload],
     stays_loaded: false,

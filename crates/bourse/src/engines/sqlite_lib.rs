@@ -22,6 +22,7 @@ pub(super) const CALLS: Calls = Calls {
         sweeps: &["journal=wal,delete", "sync=full,normal,off"],
         lossy_disk: Some("disk=lossy"),
         can_be_recorded: false,
+        takes_the_lock: false,
     }),
     faults: &[Through::Preload],
     stays_loaded: true,

@@ -16,6 +16,7 @@ pub(super) const CALLS: Calls = Calls {
         sweeps: &["journal=wal,mvcc", "sync=full,normal,off"],
         lossy_disk: None,
         can_be_recorded: false,
+        takes_the_lock: false,
     }),
     faults: &[],
     stays_loaded: false,

@@ -68,6 +68,18 @@ fn duckdb_runs() {
     workloads_run(&format!("duckdb::memory:?library={}", library.display()));
 }
 
+/// Where Firebird's library is not, the test's name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+#[test]
+fn firebird_runs() {
+    if let Err(why) = bourse_engine_firebird::info(None) {
+        return eprintln!("skipped: firebird_runs ({why})");
+    }
+    every_workload_runs("firebird:x.fdb");
+    every_workload_runs("firebird:y.fdb?sync=off&serializable=tables");
+    ours_is_listed_and_removed("firebird");
+}
+
 #[test]
 fn turso_runs() {
     workloads_run("turso:x.turso");

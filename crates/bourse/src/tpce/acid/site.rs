@@ -45,6 +45,9 @@ impl FileSite {
         for part in self.original.companions() {
             copy.copy_companion(part, &beside(self.original.path(), part))?;
         }
+        if self.crashes.takes_the_lock {
+            copy.file().unlock().map_err(|e| EngineError::io("unlock", copy.path(), &e))?;
+        }
         Ok(())
     }
 }

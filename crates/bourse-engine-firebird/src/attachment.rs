@@ -1,0 +1,359 @@
+//! Connections to a database, and their transactions.
+
+use crate::api::{Object, RawAttachment, RawTransaction};
+use crate::library::Library;
+use crate::statement::Statement;
+use crate::status::Status;
+use bourse_engine::{EachRow, EngineError, ErrorKind, Params, RowExt as _};
+use std::ffi::CString;
+use std::path::Path;
+use std::time::Duration;
+
+/// How a database is opened or made: the library's list of parameters (`isc_dpb_…`).
+pub(crate) struct Parameters(Vec<u8>);
+
+impl Parameters {
+    /// Those of every database: the engine in this process and nothing else, no names of other machines in the path.
+    pub(crate) fn new(library: &Library) -> Self {
+        const VERSION_1: u8 = 1;
+        const USER_NAME: u8 = 28;
+        const CONFIG: u8 = 87;
+        let config = format!("Providers={}", library.engine);
+        let mut this = Self(vec![VERSION_1]);
+        this.add(USER_NAME, b"SYSDBA").add(CONFIG, config.as_bytes());
+        this
+    }
+
+    fn add(&mut self, item: u8, value: &[u8]) -> &mut Self {
+        self.0.extend([item, u8::try_from(value.len()).expect("parameters are short")]);
+        self.0.extend_from_slice(value);
+        self
+    }
+
+    /// Whether writes of pages wait for the disk, which the file remembers.
+    pub(crate) fn forced_writes(mut self, on: bool) -> Self {
+        const FORCE_WRITE: u8 = 24;
+        self.add(FORCE_WRITE, &[u8::from(on)]);
+        self
+    }
+
+    /// Pages of the cache.
+    pub(crate) fn cache_pages(mut self, pages: Option<u32>) -> Self {
+        const NUM_BUFFERS: u8 = 5;
+        if let Some(pages) = pages {
+            self.add(NUM_BUFFERS, &pages.to_le_bytes());
+        }
+        self
+    }
+
+    /// Size of the pages of a database that is made, in bytes.
+    pub(crate) fn page_size(mut self, bytes: u32) -> Self {
+        const PAGE_SIZE: u8 = 4;
+        const SQL_DIALECT: u8 = 63;
+        const CHAR_SET: u8 = 68;
+        self.add(PAGE_SIZE, &bytes.to_le_bytes()).add(SQL_DIALECT, &[3]).add(CHAR_SET, b"UTF8");
+        self
+    }
+
+    /// Has all pages, records and indexes checked, and nothing repaired.
+    pub(crate) fn verify(mut self) -> Self {
+        const VERIFY: u8 = 9;
+        // Pages, records and indexes, by a bit each, and the bit by which nothing is changed.
+        self.add(VERIFY, &[1 | 2 | 4 | 16]);
+        self
+    }
+}
+
+/// How a transaction is begun: the library's list of parameters (`isc_tpb_…`).
+#[derive(Debug, Clone)]
+pub(crate) struct Begin(Vec<u8>);
+
+/// What a transaction sees of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sees {
+    /// What was committed when each statement reads it.
+    Committed,
+    /// What was committed when it began.
+    Snapshot,
+    /// The same, and nobody changes the tables that it has used.
+    Alone,
+}
+
+impl Begin {
+    pub(crate) fn new(sees: Sees, writes: bool, patience: Duration) -> Self {
+        const VERSION_3: u8 = 3;
+        const READ: u8 = 8;
+        const WRITE: u8 = 9;
+        const CONSISTENCY: u8 = 1;
+        const CONCURRENCY: u8 = 2;
+        const READ_COMMITTED: u8 = 15;
+        const RECORD_VERSION: u8 = 17;
+        const WAIT: u8 = 6;
+        const NO_WAIT: u8 = 7;
+        const LOCK_TIMEOUT: u8 = 21;
+        let mut list = vec![VERSION_3, if writes { WRITE } else { READ }];
+        match sees {
+            Sees::Committed => list.extend([READ_COMMITTED, RECORD_VERSION]),
+            Sees::Snapshot => list.push(CONCURRENCY),
+            Sees::Alone => list.push(CONSISTENCY),
+        }
+        match u32::try_from(patience.as_secs()).unwrap_or(u32::MAX) {
+            0 => list.push(NO_WAIT),
+            seconds => {
+                list.extend([WAIT, LOCK_TIMEOUT, 4]);
+                list.extend(seconds.to_le_bytes());
+            }
+        }
+        Self(list)
+    }
+
+    /// One that keeps no list of what it did: a load is undone by throwing the file away.
+    pub(crate) fn without_undo(mut self) -> Self {
+        const NO_AUTO_UNDO: u8 = 20;
+        self.0.push(NO_AUTO_UNDO);
+        self
+    }
+}
+
+/// A connection to a database.
+pub(crate) struct Attachment {
+    status: Status,
+    raw: *mut RawAttachment,
+}
+
+// SAFETY: the library lets any thread use a connection, one at a time, and an `Attachment` is not shared between threads.
+unsafe impl Send for Attachment {}
+
+impl Attachment {
+    /// Opens a database that is there.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn open(library: &'static Library, path: &Path, parameters: &Parameters) -> Result<Self, EngineError> {
+        Self::made(library, path, parameters, false)
+    }
+
+    /// Makes a database where there is none.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn create(library: &'static Library, path: &Path, parameters: &Parameters) -> Result<Self, EngineError> {
+        Self::made(library, path, parameters, true)
+    }
+
+    fn made(
+        library: &'static Library,
+        path: &Path,
+        Parameters(list): &Parameters,
+        is_new: bool,
+    ) -> Result<Self, EngineError> {
+        // What is not a whole path may be looked up elsewhere, as an alias.
+        let whole = std::path::absolute(path).map_err(|e| EngineError::io("find", path, &e))?;
+        let refused = |why: &str| EngineError::unsupported(format!("{}: {why}", whole.display()));
+        if cfg!(unix) && whole.as_os_str().as_encoded_bytes().contains(&b':') {
+            return Err(refused(
+                "Firebird takes what stands before a colon for another machine's name: name a path without one",
+            ));
+        }
+        // It converts others by the locale of the process, which is that of C.
+        let name = whole.to_str().filter(|name| name.is_ascii()).and_then(|name| CString::new(name).ok());
+        let name =
+            name.ok_or_else(|| refused("Firebird takes only ASCII characters in paths: name a path of those"))?;
+        let status = Status::new(library);
+        // SAFETY: the provider lives as long as the library; name and list live until this returns.
+        let raw = unsafe {
+            let table = Object::table(library.provider);
+            let open = if is_new { table.create } else { table.attach };
+            status.check(|status| open(library.provider, status, name.as_ptr(), list.len() as u32, list.as_ptr()))
+        }?;
+        Ok(Self { status, raw })
+    }
+
+    pub(crate) fn library(&self) -> &'static Library {
+        self.status.library()
+    }
+
+    pub(crate) fn status(&self) -> &Status {
+        &self.status
+    }
+
+    pub(crate) fn raw(&self) -> *mut RawAttachment {
+        self.raw
+    }
+
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// The library's.
+    #[inline]
+    pub(crate) fn begin(&self, Begin(list): &Begin) -> Result<Transaction, EngineError> {
+        // SAFETY: the connection is open; the list lives until this returns.
+        let raw = unsafe {
+            let start = Object::table(self.raw).start;
+            self.status.check(|status| start(self.raw, status, list.len() as u32, list.as_ptr()))
+        }?;
+        Ok(Transaction { raw })
+    }
+
+    /// Makes a transaction's changes last; one that cannot be committed is undone.
+    ///
+    /// # Errors
+    /// The library's.
+    #[inline]
+    pub(crate) fn commit(&self, transaction: Transaction) -> Result<(), EngineError> {
+        // SAFETY: the transaction is one of this connection, and is gone once it is committed.
+        let done = unsafe {
+            let commit = Object::table(transaction.raw).commit;
+            self.status.check(|status| commit(transaction.raw, status))
+        };
+        if done.is_err() {
+            // The first error is the one to report.
+            let _ = self.roll_back(transaction);
+        }
+        done
+    }
+
+    /// Undoes a transaction's changes.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn roll_back(&self, transaction: Transaction) -> Result<(), EngineError> {
+        // SAFETY: as above; one that cannot be undone is left to the end of the connection, and given back here.
+        unsafe {
+            let table = Object::table(transaction.raw);
+            let done = self.status.check(|status| (table.rollback)(transaction.raw, status));
+            if done.is_err() {
+                (table.counted.release)(transaction.raw);
+            }
+            done
+        }
+    }
+
+    /// Runs a statement in a transaction of its own, parsed for this run alone.
+    ///
+    /// # Errors
+    /// The library's, with the statement.
+    pub(crate) fn run(&self, sql: &str, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+        let transaction = self.begin(&Begin::new(Sees::Committed, true, Duration::from_secs(10)))?;
+        let ran = Statement::prepare(self, &transaction, sql)
+            .and_then(|mut statement| statement.run(self, &transaction, Params::NONE, None, each));
+        match ran {
+            Ok(changed) => self.commit(transaction).map(|()| changed),
+            Err(error) => {
+                // The first error is the one to report.
+                let _ = self.roll_back(transaction);
+                Err(error)
+            }
+        }
+        .map_err(|e| e.with_statement(sql))
+    }
+
+    /// The one number that a query gives.
+    ///
+    /// # Errors
+    /// As [`Attachment::run`].
+    pub(crate) fn number(&self, sql: &str) -> Result<i64, EngineError> {
+        let mut number = 0;
+        self.run(sql, &mut |row| {
+            number = row.get(0)?;
+            Ok(())
+        })?;
+        Ok(number)
+    }
+
+    /// Numbers that the engine tells of the database (`isc_info_…`), each by its item; an item that it does not tell is left out.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn numbers(&self, items: &[u8]) -> Result<Vec<(u8, i64)>, EngineError> {
+        let mut answer = [0u8; 512];
+        // SAFETY: the connection is open; items and the place for the answer live until this returns.
+        unsafe {
+            let get_info = Object::table(self.raw).get_info;
+            self.status.check(|status| {
+                get_info(
+                    self.raw,
+                    status,
+                    items.len() as u32,
+                    items.as_ptr(),
+                    answer.len() as u32,
+                    answer.as_mut_ptr(),
+                );
+            })?;
+        }
+        Ok(told(&answer))
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        // SAFETY: the connection is this one's alone; it is gone once it is closed, and given back if it cannot be.
+        unsafe {
+            let table = Object::table(self.raw);
+            if self.status.check(|status| (table.detach)(self.raw, status)).is_err() {
+                (table.counted.release)(self.raw);
+            }
+        }
+    }
+}
+
+/// Items and numbers of an answer: an item's byte, its length in two, and its bytes, the lowest first.
+fn told(answer: &[u8]) -> Vec<(u8, i64)> {
+    const END: u8 = 1;
+    const CUT_SHORT: u8 = 2;
+    let mut told = Vec::new();
+    let mut rest = answer;
+    while let [item, low, high, behind @ ..] = rest
+        && ![END, CUT_SHORT].contains(item)
+    {
+        let length = usize::from(u16::from_le_bytes([*low, *high]));
+        let Some((bytes, behind)) = behind.split_at_checked(length) else { break };
+        if (1..=8).contains(&length) {
+            let mut number = [0; 8];
+            number[..length].copy_from_slice(bytes);
+            told.push((*item, i64::from_le_bytes(number)));
+        }
+        rest = behind;
+    }
+    told
+}
+
+/// An open transaction, to be committed or rolled back by its connection.
+pub(crate) struct Transaction {
+    raw: *mut RawTransaction,
+}
+
+// SAFETY: the library lets any thread use a transaction, one at a time, and a `Transaction` is not shared between threads.
+unsafe impl Send for Transaction {}
+
+impl Transaction {
+    pub(crate) fn raw(&self) -> *mut RawTransaction {
+        self.raw
+    }
+}
+
+/// The error of a transaction that can only be rolled back.
+#[cold]
+pub(crate) fn has_conflict(what: &str) -> EngineError {
+    EngineError::new(ErrorKind::Conflict, format!("the transaction met a conflict and {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_by_their_items() {
+        assert_eq!(told(&[14, 4, 0, 0, 0x20, 0, 0, 52, 4, 0, 1, 0, 0, 0, 1, 9, 9]), [(14, 8_192), (52, 1)]);
+        assert_eq!(told(&[14, 4, 0, 0]), []);
+        assert_eq!(told(&[]), []);
+    }
+
+    #[test]
+    fn a_transaction_is_begun_as_it_is_asked_for() {
+        let wait = Begin::new(Sees::Snapshot, true, Duration::from_secs(300));
+        assert_eq!(wait.0, [3, 9, 2, 6, 21, 4, 44, 1, 0, 0]);
+        let now = Begin::new(Sees::Committed, false, Duration::ZERO).without_undo();
+        assert_eq!(now.0, [3, 8, 15, 17, 7, 20]);
+    }
+}

@@ -1,0 +1,194 @@
+//! Open databases.
+//!
+//! Firebird lets one process at a time open a file. Sessions of this process share the pages that it has read; a connection of
+//! Bourse's own keeps them while there are sessions, and answers questions about the database.
+
+use crate::attachment::{Attachment, Parameters};
+use crate::library::Library;
+use crate::options::{Options, Sync};
+use crate::statement::Statement;
+use bourse_engine::{EngineError, ErrorKind, FileUse};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Statements that a session has prepared, by their numbers.
+#[derive(Default)]
+pub(crate) struct Prepared(Mutex<Vec<Option<Statement>>>);
+
+impl Prepared {
+    #[inline]
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Option<Statement>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A database that is open; closed when the last one drops it.
+pub(crate) struct Database {
+    library: &'static Library,
+    path: PathBuf,
+    options: Options,
+    /// Commits of transactions that write which have begun, and which have ended.
+    begun: AtomicU64,
+    ended: AtomicU64,
+    /// Those of all sessions.
+    prepared: Mutex<Vec<Arc<Prepared>>>,
+    /// Closed before the file is free for others.
+    keeper: Mutex<Attachment>,
+    _use: FileUse,
+}
+
+/// The databases that this process has open.
+type Open = Vec<(PathBuf, Options, Weak<Database>)>;
+
+fn open_files() -> MutexGuard<'static, Open> {
+    static OPEN: Mutex<Open> = Mutex::new(Vec::new());
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|(_, _, database)| database.strong_count() > 0);
+    open
+}
+
+/// Whether this process has the file open.
+pub(crate) fn is_open(path: &Path) -> bool {
+    open_files().iter().any(|(open, _, _)| open == path)
+}
+
+/// The error of what would take a database away that is in use.
+pub(crate) fn in_use(path: &Path) -> EngineError {
+    let words = format!("{} is in use: a session of this process has it open", path.display());
+    EngineError::new(ErrorKind::Conflict, words)
+}
+
+impl Database {
+    /// Opens the database in a file that exists.
+    ///
+    /// # Errors
+    /// The library's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
+    pub(crate) fn in_file(library: &'static Library, path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+        let mut open = open_files();
+        if let Some((_, with, database)) = open.iter().find(|(known, _, _)| known == path)
+            && let Some(database) = database.upgrade()
+        {
+            if with == options {
+                return Ok(database);
+            }
+            let words = format!("{} is open in this process with other settings", path.display());
+            return Err(EngineError::new(ErrorKind::Conflict, words));
+        }
+        let database = Arc::new(Self::alone(library, path, options, options.sync)?);
+        open.push((path.to_owned(), options.clone(), Arc::downgrade(&database)));
+        Ok(database)
+    }
+
+    /// Opens a file that nobody else knows, as one that is being loaded.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn alone(
+        library: &'static Library,
+        path: &Path,
+        options: &Options,
+        sync: Sync,
+    ) -> Result<Self, EngineError> {
+        let used = FileUse::begin(path, "firebird")?;
+        let parameters = |pages| Parameters::new(library).forced_writes(sync == Sync::Full).cache_pages(pages);
+        let mut keeper = Attachment::open(library, path, &parameters(None)).map_err(|e| elsewhere(path, e))?;
+        if let Some(bytes) = options.cache_bytes {
+            // How many pages that are is known once it is open: a file keeps the size of its pages.
+            let page_size = page_size(&keeper)?;
+            let pages = u32::try_from(bytes / page_size).unwrap_or(u32::MAX);
+            drop(keeper);
+            keeper = Attachment::open(library, path, &parameters(Some(pages))).map_err(|e| elsewhere(path, e))?;
+        }
+        Ok(Self {
+            library,
+            path: path.to_owned(),
+            options: options.clone(),
+            begun: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
+            prepared: Mutex::default(),
+            keeper: Mutex::new(keeper),
+            _use: used,
+        })
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The connection that keeps the database open.
+    pub(crate) fn keeper(&self) -> MutexGuard<'_, Attachment> {
+        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what commits changes, and counts it.
+    #[inline]
+    pub(crate) fn committing<T>(&self, commit: impl FnOnce() -> T) -> T {
+        self.begun.fetch_add(1, Ordering::AcqRel);
+        let done = commit();
+        self.ended.fetch_add(1, Ordering::AcqRel);
+        done
+    }
+
+    /// How many commits have ended: all that a transaction is sure to see which begins now.
+    #[inline]
+    pub(crate) fn commits_seen(&self) -> u64 {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Whether others may have committed since a transaction began that is sure to see so many.
+    #[inline]
+    pub(crate) fn others_committed_since(&self, seen: u64) -> bool {
+        self.begun.load(Ordering::Acquire) != seen
+    }
+
+    fn prepared(&self) -> MutexGuard<'_, Vec<Arc<Prepared>>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The place of a new session's statements.
+    pub(crate) fn new_prepared(&self) -> Arc<Prepared> {
+        let new = Arc::<Prepared>::default();
+        self.prepared().push(Arc::clone(&new));
+        new
+    }
+
+    /// Drops all statements of a session, whose connection is still open.
+    pub(crate) fn remove_prepared(&self, of: &Arc<Prepared>) {
+        self.prepared().retain(|known| !Arc::ptr_eq(known, of));
+        of.lock().clear();
+    }
+
+    /// Drops the statements of all sessions; they prepare them anew.
+    pub(crate) fn forget_prepared(&self) {
+        self.prepared().iter().for_each(|known| known.lock().clear());
+    }
+
+    /// A new connection, which must be dropped before the database.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn connect(&self) -> Result<Attachment, EngineError> {
+        Attachment::open(self.library, &self.path, &Parameters::new(self.library))
+    }
+}
+
+/// Bytes of a page.
+///
+/// # Errors
+/// The library's.
+fn page_size(attachment: &Attachment) -> Result<u64, EngineError> {
+    const PAGE_SIZE: u8 = 14;
+    let told = attachment.numbers(&[PAGE_SIZE])?;
+    let size = told.first().and_then(|(_, size)| u64::try_from(*size).ok()).filter(|size| *size > 0);
+    size.ok_or_else(|| EngineError::new(ErrorKind::Other, "Firebird does not tell the size of a page"))
+}
+
+/// The error of a file that could not be opened: a conflict if another process has it.
+fn elsewhere(path: &Path, error: EngineError) -> EngineError {
+    if error.kind() != ErrorKind::Conflict {
+        return error;
+    }
+    let words = format!("{} is open in another process, and Firebird lets no other one in: {error}", path.display());
+    EngineError::new(ErrorKind::Conflict, words)
+}

@@ -1,0 +1,97 @@
+//! What was run on, read back from Firebird, and what its settings promise.
+
+use crate::attachment::Attachment;
+use crate::options::{GRAMMAR, Options};
+use bourse_engine::target::Parsed;
+use bourse_engine::{
+    Description, Durability, EngineError, RowExt as _, Setting, WriterWait, lost_with_machine, memory_file_system,
+};
+use std::path::Path;
+
+/// Settings that a figure depends on, as the database tells them.
+const SETTINGS: &str = "SELECT mon$page_size AS page_size, mon$page_buffers AS page_buffers, mon$forced_writes AS forced_writes,
+        mon$reserve_space AS reserve_space, mon$sweep_interval AS sweep_interval, mon$ods_major AS ods_major, mon$ods_minor AS ods_minor,
+        mon$read_only AS read_only
+   FROM mon$database";
+
+/// The engine's own version, which may be another than the library's.
+const VERSION: &str = "SELECT rdb$get_context('SYSTEM', 'ENGINE_VERSION') FROM rdb$database";
+
+pub(crate) fn describe(
+    target: &Parsed<Options>,
+    path: &Path,
+    attachment: &Attachment,
+) -> Result<Description, EngineError> {
+    let mut settings: Vec<Setting> = GRAMMAR
+        .options
+        .iter()
+        .filter(|option| matches!(option.name, "lock_timeout" | "serializable"))
+        .map(|option| Setting { name: option.name.to_owned(), value: (option.show)(&target.options) })
+        .collect();
+    let mut forced_writes = None;
+    attachment.run(SETTINGS, &mut |row| {
+        for at in 0..row.columns() {
+            let name = row.column_name(at).unwrap_or_default().into_owned();
+            if name == "forced_writes" {
+                forced_writes = row.int(at);
+            }
+            settings.push(Setting { name, value: row.value(at).to_string() });
+        }
+        Ok(())
+    })?;
+    let mut version = String::new();
+    attachment.run(VERSION, &mut |row| {
+        version = row.get(0)?;
+        Ok(())
+    })?;
+    let library = attachment.library();
+    let mut add = |name: &str, value: &str| settings.push(Setting { name: name.to_owned(), value: value.to_owned() });
+    add("library", &library.path.display().to_string());
+    add("library_sha256", library.sha256());
+    add("provider", &library.engine);
+    let memory_file_system = memory_file_system(path);
+    let (durability, durability_reason) = durability(forced_writes == Some(1), memory_file_system);
+    Ok(Description {
+        engine: "firebird".to_owned(),
+        version,
+        target: target.text.clone(),
+        durability,
+        may_lose: None,
+        durability_reason,
+        writer_wait: Some(WriterWait::EngineLocks),
+        memory_store: None,
+        settings,
+        compile_options: Vec::new(),
+        warnings: memory_file_system.map(|name| lost_with_machine("the database", name)).into_iter().collect(),
+    })
+}
+
+/// What an acknowledged commit survives, and why.
+fn durability(forced_writes: bool, memory_file_system: Option<&'static str>) -> (Durability, String) {
+    match (memory_file_system, forced_writes) {
+        (Some(name), _) => (Durability::Volatile, format!("the file is on {name}, which is memory")),
+        (None, true) => {
+            (Durability::Durable, "each commit writes its pages, in an order that leaves no broken one, and each write waits for the disk (forced_writes=1)".to_owned())
+        }
+        (None, false) => (
+            Durability::Process,
+            "each commit writes its pages, and no write waits for the disk (forced_writes=0)".to_owned(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_follows_from_the_place_and_the_forced_writes() {
+        for (forced, file_system, expected) in [
+            (true, Some("tmpfs"), Durability::Volatile),
+            (true, None, Durability::Durable),
+            (false, None, Durability::Process),
+        ] {
+            assert_eq!(durability(forced, file_system).0, expected, "{forced} {file_system:?}");
+        }
+    }
+}

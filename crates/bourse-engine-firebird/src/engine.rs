@@ -1,0 +1,253 @@
+//! The engine: a target, the database opened once for all its sessions, what it promises.
+
+use crate::attachment::{Attachment, Parameters};
+use crate::database::{Database, in_use, is_open};
+use crate::describe;
+use crate::library::{Library, load};
+use crate::loader::{FileLoader, create, leftovers};
+use crate::mark::look;
+use crate::options::{GRAMMAR, Options, Serializable};
+use crate::reading::Copy;
+use crate::session::FirebirdSession;
+use crate::snapshot::FileCopy;
+use bourse_engine::target::{Parsed, TargetError};
+use bourse_engine::{
+    Capabilities, Counter, Description, Dialect, Engine, EngineError, FileOwner, FileUse, Footprint, ForReading,
+    Hosting, Interface, Isolation, Loader, Location, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine,
+    TargetFile,
+};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// A Firebird database under test.
+pub struct FirebirdEngine {
+    target: Parsed<Options>,
+    path: PathBuf,
+    /// What the path is, if it is a copy that is read in the place of a database.
+    copy: Option<Copy>,
+    /// Closed with its last session, so that another process can have it between rounds.
+    opened: Mutex<Weak<Database>>,
+}
+
+impl std::fmt::Debug for FirebirdEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FirebirdEngine").field("target", &self.target.text).finish_non_exhaustive()
+    }
+}
+
+/// Opens a target: reads it; neither the library nor the disk is touched yet.
+///
+/// # Errors
+/// [`TargetError`]: what in the target is wrong, and what is known.
+///
+/// ```
+/// use bourse_engine::Engine as _;
+/// let engine = bourse_engine_firebird::open("firebird:x.fdb?sync=off").unwrap();
+/// assert!(engine.capabilities().concurrent_writers);
+/// let refused = bourse_engine_firebird::open("firebird:x.fdb?sync=normal").unwrap_err().to_string();
+/// assert!(refused.contains("expected full, off"), "{refused}");
+/// ```
+pub fn open(target: &str) -> Result<FirebirdEngine, TargetError> {
+    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let path = PathBuf::from(&target.place);
+    Ok(FirebirdEngine { target, path, copy: None, opened: Mutex::default() })
+}
+
+/// What the engine counts of a database since it was opened (`isc_info_…`).
+const COUNTERS: [(u8, &str); 4] =
+    [(5, "page reads"), (6, "page writes"), (7, "page fetches from the cache"), (8, "page changes in the cache")];
+
+/// What it finds when it checks a database.
+const FAULTS: [(u8, &str); 7] = [
+    (54, "pages"),
+    (55, "records"),
+    (56, "pages of large objects"),
+    (57, "pages of records"),
+    (58, "pages of indexes"),
+    (59, "pages of pointers"),
+    (60, "pages of transactions"),
+];
+
+impl FirebirdEngine {
+    fn library(&self) -> Result<&'static Library, EngineError> {
+        load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))
+    }
+
+    fn opened(&self) -> MutexGuard<'_, Weak<Database>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The database, opened at first use, and made where there is none.
+    fn database(&self) -> Result<Arc<Database>, EngineError> {
+        let mut opened = self.opened();
+        if let Some(database) = opened.upgrade() {
+            return Ok(database);
+        }
+        let options = &self.target.options;
+        let (path, is_new) = look(&self.path)?.to_open()?;
+        let library = self.library()?;
+        if is_new {
+            create(library, &path, options)?;
+        }
+        let database = Database::in_file(library, &path, options)?;
+        *opened = Arc::downgrade(&database);
+        Ok(database)
+    }
+
+    /// The database, if a session has it open.
+    fn open_database(&self) -> Option<Arc<Database>> {
+        self.opened().upgrade()
+    }
+}
+
+impl Engine for FirebirdEngine {
+    fn description(&self) -> Result<Description, EngineError> {
+        let database = self.database()?;
+        let keeper = database.keeper();
+        describe::describe(&self.target, &self.path, &keeper)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            sql: Some(SqlCapabilities {
+                isolation: match self.target.options.serializable {
+                    Serializable::Tables => {
+                        &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
+                    }
+                    // A snapshot is no more than that: two transactions may each miss what the other writes.
+                    Serializable::Snapshot => &[Isolation::ReadCommitted, Isolation::RepeatableRead],
+                },
+                foreign_keys: true,
+                checks: true,
+            }),
+            concurrent_writers: true,
+            snapshots: true,
+            checkpoints: false,
+            one_session: false,
+            processes: false,
+            records: Some(RecordCapabilities::OVER_SQL),
+        }
+    }
+
+    fn interface(&self) -> Interface<'_> {
+        Interface::Sql(self)
+    }
+
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
+    }
+
+    fn location(&self) -> Location {
+        Location::files(TargetFile::resolved(&self.path), &[])
+    }
+
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        Ok(look(&self.path)?.foreign())
+    }
+
+    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+        // What this process has open stays as it is; where there is nothing, nothing is to be made.
+        let is_there = matches!(look(&self.path)?, FileOwner::Ours(_));
+        let path = TargetFile::resolved(&self.path);
+        if !is_there || is_open(&path) || self.copy.is_some() {
+            return Ok(None);
+        }
+        let Some(copy) = FileUse::unless_used(&path, || Copy::of(&path)) else { return Ok(None) };
+        let copy = copy?;
+        let copied =
+            format!("Firebird writes into each file that it opens, so a copy is read, {}", copy.path().display());
+        let (target, path) = (self.target.clone(), copy.path().to_owned());
+        let engine = Box::new(Self { target, path, copy: Some(copy), opened: Mutex::default() });
+        Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }))
+    }
+
+    fn exists(&self) -> Result<bool, EngineError> {
+        if let (_, true) = look(&self.path)?.to_open()? {
+            return Ok(false);
+        }
+        let tables = "SELECT count(*) FROM rdb$relations WHERE coalesce(rdb$system_flag, 0) = 0";
+        Ok(self.database()?.keeper().number(tables)? > 0)
+    }
+
+    fn leftovers(&self) -> Result<Option<String>, EngineError> {
+        let left = leftovers(&self.path);
+        if left.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
+        Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        let (path, _) = look(&self.path)?.to_open()?;
+        if is_open(&path) {
+            return Err(in_use(&path));
+        }
+        // Nobody else has it open, and it is whole.
+        drop(self.database()?);
+        Ok(Box::new(FileCopy::take(&path)?))
+    }
+
+    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+        let (path, is_new) = look(&self.path)?.to_open()?;
+        if is_new || is_open(&path) {
+            return Ok(None);
+        }
+        let _use = FileUse::begin(&path, "firebird")?;
+        let library = self.library()?;
+        let checked = Attachment::open(library, &path, &Parameters::new(library).verify())?;
+        let told = checked.numbers(&FAULTS.map(|(item, _)| item))?;
+        let named = |item| FAULTS.iter().find(|(known, _)| *known == item).map_or("others", |(_, name)| *name);
+        let found = told.into_iter().filter(|(_, count)| *count > 0);
+        Ok(Some(found.map(|(item, count)| format!("{count} faults in {}", named(item))).collect()))
+    }
+
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        let Some(database) = self.open_database() else { return Ok(Vec::new()) };
+        let told = database.keeper().numbers(&COUNTERS.map(|(item, _)| item))?;
+        let named = |(item, count): (u8, i64)| {
+            let (_, name) = COUNTERS.iter().find(|(known, _)| *known == item)?;
+            Some(Counter { name: (*name).to_owned(), value: u64::try_from(count).ok()? })
+        };
+        Ok(told.into_iter().filter_map(named).collect())
+    }
+
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        const CURRENT_MEMORY: u8 = 17;
+        let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.len());
+        let told = match self.open_database() {
+            Some(database) => database.keeper().numbers(&[CURRENT_MEMORY])?,
+            None => Vec::new(),
+        };
+        let memory_bytes = told.first().and_then(|(_, bytes)| u64::try_from(*bytes).ok()).unwrap_or(0);
+        Ok(Footprint { data_bytes, memory_bytes, ..Footprint::default() })
+    }
+}
+
+impl SqlEngine for FirebirdEngine {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::FIREBIRD
+    }
+
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(FirebirdSession::new(self.database()?)?))
+    }
+
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Ok(Box::new(FileLoader::new(self.library()?, &self.path, &self.target.options)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_target_is_not_opened_when_it_is_read() {
+        let engine = open("firebird:no-such-folder/x.fdb?lock_timeout=0s").unwrap();
+        assert_eq!(engine.location().file(), Some(Path::new("no-such-folder/x.fdb")));
+        assert!(engine.open_database().is_none() && engine.counters().unwrap().is_empty());
+    }
+}

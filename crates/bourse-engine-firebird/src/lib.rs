@@ -1,0 +1,38 @@
+//! Firebird embedded, behind the seam. The crate is empty without its feature `firebird`.
+//!
+//! The client's library is loaded at run time, and loads the engine into this process: there is no server. It is called through the
+//! interfaces that Firebird 3 and later have for C++, which are tables of functions: `api` declares those that are used. Existing
+//! bindings (`rsfbclient`) were tried first. They call the older interface, give decimals as floating-point numbers and the number
+//! of SQL's error alone, by which a conflict of writers cannot be told from other errors, and allocate for each row.
+//!
+//! A target such as `firebird:x.fdb?sync=off` is read by `open`; `GRAMMAR` has the table of all settings; `info` says whether the
+//! library and the engine are there, and if not where to have them.
+//!
+//! Files: `options` (what was asked for), `library` (found and loaded), `api` (tables of functions), `error` and `status` (kinds of
+//! errors), `mark` (whose a file is), `database` (open databases), `attachment` (connections and transactions), `message` (values in),
+//! `row` (rows out), `statement`, `lob` (large objects), `session`, `loader`, `snapshot`, `reading`, `describe` and `engine` (the seam).
+#![cfg(feature = "firebird")]
+
+mod api;
+mod attachment;
+mod database;
+mod describe;
+mod engine;
+mod error;
+mod library;
+mod loader;
+mod lob;
+mod mark;
+mod message;
+mod options;
+mod reading;
+mod row;
+mod session;
+mod snapshot;
+mod statement;
+mod status;
+
+pub use engine::{FirebirdEngine, open};
+pub use library::{Absent, Info, LIBRARY_VARIABLE, info};
+pub use mark::side_file_kind;
+pub use options::{GRAMMAR, Options, PageSize, Serializable, Sync};

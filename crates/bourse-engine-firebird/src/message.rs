@@ -1,0 +1,372 @@
+//! Values on their way in: a block of memory whose layout follows from the values themselves, so that none is converted on this
+//! side. The engine brings them to the types of their parameters.
+
+use crate::api::{LobId, Object, RawMetadata, sql_type};
+use crate::attachment::{Attachment, Transaction};
+use crate::lob;
+use bourse_engine::{EngineError, ErrorKind, Params, Value};
+use std::ffi::c_void;
+
+/// The longest text or bytes that are a value, and no large object.
+const LONGEST: usize = 32_765;
+
+/// Days from the first day that Firebird counts from, 17 November 1858, to 1 January 1970.
+pub(crate) const DAYS_TO_1970: i32 = 40_587;
+/// Firebird's units of time in a millisecond, and in a day.
+pub(crate) const UNITS_PER_MILLI: i64 = 10;
+pub(crate) const UNITS_PER_DAY: i64 = 864_000_000;
+
+/// How a value is handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Not known yet: only NULL was given.
+    Unknown,
+    Int,
+    Decimal(u8),
+    Real,
+    Bool,
+    Date,
+    Timestamp,
+    /// With its length in two bytes before it.
+    Text,
+    Bytes,
+    Lob,
+}
+
+/// A parameter: how it is handed over, and where in the block.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    form: Form,
+    /// Whether the parameter is a large object.
+    is_lob: bool,
+    /// The most bytes of a text.
+    capacity: usize,
+    offset: usize,
+    null_offset: usize,
+}
+
+/// The parameters of a statement.
+pub(crate) struct Message {
+    metadata: *mut RawMetadata,
+    places: Vec<Place>,
+    /// For each place the number of the caller's value, counted from 0.
+    order: Vec<usize>,
+    /// How many values the caller has to give.
+    values: usize,
+    block: Vec<u64>,
+    /// Whether the values are looked for, and not stored.
+    is_query: bool,
+}
+
+/// The least number. Firebird 3.0 puts it behind 0 in an index, so that what is looked for from there on is not found.
+const LEAST: i64 = i64::MIN;
+
+impl Message {
+    /// Reads what a statement's parameters are. Their descriptions are given back here.
+    ///
+    /// # Errors
+    /// The library's.
+    ///
+    /// # Safety
+    /// `described` must be metadata of the library that lives.
+    pub(crate) unsafe fn new(
+        attachment: &Attachment,
+        described: *mut RawMetadata,
+        order: Vec<usize>,
+        is_query: bool,
+    ) -> Result<Self, EngineError> {
+        let status = attachment.status();
+        let values = order.iter().max().map_or(0, |number| number + 1);
+        let mut this = Self {
+            metadata: described,
+            places: Vec::with_capacity(order.len()),
+            order,
+            values,
+            block: vec![],
+            is_query,
+        };
+        // SAFETY: as the caller promises.
+        unsafe {
+            let table = Object::table(described);
+            let count = status.check(|status| (table.count)(described, status))?;
+            for at in 0..count {
+                let (data_type, length) = status.check(|status| {
+                    ((table.data_type)(described, status, at) & !1, (table.length)(described, status, at))
+                })?;
+                let is_text = [sql_type::TEXT, sql_type::VARYING].contains(&data_type);
+                this.places.push(Place {
+                    form: Form::Unknown,
+                    is_lob: data_type == sql_type::BLOB,
+                    capacity: if is_text { length as usize } else { 1 },
+                    offset: 0,
+                    null_offset: 0,
+                });
+            }
+        }
+        if this.places.len() == this.order.len() {
+            return Ok(this);
+        }
+        let words = format!("Firebird finds {} parameters where {} are marked", this.places.len(), this.order.len());
+        Err(EngineError::new(ErrorKind::Other, words))
+    }
+
+    /// The library's description of the block.
+    pub(crate) fn metadata(&self) -> *mut RawMetadata {
+        self.metadata
+    }
+
+    /// The block, as it was filled last.
+    pub(crate) fn block(&mut self) -> *mut c_void {
+        self.block.as_mut_ptr().cast()
+    }
+
+    /// Fills the block.
+    ///
+    /// # Errors
+    /// Another number of values than the statement has, a value that is too long; the library's.
+    #[inline]
+    pub(crate) fn fill(
+        &mut self,
+        attachment: &Attachment,
+        transaction: &Transaction,
+        params: Params<'_>,
+    ) -> Result<(), EngineError> {
+        if params.len() != self.values {
+            let words = format!("the statement has {} parameters, {} were given", self.values, params.len());
+            return Err(EngineError::new(ErrorKind::Other, words));
+        }
+        for at in 0..self.places.len() {
+            let value = self.value(params, at)?;
+            if !self.put(at, value) {
+                self.put_other(attachment, transaction, params, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a place.
+    #[inline]
+    fn value<'v>(&self, params: Params<'v>, at: usize) -> Result<Value<'v>, EngineError> {
+        match value_at(params, self.order[at]) {
+            Value::Int(LEAST) => self.least(),
+            value => Ok(value),
+        }
+    }
+
+    /// The next number in the place of the least one: as good where that is looked for, since it is never stored.
+    #[cold]
+    fn least(&self) -> Result<Value<'static>, EngineError> {
+        if self.is_query {
+            return Ok(Value::Int(LEAST + 1));
+        }
+        let words = format!("Firebird finds the number {LEAST} in no index, so that it is not stored");
+        Err(EngineError::unsupported(words))
+    }
+
+    /// Puts a value into its place, if it has the form that the place has.
+    #[inline]
+    fn put(&mut self, at: usize, value: Value<'_>) -> bool {
+        let place = self.places[at];
+        match (place.form, value) {
+            (Form::Unknown, _) => return false,
+            (_, Value::Null) => {
+                self.write(place.null_offset, (-1i16).to_le_bytes());
+                return true;
+            }
+            (Form::Int, Value::Int(number)) => self.write(place.offset, number.to_ne_bytes()),
+            (Form::Decimal(scale), Value::Decimal { units, scale: given }) if scale == given => {
+                self.write(place.offset, units.to_ne_bytes());
+            }
+            (Form::Real, Value::Real(number)) => self.write(place.offset, number.to_ne_bytes()),
+            (Form::Bool, Value::Bool(flag)) => self.write(place.offset, [u8::from(flag)]),
+            (Form::Date, Value::Date(date)) => self.write(place.offset, (date.days() + DAYS_TO_1970).to_ne_bytes()),
+            (Form::Timestamp, Value::Timestamp(moment)) => {
+                let units = moment.millis() * UNITS_PER_MILLI;
+                let days = units.div_euclid(UNITS_PER_DAY) as i32 + DAYS_TO_1970;
+                let time = units.rem_euclid(UNITS_PER_DAY) as u32;
+                self.write(place.offset, days.to_ne_bytes());
+                self.write(place.offset + 4, time.to_ne_bytes());
+            }
+            (Form::Text, Value::Text(text)) if text.len() <= place.capacity => self.write_bytes(place, text.as_bytes()),
+            (Form::Bytes, Value::Blob(bytes)) if bytes.len() <= place.capacity => self.write_bytes(place, bytes),
+            _ => return false,
+        }
+        self.write(place.null_offset, 0i16.to_le_bytes());
+        true
+    }
+
+    #[inline]
+    fn bytes(&mut self) -> &mut [u8] {
+        let length = self.block.len() * size_of::<u64>();
+        // SAFETY: these are the bytes of the block, all of which have a value.
+        unsafe { std::slice::from_raw_parts_mut(self.block.as_mut_ptr().cast(), length) }
+    }
+
+    #[inline]
+    fn write<const N: usize>(&mut self, offset: usize, bytes: [u8; N]) {
+        self.bytes()[offset..offset + N].copy_from_slice(&bytes);
+    }
+
+    #[inline]
+    fn write_bytes(&mut self, place: Place, bytes: &[u8]) {
+        // The capacity has no more than two bytes say.
+        self.write(place.offset, (bytes.len() as u16).to_ne_bytes());
+        self.bytes()[place.offset + 2..place.offset + 2 + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Puts what has not the form of its place: a large object, or after the block was laid out anew.
+    #[cold]
+    fn put_other(
+        &mut self,
+        attachment: &Attachment,
+        transaction: &Transaction,
+        params: Params<'_>,
+        at: usize,
+    ) -> Result<(), EngineError> {
+        let value = self.value(params, at)?;
+        if let (Form::Lob, Value::Text(_) | Value::Blob(_)) = (self.places[at].form, value) {
+            return self.put_lob(attachment, transaction, at, value);
+        }
+        for (place, number) in self.places.iter_mut().zip(&self.order) {
+            place.take(value_at(params, *number))?;
+        }
+        self.lay_out(attachment)?;
+        for again in 0..=at {
+            let value = self.value(params, again)?;
+            if !self.put(again, value) {
+                self.put_lob(attachment, transaction, again, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_lob(
+        &mut self,
+        attachment: &Attachment,
+        transaction: &Transaction,
+        at: usize,
+        value: Value<'_>,
+    ) -> Result<(), EngineError> {
+        let bytes = match value {
+            Value::Text(text) => text.as_bytes(),
+            Value::Blob(bytes) => bytes,
+            other => {
+                let words = format!("parameter {} is a large object, and {other} is none", at + 1);
+                return Err(EngineError::new(ErrorKind::Other, words));
+            }
+        };
+        let LobId { high, low } = lob::make(attachment, transaction, bytes)?;
+        let place = self.places[at];
+        self.write(place.offset, high.to_ne_bytes());
+        self.write(place.offset + 4, low.to_ne_bytes());
+        self.write(place.null_offset, 0i16.to_le_bytes());
+        Ok(())
+    }
+
+    /// Has the library lay out a block for the forms that the places have.
+    fn lay_out(&mut self, attachment: &Attachment) -> Result<(), EngineError> {
+        let (status, master) = (attachment.status(), attachment.library().master);
+        let count = self.places.len() as u32;
+        // SAFETY: the master lives as long as the library; the builder is given back here, and so is the description that was there
+        // before the new one.
+        unsafe {
+            let builder = status.check(|status| (Object::table(master).get_metadata_builder)(master, status, count))?;
+            let table = Object::table(builder);
+            let built = status.check(|status| {
+                for (at, place) in (0..).zip(&self.places) {
+                    let (data_type, length, scale, char_set) = place.described();
+                    // The lowest bit says that it may be NULL.
+                    (table.set_type)(builder, status, at, data_type | 1);
+                    (table.set_sub_type)(builder, status, at, 0);
+                    (table.set_length)(builder, status, at, length);
+                    (table.set_scale)(builder, status, at, scale);
+                    (table.set_char_set)(builder, status, at, char_set);
+                }
+            });
+            let built = built.and_then(|()| status.check(|status| (table.metadata)(builder, status)));
+            (table.counted.release)(builder);
+            let metadata = built?;
+            (Object::table(self.metadata).counted.release)(self.metadata);
+            self.metadata = metadata;
+            let table = Object::table(metadata);
+            for (at, place) in (0..).zip(&mut self.places) {
+                place.offset = status.check(|status| (table.offset)(metadata, status, at))? as usize;
+                place.null_offset = status.check(|status| (table.null_offset)(metadata, status, at))? as usize;
+            }
+            let length = status.check(|status| (table.message_length)(metadata, status))? as usize;
+            self.block = vec![0; length.div_ceil(size_of::<u64>())];
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        // SAFETY: the description is this one's.
+        unsafe {
+            (Object::table(self.metadata).counted.release)(self.metadata);
+        }
+    }
+}
+
+impl Place {
+    /// Becomes one for such a value.
+    fn take(&mut self, value: Value<'_>) -> Result<(), EngineError> {
+        self.form = match value {
+            Value::Null => match self.form {
+                Form::Unknown if self.is_lob => Form::Lob,
+                Form::Unknown => Form::Text,
+                form => form,
+            },
+            Value::Text(_) | Value::Blob(_) if self.is_lob => Form::Lob,
+            Value::Int(_) => Form::Int,
+            Value::Decimal { scale, .. } => Form::Decimal(scale),
+            Value::Real(_) => Form::Real,
+            Value::Bool(_) => Form::Bool,
+            Value::Date(_) => Form::Date,
+            Value::Timestamp(_) => Form::Timestamp,
+            Value::Text(text) => self.with_room(text.len(), Form::Text)?,
+            Value::Blob(bytes) => self.with_room(bytes.len(), Form::Bytes)?,
+        };
+        Ok(())
+    }
+
+    fn with_room(&mut self, length: usize, form: Form) -> Result<Form, EngineError> {
+        if length > LONGEST {
+            let words = format!(
+                "a value of {length} bytes is too long for Firebird, which takes {LONGEST} where it wants no large object"
+            );
+            return Err(EngineError::unsupported(words));
+        }
+        if length > self.capacity {
+            self.capacity = length.next_power_of_two().min(LONGEST);
+        }
+        Ok(form)
+    }
+
+    /// Type, length in bytes, scale and character set, as the library calls them.
+    fn described(&self) -> (u32, u32, i32, u32) {
+        /// Character sets: none, which takes bytes as they are, and that of bytes that are no text.
+        const NONE: u32 = 0;
+        const OCTETS: u32 = 1;
+        let capacity = self.capacity.clamp(1, LONGEST) as u32;
+        match self.form {
+            Form::Unknown | Form::Text => (sql_type::VARYING, capacity, 0, NONE),
+            Form::Bytes => (sql_type::VARYING, capacity, 0, OCTETS),
+            Form::Int => (sql_type::INT64, 8, 0, NONE),
+            Form::Decimal(scale) => (sql_type::INT64, 8, -i32::from(scale), NONE),
+            Form::Real => (sql_type::DOUBLE, 8, 0, NONE),
+            Form::Bool => (sql_type::BOOLEAN, 1, 0, NONE),
+            Form::Date => (sql_type::DATE, 4, 0, NONE),
+            Form::Timestamp => (sql_type::TIMESTAMP, 8, 0, NONE),
+            Form::Lob => (sql_type::BLOB, 8, 0, NONE),
+        }
+    }
+}
+
+/// A value by its number, counted from 0.
+#[inline]
+fn value_at<'v>(params: Params<'v>, number: usize) -> Value<'v> {
+    let [first, rest] = params.lists();
+    first.get(number).copied().unwrap_or_else(|| rest[number - first.len()])
+}

@@ -1,0 +1,284 @@
+//! Rows on their way out, read where the library has put them: one row in a block of memory.
+
+use crate::api::{LobId, Object, RawMetadata, sql_type};
+use crate::attachment::{Attachment, Transaction};
+use crate::lob;
+use crate::message::{DAYS_TO_1970, UNITS_PER_DAY, UNITS_PER_MILLI};
+use bourse_engine::{EngineError, Row, Value};
+use bourse_schema::{Date, Timestamp};
+use std::borrow::Cow;
+use std::ffi::{CStr, c_void};
+
+/// The character set of bytes that are no text, and the kind of large objects that are texts.
+const OCTETS: u32 = 1;
+const TEXT_LOB: i32 = 1;
+
+/// How a column's value lies in the block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Null,
+    I16,
+    I32,
+    I64,
+    I128,
+    F32,
+    F64,
+    Bool,
+    Date,
+    Timestamp,
+    /// Of a fixed length, with blanks behind it.
+    Text,
+    /// With its length in two bytes before it.
+    Varying,
+    Lob,
+}
+
+#[derive(Debug)]
+struct Column {
+    form: Form,
+    /// Digits behind the point, of a decimal.
+    scale: Option<u8>,
+    /// Whether a text or a large object is bytes.
+    is_bytes: bool,
+    length: usize,
+    offset: usize,
+    null_offset: usize,
+    name: String,
+    /// Which of the large objects it is, counted from 0.
+    lob: usize,
+}
+
+/// The columns of a statement's rows, and the row that was read last.
+pub(crate) struct Output {
+    metadata: *mut RawMetadata,
+    columns: Vec<Column>,
+    block: Vec<u64>,
+    /// Bytes of the row's large objects.
+    lobs: Vec<Vec<u8>>,
+}
+
+impl Output {
+    /// Reads what the columns are. Their description is given back here.
+    ///
+    /// # Errors
+    /// The library's; a type that is not read.
+    ///
+    /// # Safety
+    /// `metadata` must be metadata of the library that lives.
+    pub(crate) unsafe fn new(attachment: &Attachment, metadata: *mut RawMetadata) -> Result<Self, EngineError> {
+        let status = attachment.status();
+        let mut this = Self { metadata, columns: Vec::new(), block: Vec::new(), lobs: Vec::new() };
+        // SAFETY: as the caller promises; names end in zero and live as long as the description.
+        unsafe {
+            let table = Object::table(metadata);
+            let number = |get: unsafe extern "C" fn(*mut RawMetadata, _, u32) -> u32, at| {
+                status.check(|status| get(metadata, status, at))
+            };
+            let count = status.check(|status| (table.count)(metadata, status))?;
+            for at in 0..count {
+                let name = CStr::from_ptr(status.check(|status| (table.alias)(metadata, status, at))?);
+                let name = name.to_string_lossy();
+                let scale = status.check(|status| (table.scale)(metadata, status, at))?;
+                let data_type = number(table.data_type, at)? & !1;
+                let Some(form) = form(data_type) else {
+                    return Err(EngineError::unsupported(format!(
+                        "column {at} of the result has a type that is not read here (number {data_type} of Firebird's types): cast it to another, as VARCHAR(100)"
+                    )));
+                };
+                this.columns.push(Column {
+                    form,
+                    scale: u8::try_from(-scale).ok().filter(|scale| *scale > 0),
+                    is_bytes: match form {
+                        Form::Lob => status.check(|status| (table.sub_type)(metadata, status, at))? != TEXT_LOB,
+                        _ => number(table.char_set, at)? == OCTETS,
+                    },
+                    length: number(table.length, at)? as usize,
+                    offset: number(table.offset, at)? as usize,
+                    null_offset: number(table.null_offset, at)? as usize,
+                    name: as_written(&name),
+                    lob: this.lobs.len(),
+                });
+                if form == Form::Lob {
+                    this.lobs.push(Vec::new());
+                }
+            }
+            let length = status.check(|status| (table.message_length)(metadata, status))? as usize;
+            this.block = vec![0; length.div_ceil(size_of::<u64>())];
+        }
+        Ok(this)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
+
+    /// The library's description of the block.
+    pub(crate) fn metadata(&self) -> *mut RawMetadata {
+        self.metadata
+    }
+
+    /// The place of the row that is to be read.
+    pub(crate) fn block(&mut self) -> *mut c_void {
+        self.block.as_mut_ptr().cast()
+    }
+
+    /// The row that was read last, with its large objects.
+    ///
+    /// # Errors
+    /// The library's.
+    #[inline]
+    pub(crate) fn row(
+        &mut self,
+        attachment: &Attachment,
+        transaction: &Transaction,
+    ) -> Result<FirebirdRow<'_>, EngineError> {
+        if !self.lobs.is_empty() {
+            self.read_lobs(attachment, transaction)?;
+        }
+        Ok(FirebirdRow(self))
+    }
+
+    #[cold]
+    fn read_lobs(&mut self, attachment: &Attachment, transaction: &Transaction) -> Result<(), EngineError> {
+        for column in self.columns.iter().filter(|column| column.form == Form::Lob) {
+            if !is_null(&self.block, column) {
+                let id = LobId { high: read(&self.block, column.offset), low: read(&self.block, column.offset + 4) };
+                lob::read(attachment, transaction, id, &mut self.lobs[column.lob])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        // SAFETY: the description is this one's.
+        unsafe {
+            (Object::table(self.metadata).counted.release)(self.metadata);
+        }
+    }
+}
+
+/// A form by the library's number for a type.
+const fn form(number: u32) -> Option<Form> {
+    Some(match number {
+        sql_type::SHORT => Form::I16,
+        sql_type::LONG => Form::I32,
+        sql_type::INT64 => Form::I64,
+        sql_type::INT128 => Form::I128,
+        sql_type::FLOAT => Form::F32,
+        sql_type::DOUBLE => Form::F64,
+        sql_type::BOOLEAN => Form::Bool,
+        sql_type::DATE => Form::Date,
+        sql_type::TIMESTAMP => Form::Timestamp,
+        sql_type::TEXT => Form::Text,
+        sql_type::VARYING => Form::Varying,
+        sql_type::BLOB => Form::Lob,
+        sql_type::NULL => Form::Null,
+        _ => return None,
+    })
+}
+
+/// A name that Firebird has in capitals, unless it was quoted, as statements have it.
+fn as_written(name: &str) -> String {
+    if name.chars().any(char::is_lowercase) { name.to_owned() } else { name.to_lowercase() }
+}
+
+/// A number or the like, which lies anywhere in a block.
+#[inline]
+fn read<T: Copy>(block: &[u64], offset: usize) -> T {
+    assert!(offset + size_of::<T>() <= size_of_val(block), "a column lies in its block");
+    // SAFETY: these bytes are the block's, and any of them make a `T`, of which only numbers are asked for.
+    unsafe { block.as_ptr().cast::<u8>().add(offset).cast::<T>().read_unaligned() }
+}
+
+#[inline]
+fn is_null(block: &[u64], column: &Column) -> bool {
+    read::<i16>(block, column.null_offset) != 0
+}
+
+/// A row, valid until the next one is read.
+pub(crate) struct FirebirdRow<'o>(&'o Output);
+
+impl FirebirdRow<'_> {
+    #[inline]
+    fn read<T: Copy>(&self, column: &Column) -> T {
+        read(&self.0.block, column.offset)
+    }
+
+    /// The bytes of a text.
+    #[inline]
+    fn bytes(&self, column: &Column) -> &[u8] {
+        let (offset, length) = match column.form {
+            Form::Lob => return &self.0.lobs[column.lob],
+            Form::Varying => (column.offset + 2, usize::from(self.read::<u16>(column))),
+            _ => (column.offset, column.length),
+        };
+        let block = &self.0.block;
+        assert!(offset + length <= size_of_val(&**block), "a text lies in its block");
+        // SAFETY: these bytes are the block's.
+        let bytes = unsafe { std::slice::from_raw_parts(block.as_ptr().cast::<u8>().add(offset), length) };
+        match column.form {
+            Form::Text if !column.is_bytes => bytes.trim_ascii_end(),
+            _ => bytes,
+        }
+    }
+}
+
+impl Row for FirebirdRow<'_> {
+    #[inline]
+    fn value(&self, index: usize) -> Value<'_> {
+        let column = &self.0.columns[index];
+        if is_null(&self.0.block, column) {
+            return Value::Null;
+        }
+        let units = match column.form {
+            Form::Null => return Value::Null,
+            Form::I16 => self.read::<i16>(column).into(),
+            Form::I32 => self.read::<i32>(column).into(),
+            Form::I64 => self.read::<i64>(column),
+            Form::I128 => match i64::try_from(self.read::<i128>(column)) {
+                Ok(units) => units,
+                // One that is too large for readers comes as a floating-point number.
+                Err(_) => {
+                    let units = self.read::<i128>(column) as f64;
+                    return Value::Real(units / 10f64.powi(column.scale.unwrap_or(0).into()));
+                }
+            },
+            Form::F32 => return Value::Real(self.read::<f32>(column).into()),
+            Form::F64 => return Value::Real(self.read(column)),
+            Form::Bool => return Value::Bool(self.read::<u8>(column) != 0),
+            Form::Date => return Value::Date(Date::from_days(self.read::<i32>(column) - DAYS_TO_1970)),
+            Form::Timestamp => {
+                let days = i64::from(self.read::<i32>(column) - DAYS_TO_1970);
+                let time: u32 = read(&self.0.block, column.offset + 4);
+                return Value::Timestamp(Timestamp::from_millis(
+                    (days * UNITS_PER_DAY + i64::from(time)).div_euclid(UNITS_PER_MILLI),
+                ));
+            }
+            Form::Text | Form::Varying | Form::Lob => {
+                let bytes = self.bytes(column);
+                // A text that is no UTF-8 comes as its bytes.
+                return match std::str::from_utf8(bytes) {
+                    Ok(text) if !column.is_bytes => Value::Text(text),
+                    _ => Value::Blob(bytes),
+                };
+            }
+        };
+        match column.scale {
+            Some(scale) => Value::Decimal { units, scale },
+            None => Value::Int(units),
+        }
+    }
+
+    #[inline]
+    fn text_bytes(&self, index: usize) -> Option<&[u8]> {
+        let column = &self.0.columns[index];
+        let is_text = matches!(column.form, Form::Text | Form::Varying | Form::Lob) && !column.is_bytes;
+        (is_text && !is_null(&self.0.block, column)).then(|| self.bytes(column))
+    }
+
+    fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {
+        self.0.columns.get(index).map(|column| Cow::Borrowed(&*column.name))
+    }
+}

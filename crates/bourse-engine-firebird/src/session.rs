@@ -1,0 +1,238 @@
+//! A user's connection: statements prepared at first use and found by number.
+
+use crate::attachment::{Attachment, Begin, Sees, Transaction, has_conflict};
+use crate::database::{Database, Prepared};
+use crate::options::{Options, Serializable};
+use crate::statement::{Kind, Statement};
+use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
+use std::sync::Arc;
+
+/// How transactions are begun, each in a form for reading and in one for writing.
+struct Begins {
+    committed: [Begin; 2],
+    snapshot: [Begin; 2],
+    alone: [Begin; 2],
+}
+
+impl Begins {
+    fn new(options: &Options) -> Self {
+        let both = |sees| [false, true].map(|writes| Begin::new(sees, writes, options.lock_timeout));
+        Self { committed: both(Sees::Committed), snapshot: both(Sees::Snapshot), alone: both(Sees::Alone) }
+    }
+}
+
+pub(crate) struct FirebirdSession {
+    /// Dropped before the connection.
+    prepared: Arc<Prepared>,
+    transaction: Option<Transaction>,
+    /// Of the open transaction: whether it may write, and commits that it is sure to see.
+    writes: bool,
+    seen: u64,
+    /// Whether the transaction met a conflict. It was undone at once, so that it is in nobody's way, and its end is still to come.
+    has_conflict: bool,
+    begins: Begins,
+    serializable: Serializable,
+    /// Dropped before the database.
+    attachment: Attachment,
+    database: Arc<Database>,
+}
+
+impl FirebirdSession {
+    pub(crate) fn new(database: Arc<Database>) -> Result<Self, EngineError> {
+        let options = database.options();
+        Ok(Self {
+            prepared: database.new_prepared(),
+            transaction: None,
+            writes: false,
+            seen: 0,
+            has_conflict: false,
+            begins: Begins::new(options),
+            serializable: options.serializable,
+            attachment: database.connect()?,
+            database,
+        })
+    }
+
+    #[inline]
+    fn refuse_failed(&self) -> Result<(), EngineError> {
+        if self.has_conflict { Err(has_conflict("has to be rolled back")) } else { Ok(()) }
+    }
+
+    /// Runs `work` in the open transaction, or in one of its own, for reading alone if that is known to do.
+    #[inline]
+    fn within<T>(
+        &mut self,
+        only_reads: bool,
+        work: impl FnOnce(&mut Self, &Transaction) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        self.refuse_failed()?;
+        if let Some(transaction) = self.transaction.take() {
+            let done = work(self, &transaction).map_err(|error| self.unless_unseen(error));
+            match &done {
+                Err(error) if error.kind() == ErrorKind::Conflict => {
+                    self.has_conflict = true;
+                    self.attachment.roll_back(transaction)?;
+                }
+                _ => self.transaction = Some(transaction),
+            }
+            return done;
+        }
+        let transaction = self.attachment.begin(&self.begins.committed[usize::from(!only_reads)])?;
+        match work(self, &transaction) {
+            Ok(value) => self.commit_it(transaction, !only_reads).map(|()| value),
+            Err(error) => {
+                // The first error is the one to report.
+                let _ = self.attachment.roll_back(transaction);
+                Err(error)
+            }
+        }
+    }
+
+    /// A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
+    fn unless_unseen(&self, error: EngineError) -> EngineError {
+        if error.kind() == ErrorKind::Constraint && self.database.others_committed_since(self.seen) {
+            return EngineError::new(ErrorKind::Conflict, error.message()).with_code(error.code().unwrap_or_default());
+        }
+        error
+    }
+
+    fn commit_it(&self, transaction: Transaction, writes: bool) -> Result<(), EngineError> {
+        if writes {
+            self.database.committing(|| self.attachment.commit(transaction))
+        } else {
+            self.attachment.commit(transaction)
+        }
+    }
+
+    #[inline]
+    fn run(
+        &mut self,
+        sql: &'static Sql,
+        params: Params<'_>,
+        limit: Option<u64>,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        let slot = sql.slot();
+        let prepared = Arc::clone(&self.prepared);
+        let mut statements = prepared.lock();
+        let known = statements.get(slot).and_then(Option::as_ref);
+        let is_query = known.is_some_and(|statement| statement.kind() == Kind::Query);
+        let ran = self.within(is_query, |session, transaction| {
+            if !matches!(statements.get(slot), Some(Some(_))) {
+                if statements.len() <= slot {
+                    statements.resize_with(slot + 1, || None);
+                }
+                let text = sql.render(&bourse_schema::FIREBIRD);
+                statements[slot] = Some(Statement::prepare(&session.attachment, transaction, &text)?);
+            }
+            let statement = statements[slot].as_mut().expect("prepared just before");
+            statement.run(&session.attachment, transaction, params, limit, each)
+        });
+        ran.map_err(|e| e.with_statement(sql.text()))
+    }
+
+    /// Runs a text that is parsed for this run alone.
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+        let ran = self.within(false, |session, transaction| {
+            // Texts of the workloads say `LIMIT`, which Firebird calls otherwise.
+            let text = bourse_schema::FIREBIRD.fill(sql);
+            let mut statement = Statement::prepare(&session.attachment, transaction, &text)?;
+            if statement.kind() == Kind::Schema {
+                // A table that a prepared statement knows is in use, and is neither changed nor dropped.
+                session.database.forget_prepared();
+            }
+            statement.run(&session.attachment, transaction, Params::of(params), None, each)
+        });
+        ran.map_err(|e| e.with_statement(sql))
+    }
+}
+
+impl Drop for FirebirdSession {
+    fn drop(&mut self) {
+        // The connection would undo it too when it closes.
+        let _ = self.rollback();
+        self.database.remove_prepared(&self.prepared);
+    }
+}
+
+impl Session for FirebirdSession {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::FIREBIRD
+    }
+
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        self.refuse_failed()?;
+        if self.transaction.is_some() {
+            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+        }
+        let begins = match (isolation, self.serializable) {
+            (Isolation::ReadCommitted, _) => &self.begins.committed,
+            (Isolation::RepeatableRead, _) | (Isolation::Serializable, Serializable::Snapshot) => &self.begins.snapshot,
+            (Isolation::Serializable, Serializable::Tables) => &self.begins.alone,
+        };
+        self.writes = access == Access::Write;
+        self.seen = self.database.commits_seen();
+        self.transaction = Some(self.attachment.begin(&begins[usize::from(self.writes)])?);
+        Ok(())
+    }
+
+    #[inline]
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.run(sql, params, None, each).map(|_| ())
+    }
+
+    #[inline]
+    fn query_first(
+        &mut self,
+        sql: &'static Sql,
+        params: Params<'_>,
+        each: &mut EachRow<'_>,
+    ) -> Result<bool, EngineError> {
+        let mut found = false;
+        self.run(sql, params, Some(1), &mut |row| {
+            found = true;
+            each(row)
+        })?;
+        Ok(found)
+    }
+
+    #[inline]
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.run(sql, params, None, &mut |_| Ok(()))
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        if self.has_conflict {
+            self.has_conflict = false;
+            return Err(has_conflict("was rolled back"));
+        }
+        match self.transaction.take() {
+            Some(transaction) => self.commit_it(transaction, self.writes),
+            None => Ok(()),
+        }
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.has_conflict = false;
+        match self.transaction.take() {
+            Some(transaction) => self.attachment.roll_back(transaction),
+            None => Ok(()),
+        }
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        let text = bourse_schema::FIREBIRD.fill(sql);
+        let planned = self.within(true, |session, transaction| {
+            Statement::prepare(&session.attachment, transaction, &text)?.plan(&session.attachment)
+        });
+        planned.map_err(|e| e.with_statement(sql))
+    }
+
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.run_text(sql, params, each).map(|_| ())
+    }
+
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.run_text(sql, params, &mut |_| Ok(()))
+    }
+}

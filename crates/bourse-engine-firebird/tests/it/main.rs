@@ -1,0 +1,49 @@
+//! Firebird through the seam.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod conforms;
+mod files;
+mod targets;
+mod tpce;
+mod transactions;
+mod values;
+
+use bourse_engine::{EngineError, RowExt as _, Session};
+use bourse_engine_firebird::{FirebirdEngine, info, open};
+use std::path::Path;
+
+/// Whether library and engine are there; prints the name of the test that is skipped if not.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+fn is_there(test: &str) -> bool {
+    match info(None) {
+        Ok(_) => true,
+        Err(why) => {
+            eprintln!("skipped: {test} ({why})");
+            false
+        }
+    }
+}
+
+/// A folder for databases, in memory where there is one.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn at(path: &Path, query: &str) -> FirebirdEngine {
+    open(&format!("firebird:{}?{query}", path.display())).unwrap()
+}
+
+fn run(session: &mut dyn Session, sql: &str) -> Result<u64, EngineError> {
+    session.execute_text(sql, &[])
+}
+
+/// The one number of a query's last row.
+fn number(session: &mut dyn Session, sql: &str) -> Option<i64> {
+    let mut number = None;
+    let each = &mut |row: &dyn bourse_engine::Row| {
+        number = row.get(0)?;
+        Ok(())
+    };
+    session.query_text(sql, &[], each).unwrap();
+    number
+}
