@@ -222,10 +222,7 @@ impl PrivateCluster {
     fn stop(&self) -> Result<(), EngineError> {
         let until = self.until();
         let waiting = self.nodes[0].connector(&self.server.options, self.product.settings(true));
-        waiting
-            .connect(Some(DATABASE))?
-            .query_drop("SELECT count(*) FROM information_schema.tables")
-            .map_err(|e| error(&e))?;
+        waiting.connect(None)?.query_drop("START TRANSACTION READ ONLY").map_err(|e| error(&e))?;
         let connection = self.connection(0, until)?;
         self.note_use(0);
         self.nodes[0].tell_to_end(connection)?;

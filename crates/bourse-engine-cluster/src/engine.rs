@@ -9,14 +9,14 @@ use crate::watcher::Watcher;
 use bourse_client::{Announced, NodeSession};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
+    Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
     Interface, IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting,
     Snapshot, SqlCapabilities, SqlEngine,
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
-    DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, environment, error,
-    exists, foreign, leftovers, sizes, table_bytes,
+    Connector, DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, environment,
+    error, exists, foreign, leftovers, sizes, table_bytes,
 };
 use bourse_private_server::parent;
 use mysql::Conn;
@@ -111,7 +111,17 @@ impl ClusterEngine {
     /// # Errors
     /// The client's or the server's.
     pub fn session_at(&self, node: usize) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(NodeSession::at(self.dialect(), self.reached()?.nodes, node)?))
+        self.opened(NodeSession::at(self.dialect(), self.reached()?.nodes, node)?)
+    }
+
+    /// A session that knows the tables that were there before it. A group's node prepares a statement without a wait, so that
+    /// a table which another node has just made would not be found; where a transaction begins it waits.
+    fn opened(&self, mut session: NodeSession<Connector>) -> Result<Box<dyn Session>, EngineError> {
+        if self.target.product == Product::Group && self.target.options.causal {
+            session.begin(Isolation::ReadCommitted, Access::Read)?;
+            session.rollback()?;
+        }
+        Ok(Box::new(session))
     }
 
     /// The nodes; starts those of ours if they do not run yet.
@@ -385,7 +395,7 @@ impl SqlEngine for ClusterEngine {
         if let Some(wanted) = self.announced.take() {
             check_each(&nodes, wanted)?;
         }
-        Ok(Box::new(NodeSession::new(self.dialect(), nodes)?))
+        self.opened(NodeSession::new(self.dialect(), nodes)?)
     }
 
     /// By way of one node; the others apply the same statements and rows.

@@ -50,9 +50,9 @@ fn a_running_group_is_reached_where_its_mode_allows() {
     let Some(single) = long_cluster(test, Product::Group, "nodes=2&spread=off") else { return };
     let engine = running(&many, 2, "");
     let mut first = engine.session().unwrap();
+    first.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
     let mut second = engine.session().unwrap();
     assert_eq!([server(&mut *first), server(&mut *second)], [1, 2], "in turn");
-    first.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
     add(&mut *first, 7).unwrap();
     assert_eq!(ids(&mut *second), [7], "what the other node has committed");
     assert_eq!(setting(&engine, "group_members_online"), "2");
@@ -100,8 +100,9 @@ fn a_group_is_described_killed_and_started_again() {
     assert!(engine.footprint().unwrap().server.unwrap().resident_bytes > 100 << 20);
 
     // What one node has committed the others read at once.
+    let create = "CREATE TABLE kept (id BIGINT PRIMARY KEY)";
+    engine.session_at(0).unwrap().query_text(create, &[], &mut |_| Ok(())).unwrap();
     let mut at = [0, 1, 2].map(|node| engine.session_at(node).unwrap());
-    at[0].query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
     for id in 1..=30_i64 {
         at[(id % 3) as usize].execute(&ADD, Params::of(&[id.into()])).unwrap();
         assert_eq!(ids(&mut *at[((id + 1) % 3) as usize]).last(), Some(&id));
