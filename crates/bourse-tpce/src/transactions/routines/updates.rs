@@ -18,14 +18,26 @@ use bourse_schema::{AccountId, ColumnType, Field as _, Symbol, Text, Timestamp, 
 
 /// The names of executors in the order of the list, so many.
 static LISTED_EXEC_NAMES: Sql = Sql::new(
-    "SELECT t_id, t_exec_name
-       FROM (SELECT 1 AS place, ?1 AS listed UNION ALL SELECT 2, ?2 UNION ALL SELECT 3, ?3 UNION ALL SELECT 4, ?4
-             UNION ALL SELECT 5, ?5 UNION ALL SELECT 6, ?6 UNION ALL SELECT 7, ?7 UNION ALL SELECT 8, ?8
-             UNION ALL SELECT 9, ?9 UNION ALL SELECT 10, ?10 UNION ALL SELECT 11, ?11 UNION ALL SELECT 12, ?12
-             UNION ALL SELECT 13, ?13 UNION ALL SELECT 14, ?14 UNION ALL SELECT 15, ?15 UNION ALL SELECT 16, ?16
-             UNION ALL SELECT 17, ?17 UNION ALL SELECT 18, ?18 UNION ALL SELECT 19, ?19 UNION ALL SELECT 20, ?20) AS list
-            CROSS JOIN trade
-      WHERE t_id = listed
+    "SELECT 1 AS place, t_id, t_exec_name FROM trade WHERE t_id = ?1
+     UNION ALL SELECT 2, t_id, t_exec_name FROM trade WHERE t_id = ?2
+     UNION ALL SELECT 3, t_id, t_exec_name FROM trade WHERE t_id = ?3
+     UNION ALL SELECT 4, t_id, t_exec_name FROM trade WHERE t_id = ?4
+     UNION ALL SELECT 5, t_id, t_exec_name FROM trade WHERE t_id = ?5
+     UNION ALL SELECT 6, t_id, t_exec_name FROM trade WHERE t_id = ?6
+     UNION ALL SELECT 7, t_id, t_exec_name FROM trade WHERE t_id = ?7
+     UNION ALL SELECT 8, t_id, t_exec_name FROM trade WHERE t_id = ?8
+     UNION ALL SELECT 9, t_id, t_exec_name FROM trade WHERE t_id = ?9
+     UNION ALL SELECT 10, t_id, t_exec_name FROM trade WHERE t_id = ?10
+     UNION ALL SELECT 11, t_id, t_exec_name FROM trade WHERE t_id = ?11
+     UNION ALL SELECT 12, t_id, t_exec_name FROM trade WHERE t_id = ?12
+     UNION ALL SELECT 13, t_id, t_exec_name FROM trade WHERE t_id = ?13
+     UNION ALL SELECT 14, t_id, t_exec_name FROM trade WHERE t_id = ?14
+     UNION ALL SELECT 15, t_id, t_exec_name FROM trade WHERE t_id = ?15
+     UNION ALL SELECT 16, t_id, t_exec_name FROM trade WHERE t_id = ?16
+     UNION ALL SELECT 17, t_id, t_exec_name FROM trade WHERE t_id = ?17
+     UNION ALL SELECT 18, t_id, t_exec_name FROM trade WHERE t_id = ?18
+     UNION ALL SELECT 19, t_id, t_exec_name FROM trade WHERE t_id = ?19
+     UNION ALL SELECT 20, t_id, t_exec_name FROM trade WHERE t_id = ?20
       ORDER BY place
       LIMIT ?21",
 );
