@@ -31,7 +31,10 @@ const TRIES: u32 = 5;
 /// Refuses a server that has no such procedures.
 pub(crate) fn refuse_without(connection: &mut Conn) -> Result<(), EngineError> {
     let version: Option<String> = connection.query_first("SELECT version()").map_err(|e| error(&e))?;
-    let version = version.unwrap_or_default();
+    refuse_version(&version.unwrap_or_default())
+}
+
+fn refuse_version(version: &str) -> Result<(), EngineError> {
     if version.contains("MariaDB") {
         return Ok(());
     }
@@ -114,6 +117,15 @@ mod tests {
         &[("v_qty", ColumnType::Integer)],
         &[Step::Change(&ADD, &["p_id", "1"], "v_qty"), Step::Values(0, &["v_qty"])],
     );
+
+    #[test]
+    fn a_server_without_such_procedures_is_refused() {
+        assert!(refuse_version("10.11.19-MariaDB-0+deb12u1").is_ok());
+        for version in ["8.0.36", "8.0.11-TiDB-v7.5.1", "8.0.30-Vitess"] {
+            let refused = refuse_version(version).expect_err(version);
+            assert!(refused.message().contains("`procedures=on` needs MariaDB") && refused.message().contains(version));
+        }
+    }
 
     #[test]
     fn a_routine_is_a_procedure_with_a_result_for_each_set() {

@@ -30,8 +30,11 @@ static PLPGSQL: Language = Language {
 
 /// Refuses a server that is known to have no such functions.
 pub(crate) fn refuse_without(connection: &mut Connection) -> Result<(), EngineError> {
-    let version = connection.names("SELECT version()")?.concat();
-    match Product::of(PRODUCTS, &version) {
+    refuse_version(&connection.names("SELECT version()")?.concat())
+}
+
+fn refuse_version(version: &str) -> Result<(), EngineError> {
+    match Product::of(PRODUCTS, version) {
         Some(product) if !product.facts.plpgsql => Err(EngineError::unsupported(format!(
             "`procedures=on` needs functions in PL/pgSQL as PostgreSQL has them, and the server is {}: leave the option out",
             product.name
@@ -124,6 +127,15 @@ mod tests {
             Step::Rows(0, &HELD, &["p_id"]),
         ],
     );
+
+    #[test]
+    fn a_server_without_such_functions_is_refused() {
+        for version in ["PostgreSQL 15.18 (Debian)", "PostgreSQL 11.2-YB-2.20.1.0-b0 on x86_64-pc-linux-gnu"] {
+            assert!(refuse_version(version).is_ok(), "{version}");
+        }
+        let refused = refuse_version("CockroachDB CCL v24.3.1 (x86_64-pc-linux-gnu)").expect_err("it has none");
+        assert!(refused.message().contains("the server is CockroachDB: leave the option out"), "{refused}");
+    }
 
     #[test]
     fn a_routine_is_a_function_that_returns_numbered_sets() {
