@@ -8,9 +8,22 @@ use super::super::trade_cleanup::{
 };
 use super::{add, call, keep, made};
 use bourse_egen::txn::TickerEntry;
-use bourse_engine::Step::{Change, ChangeOne, Each, Values};
-use bourse_engine::{Routine, Session};
+use bourse_engine::Step::{Change, ChangeOne, Each, IfAny, Values};
+use bourse_engine::{Routine, Session, Step};
 use bourse_schema::{Count, Field as _, Price, Quantity, Symbol, Timestamp, TradeId};
+
+/// What is done with the orders that a price sets off, which most do not.
+static TRIGGER: &[Step] = &[Each(
+    "pending",
+    &TRIGGERED,
+    &["p_symb", "p_price"],
+    &[
+        ChangeOne(&SUBMIT, &["pending.tr_t_id", "p_dts"]),
+        ChangeOne(&NO_LONGER_PENDING, &["pending.tr_t_id"]),
+        ChangeOne(&NOTE_SUBMITTED, &["pending.tr_t_id", "p_dts"]),
+        Values(1, &["pending.tr_t_id", "pending.tr_bid_price", "pending.tr_tt_id", "pending.tr_qty"]),
+    ],
+)];
 
 pub(super) static FEED: Routine = Routine::new(
     "bourse_market_feed_1",
@@ -19,17 +32,7 @@ pub(super) static FEED: Routine = Routine::new(
     &[
         Change(&NOTE_PRICE, &["p_symb", "p_price", "p_qty", "p_dts"], "v_updated"),
         Values(0, &["v_updated"]),
-        Each(
-            "pending",
-            &TRIGGERED,
-            &["p_symb", "p_price"],
-            &[
-                ChangeOne(&SUBMIT, &["pending.tr_t_id", "p_dts"]),
-                ChangeOne(&NO_LONGER_PENDING, &["pending.tr_t_id"]),
-                ChangeOne(&NOTE_SUBMITTED, &["pending.tr_t_id", "p_dts"]),
-                Values(1, &["pending.tr_t_id", "pending.tr_bid_price", "pending.tr_tt_id", "pending.tr_qty"]),
-            ],
-        ),
+        IfAny(&TRIGGERED, &["p_symb", "p_price"], TRIGGER),
     ],
 );
 
