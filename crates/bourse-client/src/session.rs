@@ -2,7 +2,7 @@
 
 use crate::nodes::{Nodes, Reach};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Sql, Value,
 };
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub struct NodeSession<C: Reach> {
     state: State,
     /// Of sessions that it had before.
     round_trips: u64,
+    /// What every session of it is to have in its server.
+    routines: Option<&'static [&'static Routine]>,
 }
 
 impl<C: Reach> NodeSession<C> {
@@ -47,7 +49,8 @@ impl<C: Reach> NodeSession<C> {
     /// # Errors
     /// The client's or the server's.
     pub fn at(dialect: &'static Dialect, nodes: Arc<Nodes<C>>, home: usize) -> Result<Self, EngineError> {
-        let mut this = Self { dialect, nodes, home, at: home, session: None, state: State::Idle, round_trips: 0 };
+        let mut this =
+            Self { dialect, nodes, home, at: home, session: None, state: State::Idle, round_trips: 0, routines: None };
         this.session()?;
         Ok(this)
     }
@@ -55,7 +58,10 @@ impl<C: Reach> NodeSession<C> {
     /// The session at its node, or at the next one that can be reached.
     fn session(&mut self) -> Result<&mut C::Session, EngineError> {
         if self.session.is_none() {
-            let (at, session) = self.nodes.reach(self.at, |connector| connector.session(self.nodes.database()))?;
+            let (at, mut session) = self.nodes.reach(self.at, |connector| connector.session(self.nodes.database()))?;
+            if let Some(routines) = self.routines {
+                session.install(routines)?;
+            }
             self.at = at;
             self.session = Some(session);
         }
@@ -169,6 +175,32 @@ impl<C: Reach> Session for NodeSession<C> {
 
     fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.run(|session| session.change_one(sql, params))
+    }
+
+    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
+        self.routines = Some(routines);
+        let Some(session) = self.session.as_mut().filter(|_| self.state == State::Idle) else { return Ok(()) };
+        match session.install(routines) {
+            // The next transaction's session installs them at its node.
+            Err(e) if e.kind() == ErrorKind::ConnectionLost => {
+                self.forget();
+                Ok(())
+            }
+            installed => installed,
+        }
+    }
+
+    fn has_routines(&self) -> bool {
+        self.session.as_ref().is_some_and(C::Session::has_routines)
+    }
+
+    fn call(
+        &mut self,
+        routine: &'static Routine,
+        params: Params<'_>,
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        self.run(|session| session.call(routine, params, each))
     }
 
     fn round_trips(&self) -> Option<u64> {

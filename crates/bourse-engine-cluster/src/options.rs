@@ -119,6 +119,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         each_node!("answer_timeout"),
         each_node!("foreign_keys"),
         each_node!("snapshot_isolation"),
+        each_node!("procedures"),
         each_node!("password_file"),
         each_node!("sslmode"),
         each_node!("sslrootcert"),

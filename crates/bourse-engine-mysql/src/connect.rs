@@ -2,6 +2,7 @@
 
 use crate::error::error;
 use crate::options::{Options, Storage};
+use crate::routines;
 use crate::session::MysqlSession;
 use crate::target::Place;
 use bourse_client::passwords::{Environment, Secret, first_line, of_my_cnf};
@@ -158,7 +159,11 @@ impl Reach for Connector {
     type Session = MysqlSession;
 
     fn session(&self, database: &str) -> Result<MysqlSession, EngineError> {
-        Ok(MysqlSession::new(self.connect(Some(database))?))
+        let mut connection = self.connect(Some(database))?;
+        if self.options.procedures {
+            routines::refuse_without(&mut connection)?;
+        }
+        Ok(MysqlSession::new(connection, self.options.procedures))
     }
 }
 

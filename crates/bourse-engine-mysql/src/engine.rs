@@ -7,12 +7,11 @@ use crate::loader::DatabaseLoader;
 use crate::ownership;
 use crate::products::PRODUCTS;
 use crate::server::{self, DATABASE, Launch};
-use crate::session::MysqlSession;
 use crate::status::{Status, counters, told_process};
 use crate::target::{Place, Target};
 use bourse_client::passwords::Environment;
 use bourse_client::tls::{SslMode, tls_setting};
-use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product};
+use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
@@ -419,7 +418,7 @@ impl SqlEngine for MysqlEngine {
         if let Some(nodes) = self.running()?.filter(|_| self.has_several()) {
             return Ok(Box::new(NodeSession::new(self.dialect(), nodes)?));
         }
-        Ok(Box::new(MysqlSession::new(self.reach(|connector| connector.connect(Some(self.database())))?)))
+        Ok(Box::new(self.reach(|connector| connector.session(self.database()))?))
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {

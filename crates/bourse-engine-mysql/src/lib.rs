@@ -31,7 +31,7 @@
 //! Files: `options` and `target` (what was asked for), `statement` and `value` (texts and values in the server's notation),
 //! `session` and `loader` (the seam), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `server` (private ones), `copy` (snapshots of those),
 //! `connect`, `describe` (what was run on), `status`
-//! (what the server counts and uses), `error` (codes).
+//! (what the server counts and uses), `routines` (procedures in the server), `error` (codes).
 
 mod connect;
 mod copy;
@@ -42,6 +42,7 @@ mod loader;
 mod options;
 mod ownership;
 mod products;
+mod routines;
 mod server;
 mod session;
 mod statement;

@@ -66,6 +66,8 @@ pub struct Options {
     pub foreign_keys: bool,
     /// `snapshot_isolation`.
     pub snapshot_isolation: bool,
+    /// `procedures`.
+    pub procedures: bool,
     /// `socket`.
     pub socket: Option<PathBuf>,
     /// `password_file`.
@@ -101,6 +103,7 @@ impl Options {
         answer_timeout: Duration::from_secs(3_600),
         foreign_keys: true,
         snapshot_isolation: true,
+        procedures: false,
         socket: None,
         password_file: None,
         spread: true,
@@ -142,6 +145,10 @@ pub const OPTIONS: &[OptionSpec<Options>] = &[
     option_spec!(
         "snapshot_isolation" => snapshot_isolation: switch,
         "a repeatable-read transaction that meets a change made since its snapshot fails with a conflict instead of overwriting it (`innodb_snapshot_isolation`); without effect on servers that lack it, with a warning",
+    ),
+    option_spec!(
+        "procedures" => procedures: switch,
+        "where a workload has procedures for several statements, keep these in the server and call them: one round trip for all; MariaDB alone",
     ),
     option_spec!(
         "storage" => storage: word(Storage), "innodb, memory",

@@ -17,7 +17,8 @@ pub(crate) const MARK: &str = "made by bourse";
 /// The table that tells a database of a loader's own, beside the one that is loaded, from every other.
 const SIDE_TABLE: &str = "bourse_side_database";
 
-/// What a database can hold, and how those of it are found that bear no mark. Only tables can bear one.
+/// What a database can hold, and how those of it are found that bear no mark. Only tables can bear one, and procedures that a
+/// session has [installed](crate::routines).
 const UNMARKED: &[(&str, &str)] = &[
     (
         "table",
@@ -30,7 +31,11 @@ const UNMARKED: &[(&str, &str)] = &[
         "SELECT table_name FROM information_schema.tables
           WHERE table_schema = ? AND table_type <> 'BASE TABLE' AND table_type NOT LIKE '%VIEW'",
     ),
-    ("routine", "SELECT routine_name FROM information_schema.routines WHERE routine_schema = ?"),
+    (
+        "routine",
+        "SELECT routine_name FROM information_schema.routines
+          WHERE routine_schema = ? AND routine_comment NOT LIKE 'made by bourse, version %'",
+    ),
     ("event", "SELECT event_name FROM information_schema.events WHERE event_schema = ?"),
     ("trigger", "SELECT trigger_name FROM information_schema.triggers WHERE trigger_schema = ?"),
 ];
@@ -276,6 +281,7 @@ mod tests {
     fn queries_look_for_the_mark_itself() {
         // Statements are constants, so the mark is written out in them.
         assert!(UNMARKED[0].1.contains(&format!("'{MARK}'")));
+        assert!(UNMARKED[3].1.contains(&format!("'{MARK}, version %'")));
     }
 
     #[test]

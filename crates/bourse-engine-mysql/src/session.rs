@@ -1,11 +1,15 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::error::error;
+use crate::routines;
 use crate::statement::{Rendered, Scales};
 use crate::value::ServerRow;
-use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
+use bourse_engine::{
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Sql, Value,
+};
 use mysql::prelude::{Protocol, Queryable as _};
-use mysql::{Conn, QueryResult, Statement};
+use mysql::{Binary, Conn, QueryResult, Statement};
+use std::borrow::Cow;
 
 /// A statement in the server, and how values are put into it.
 struct Prepared {
@@ -33,25 +37,36 @@ pub struct MysqlSession {
     isolation: Option<Isolation>,
     state: State,
     round_trips: u64,
+    /// Whether routines are called.
+    procedures: bool,
+    /// Those that are known to be in the server.
+    routines: Option<&'static [&'static Routine]>,
 }
 
 impl MysqlSession {
-    /// The session of a connection that uses a database.
-    pub fn new(connection: Conn) -> Self {
-        Self { connection, statements: Vec::new(), isolation: None, state: State::Idle, round_trips: 0 }
+    /// The session of a connection that uses a database; whether it calls routines.
+    pub fn new(connection: Conn, procedures: bool) -> Self {
+        Self {
+            connection,
+            statements: Vec::new(),
+            isolation: None,
+            state: State::Idle,
+            round_trips: 0,
+            procedures,
+            routines: None,
+        }
     }
 
     /// Prepares a statement for values like these.
     #[cold]
-    fn prepare(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), EngineError> {
-        let slot = sql.slot();
+    fn prepare(&mut self, slot: usize, text: &str, params: &[Value<'_>]) -> Result<(), EngineError> {
         if self.statements.len() <= slot {
             self.statements.resize_with(slot + 1, || None);
         }
         if let Some(old) = self.statements[slot].take() {
             self.connection.close(old.statement).map_err(|e| error(&e))?;
         }
-        let rendered = Rendered::of(sql.text(), &bourse_schema::MYSQL);
+        let rendered = Rendered::of(text, &bourse_schema::MYSQL);
         let scales = rendered.scales(params);
         self.round_trips += 1;
         let statement = self.connection.prep(rendered.sql(&scales)).map_err(|e| error(&e))?;
@@ -69,16 +84,24 @@ impl MysqlSession {
         params: &[Value<'_>],
         each: &mut EachRow<'_>,
     ) -> Result<u64, EngineError> {
-        let slot = sql.slot();
+        through(self.start(sql.slot(), || Cow::Borrowed(sql.text()), params)?, each)
+    }
+
+    /// Runs a statement up to its first result, prepared as `text` if it is not yet for such values.
+    fn start(
+        &mut self,
+        slot: usize,
+        text: impl FnOnce() -> Cow<'static, str>,
+        params: &[Value<'_>],
+    ) -> Result<QueryResult<'_, '_, '_, Binary>, EngineError> {
         let is_ready = matches!(self.statements.get(slot), Some(Some(it)) if it.rendered.is_exact(&it.scales, params));
         if !is_ready {
-            self.prepare(sql, params)?;
+            self.prepare(slot, &text(), params)?;
         }
         let prepared = self.statements[slot].as_ref().expect("prepared just before");
         let values = prepared.rendered.arrange(params)?;
         self.round_trips += 1;
-        let result = self.connection.exec_iter(&prepared.statement, positional(values)).map_err(|e| error(&e))?;
-        through(result, each)
+        self.connection.exec_iter(&prepared.statement, positional(values)).map_err(|e| error(&e))
     }
 
     /// Runs a text with the values in it: one round trip, and not every statement can be prepared.
@@ -136,12 +159,21 @@ pub(crate) fn through<P: Protocol>(
     each: &mut EachRow<'_>,
 ) -> Result<u64, EngineError> {
     let changed = result.affected_rows();
+    each_set(&mut result, &mut |_, row| each(row))?;
+    Ok(changed)
+}
+
+/// Hands out the rows of each result, with its number.
+fn each_set<P: Protocol>(result: &mut QueryResult<'_, '_, '_, P>, each: &mut EachFound<'_>) -> Result<(), EngineError> {
+    let mut number = 0;
     while let Some(mut rows) = result.iter() {
         for row in rows.by_ref() {
-            each(&ServerRow(row.map_err(|e| error(&e))?))?;
+            each(number, &ServerRow(row.map_err(|e| error(&e))?))?;
         }
+        drop(rows);
+        number += 1;
     }
-    Ok(changed)
+    Ok(())
 }
 
 const fn words(isolation: Isolation) -> &'static str {
@@ -192,6 +224,34 @@ impl Session for MysqlSession {
 
     fn round_trips(&self) -> Option<u64> {
         Some(self.round_trips)
+    }
+
+    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
+        let is_known = self.routines.is_some_and(|known| std::ptr::eq(known, routines));
+        if !self.procedures || is_known || self.state != State::Idle {
+            return Ok(());
+        }
+        routines::install(&mut self.connection, routines)?;
+        self.routines = Some(routines);
+        Ok(())
+    }
+
+    fn has_routines(&self) -> bool {
+        self.routines.is_some()
+    }
+
+    fn call(
+        &mut self,
+        routine: &'static Routine,
+        params: Params<'_>,
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        self.refuse_doomed()?;
+        let slot = routine.sql().slot();
+        let done = params.with_one_list(|params| {
+            each_set(&mut self.start(slot, || Cow::Owned(routines::call(routine)), params)?, each)
+        });
+        self.settled(done, routine.name())
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {

@@ -3,6 +3,7 @@
 #[cfg(feature = "tls")]
 use crate::message;
 use crate::options::Options;
+use crate::routines;
 use crate::session::PostgresSession;
 use crate::target::Place;
 use crate::wire::{Connection, Stream};
@@ -139,7 +140,11 @@ impl Reach for Connector {
     type Session = PostgresSession;
 
     fn session(&self, database: &str) -> Result<PostgresSession, EngineError> {
-        Ok(PostgresSession::new(self.connect(database)?, self.options.pipeline))
+        let mut connection = self.connect(database)?;
+        if self.options.procedures {
+            routines::refuse_without(&mut connection)?;
+        }
+        Ok(PostgresSession::new(connection, self.options.pipeline, self.options.procedures))
     }
 }
 

@@ -34,7 +34,7 @@
 //!
 //! Files: `options` and `target` (what was asked for), `wire`, `message` and `scram` (the protocol), `value` (binary forms), `session` and `loader` (the
 //! seam), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `copy` (snapshots), `server` (private ones), `connect`, `describe` (what was run
-//! on), `status` (what the server counts and uses), `error` (codes).
+//! on), `status` (what the server counts and uses), `routines` (functions in PL/pgSQL), `error` (codes).
 
 mod connect;
 mod copy;
@@ -46,6 +46,7 @@ mod message;
 mod options;
 mod ownership;
 mod products;
+mod routines;
 mod scram;
 mod server;
 mod session;

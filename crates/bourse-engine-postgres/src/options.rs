@@ -59,6 +59,8 @@ pub struct Options {
     pub plan_cache: PlanCache,
     /// `pipeline`.
     pub pipeline: bool,
+    /// `procedures`.
+    pub procedures: bool,
     /// `socket`.
     pub socket: Option<PathBuf>,
     /// `password_file`.
@@ -95,6 +97,7 @@ impl Options {
         synchronous_commit: None,
         plan_cache: PlanCache::Auto,
         pipeline: false,
+        procedures: false,
         socket: None,
         password_file: None,
         spread: true,
@@ -181,6 +184,10 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         option_spec!(
             "pipeline" => pipeline: switch,
             "send BEGIN, and changes of one row, along with the next statement whose answer is awaited: fewer round trips",
+        ),
+        option_spec!(
+            "procedures" => procedures: switch,
+            "where a workload has functions in PL/pgSQL for several statements, keep these in the server and call them: one round trip for all",
         ),
         option_spec!(
             "socket" => socket: path,

@@ -14,8 +14,8 @@ pub(crate) const MARK: &str = "made by bourse";
 /// Schemas of the server's own.
 const OWN_SCHEMAS: &str = "(n.nspname IN ('pg_catalog', 'information_schema') OR n.nspname LIKE 'pg\\_toast%' OR n.nspname LIKE 'pg\\_temp%')";
 
-/// What a database can hold, and how those of it are found that bear no mark. Only tables can bear one. What belongs to an
-/// extension is the extension's.
+/// What a database can hold, and how those of it are found that bear no mark. Only tables can bear one, and functions that a
+/// session has [installed](crate::routines). What belongs to an extension is the extension's.
 const UNMARKED: &[(&str, &str)] = &[
     (
         "relation",
@@ -36,7 +36,8 @@ const UNMARKED: &[(&str, &str)] = &[
         "function",
         "SELECT 'function ' || CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || p.proname
            FROM pg_proc p INNER JOIN pg_namespace n ON n.oid = p.pronamespace
-          WHERE NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
+          WHERE NOT {own} AND coalesce(obj_description(p.oid, 'pg_proc'), '') NOT LIKE 'made by bourse, version %'
+            AND NOT EXISTS (SELECT 1 FROM pg_depend d
                 WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')",
     ),
     (
@@ -144,6 +145,7 @@ mod tests {
     fn queries_look_for_the_mark_itself() {
         // Statements are constants, so the mark is written out in them.
         assert!(UNMARKED[0].1.contains(&format!("'{MARK}'")));
+        assert!(UNMARKED[1].1.contains(&format!("'{MARK}, version %'")));
     }
 
     #[test]

@@ -7,16 +7,19 @@ use bourse_client::Product;
 pub(crate) struct Facts {
     /// Options of `COPY` for rows in binary form.
     pub(crate) copy: &'static str,
+    /// Whether it has PL/pgSQL as PostgreSQL has it.
+    pub(crate) plpgsql: bool,
 }
 
 /// Of PostgreSQL itself: rows are written as ones that every later transaction sees.
 pub(crate) const COPY: &str = "(FORMAT binary, FREEZE)";
 
 pub(crate) static PRODUCTS: &[Product<Facts>] = &[
-    // Its page on COPY: `BINARY` is an option, `COPY … WITH FREEZE` is not supported.
-    Product { name: "CockroachDB", mark: "CockroachDB", facts: Facts { copy: "WITH BINARY" } },
+    // Its page on COPY: `BINARY` is an option, `COPY … WITH FREEZE` is not supported. That on PL/pgSQL: no `RETURN QUERY`, no
+    // `FOR` over a query's rows.
+    Product { name: "CockroachDB", mark: "CockroachDB", facts: Facts { copy: "WITH BINARY", plpgsql: false } },
     // Its version is that of the PostgreSQL it was made of, with `-YB-` and its own behind.
-    Product { name: "YugabyteDB", mark: "-YB-", facts: Facts { copy: COPY } },
+    Product { name: "YugabyteDB", mark: "-YB-", facts: Facts { copy: COPY, plpgsql: true } },
 ];
 
 #[cfg(test)]

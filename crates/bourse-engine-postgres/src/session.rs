@@ -2,10 +2,12 @@
 
 use crate::error::broken;
 use crate::message;
-use crate::value::{Column, Oid, ServerRow, fits, own_type};
-use crate::wire::{Connection, Message, State};
+use crate::routines;
+use crate::value::{Column, Oid, RecordRow, ServerRow, fits, own_type};
+use crate::wire::{Connection, Field, Message, State};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value, run_one_by_one,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Sql, Value,
+    run_one_by_one,
 };
 
 /// Runs of a statement that are sent before the first answer is read. Their answers wait in the socket meanwhile.
@@ -36,6 +38,12 @@ pub(crate) struct PostgresSession {
     is_doomed: bool,
     /// What was written and not sent yet; none where each statement is sent at once.
     ahead: Option<Ahead>,
+    /// Whether routines are called.
+    procedures: bool,
+    /// Those that are known to be in the server.
+    routines: Option<&'static [&'static Routine]>,
+    /// Where the fields of a routine's row are.
+    record: Vec<(Oid, Field)>,
 }
 
 /// Statements that go out with the next one whose answer is awaited.
@@ -96,8 +104,16 @@ impl Answers {
 }
 
 impl PostgresSession {
-    pub(crate) fn new(connection: Connection, pipeline: bool) -> Self {
-        Self { connection, statements: Vec::new(), is_doomed: false, ahead: pipeline.then(Ahead::default) }
+    pub(crate) fn new(connection: Connection, pipeline: bool, procedures: bool) -> Self {
+        Self {
+            connection,
+            statements: Vec::new(),
+            is_doomed: false,
+            ahead: pipeline.then(Ahead::default),
+            procedures,
+            routines: None,
+            record: Vec::new(),
+        }
     }
 
     /// Whether a transaction is open, here if not yet in the server.
@@ -134,13 +150,18 @@ impl PostgresSession {
 
     /// Prepares a statement for values like these.
     #[cold]
-    fn prepare(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), EngineError> {
+    fn prepare(
+        &mut self,
+        sql: &'static Sql,
+        text: impl FnOnce() -> String,
+        params: &[Value<'_>],
+    ) -> Result<(), EngineError> {
         let slot = sql.slot();
         if self.statements.len() <= slot {
             self.statements.resize_with(slot + 1, || None);
         }
         let name = format!("s{slot}");
-        let text = sql.render(&bourse_schema::POSTGRES);
+        let text = text();
         let mut declared: Vec<Oid> = Vec::new();
         if let Some(old) = self.statements[slot].take() {
             message::close(&mut self.connection.out, &old.name);
@@ -196,10 +217,21 @@ impl PostgresSession {
     /// The statement's number, prepared for these values.
     #[inline]
     fn ready(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<usize, EngineError> {
+        self.ready_as(sql, || sql.render(&bourse_schema::POSTGRES), params)
+    }
+
+    /// The statement's number, prepared as `text` for these values.
+    #[inline]
+    fn ready_as(
+        &mut self,
+        sql: &'static Sql,
+        text: impl FnOnce() -> String,
+        params: &[Value<'_>],
+    ) -> Result<usize, EngineError> {
         let slot = sql.slot();
         if !matches!(self.statements.get(slot), Some(Some(it)) if it.takes(params)) {
             self.send_ahead()?;
-            self.prepare(sql, params)?;
+            self.prepare(sql, text, params)?;
         }
         Ok(slot)
     }
@@ -211,6 +243,11 @@ impl PostgresSession {
         each: &mut EachRow<'_>,
     ) -> Result<u64, EngineError> {
         let slot = self.ready(sql, params)?;
+        self.run_ready(slot, params, each)
+    }
+
+    /// Runs a statement that is prepared for these values.
+    fn run_ready(&mut self, slot: usize, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         let mut answers = self.answers();
         let Self { connection, statements, .. } = self;
         let prepared = statements[slot].as_ref().expect("prepared just before");
@@ -235,6 +272,26 @@ impl PostgresSession {
         });
         answers.named(done)?;
         Ok(changed)
+    }
+
+    /// Calls a routine: each row that it returns is the number of a set and a row of it as a value.
+    fn call_list(
+        &mut self,
+        routine: &'static Routine,
+        params: &[Value<'_>],
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        let slot = self.ready_as(routine.sql(), || routines::call(routine), params)?;
+        let mut record = std::mem::take(&mut self.record);
+        let done = self.run_ready(slot, params, &mut |row| {
+            let (Some(set), Value::Blob(bytes)) = (row.int(0), row.value(1)) else {
+                return Err(broken("a set without a row"));
+            };
+            let row = RecordRow::read(bytes, &mut record).ok_or_else(|| broken("a row that is cut off"))?;
+            each(set as usize, &row)
+        });
+        self.record = record;
+        done.map(drop)
     }
 
     /// Writes a change that goes out with the next statement.
@@ -437,6 +494,31 @@ impl Session for PostgresSession {
         self.refuse_doomed()?;
         let done = self.run_together(sql, params, width, each);
         self.settled(done, sql.text())
+    }
+
+    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
+        let is_known = self.routines.is_some_and(|known| std::ptr::eq(known, routines));
+        if !self.procedures || is_known || self.is_open() {
+            return Ok(());
+        }
+        routines::install(&mut self.connection, routines)?;
+        self.routines = Some(routines);
+        Ok(())
+    }
+
+    fn has_routines(&self) -> bool {
+        self.routines.is_some()
+    }
+
+    fn call(
+        &mut self,
+        routine: &'static Routine,
+        params: Params<'_>,
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        self.refuse_doomed()?;
+        let done = params.with_one_list(|params| self.call_list(routine, params, each));
+        self.settled(done, routine.name())
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {

@@ -220,34 +220,78 @@ impl ServerRow<'_> {
     }
 }
 
+/// What a row's reader wants of a field.
+macro_rules! row_of_fields {
+    () => {
+        fn value(&self, index: usize) -> Value<'_> {
+            match self.field(index) {
+                (_, None) => Value::Null,
+                (oid, Some(bytes)) => value(oid, bytes).unwrap_or_else(|| unknown(bytes)),
+            }
+        }
+
+        #[inline]
+        fn int(&self, index: usize) -> Option<i64> {
+            match self.field(index) {
+                (oid::INT8, Some(bytes)) => bytes.try_into().ok().map(i64::from_be_bytes),
+                (oid::INT4, Some(bytes)) => bytes.try_into().ok().map(|bytes| i64::from(i32::from_be_bytes(bytes))),
+                (oid::INT2, Some(bytes)) => bytes.try_into().ok().map(|bytes| i64::from(i16::from_be_bytes(bytes))),
+                _ => None,
+            }
+        }
+
+        #[inline]
+        fn text_bytes(&self, index: usize) -> Option<&[u8]> {
+            match self.field(index) {
+                (oid::TEXT | oid::VARCHAR | oid::BPCHAR, bytes) => bytes,
+                _ => None,
+            }
+        }
+    };
+}
+
 impl Row for ServerRow<'_> {
-    fn value(&self, index: usize) -> Value<'_> {
-        match self.field(index) {
-            (_, None) => Value::Null,
-            (oid, Some(bytes)) => value(oid, bytes).unwrap_or_else(|| unknown(bytes)),
-        }
-    }
-
-    #[inline]
-    fn int(&self, index: usize) -> Option<i64> {
-        match self.field(index) {
-            (oid::INT8, Some(bytes)) => bytes.try_into().ok().map(i64::from_be_bytes),
-            (oid::INT4, Some(bytes)) => bytes.try_into().ok().map(|bytes| i64::from(i32::from_be_bytes(bytes))),
-            (oid::INT2, Some(bytes)) => bytes.try_into().ok().map(|bytes| i64::from(i16::from_be_bytes(bytes))),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn text_bytes(&self, index: usize) -> Option<&[u8]> {
-        match self.field(index) {
-            (oid::TEXT | oid::VARCHAR | oid::BPCHAR, bytes) => bytes,
-            _ => None,
-        }
-    }
+    row_of_fields!();
 
     fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {
         self.columns.get(index).map(|column| Cow::Borrowed(column.name.as_str()))
+    }
+}
+
+/// A row as a value, in the form that `record_send` gives it: each field behind its type and length, without a name.
+pub(crate) struct RecordRow<'r> {
+    pub(crate) body: &'r [u8],
+    pub(crate) fields: &'r [(Oid, Field)],
+}
+
+impl<'r> RecordRow<'r> {
+    /// Reads where the fields are; `None` if it is cut off.
+    #[inline]
+    pub(crate) fn read(body: &'r [u8], fields: &'r mut Vec<(Oid, Field)>) -> Option<Self> {
+        let number = |at: usize| Some(u32::from_be_bytes(*body.get(at..)?.first_chunk()?));
+        fields.clear();
+        let mut at = 4;
+        for _ in 0..number(0)? {
+            let (oid, length) = (number(at)?, number(at + 4)? as i32);
+            at += 8;
+            fields.push((oid, (at, length)));
+            at += usize::try_from(length).unwrap_or(0);
+        }
+        (at <= body.len()).then_some(Self { body, fields })
+    }
+
+    #[inline]
+    fn field(&self, index: usize) -> (Oid, Option<&[u8]>) {
+        let (oid, (at, length)) = self.fields[index];
+        (oid, usize::try_from(length).ok().map(|length| &self.body[at..at + length]))
+    }
+}
+
+impl Row for RecordRow<'_> {
+    row_of_fields!();
+
+    fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {
+        (index < self.fields.len()).then_some(Cow::Borrowed(""))
     }
 }
 
@@ -305,6 +349,22 @@ mod tests {
         let mut out = BytesMut::new();
         put(given, oid, &mut out);
         value(oid, Box::leak(out.to_vec().into_boxed_slice())).unwrap()
+    }
+
+    #[test]
+    fn a_record_is_read_by_its_own_types() {
+        let mut bytes = vec![0, 0, 0, 3];
+        bytes.extend([0, 0, 0, 23, 0, 0, 0, 4, 0, 0, 1, 2]);
+        bytes.extend([0, 0, 0, 25, 255, 255, 255, 255]);
+        bytes.extend([0, 0, 4, 19, 0, 0, 0, 2, b'a', b'b']);
+        let mut fields = Vec::new();
+        let row = RecordRow::read(&bytes, &mut fields).unwrap();
+        assert_eq!([0, 1, 2].map(|at| row.value(at)), [Value::Int(258), Value::Null, Value::Text("ab")]);
+        assert_eq!((row.int(0), row.text_bytes(2)), (Some(258), Some(&b"ab"[..])));
+        assert!(row.column_name(2).is_some() && row.column_name(3).is_none());
+        for end in 0..bytes.len() {
+            assert!(RecordRow::read(&bytes[..end], &mut fields).is_none(), "{end}");
+        }
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod location;
 mod null;
 mod read;
 pub mod records;
+mod routine;
 mod session;
 mod side_file;
 mod sql;
@@ -50,6 +51,7 @@ pub use location::{DatabaseFiles, Location, path_in_target, target_with_path};
 pub use null::NullEngine;
 pub use read::{FromValue, WrongType};
 pub use records::{IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements};
+pub use routine::{Language, Routine, Step, version_of};
 pub use session::{
     Access, Checkpoint, EachFound, EachRow, Isolation, Params, Row, RowExt, Session, SessionExt, run_one_by_one,
 };

@@ -1,4 +1,4 @@
-use crate::{EngineError, FromValue, Sql, Value};
+use crate::{EngineError, FromValue, Routine, Sql, Value};
 use bourse_schema::Dialect;
 use std::borrow::Cow;
 
@@ -137,7 +137,7 @@ fn read_other<T: FromValue>(row: &dyn Row, index: usize, place: &mut T) -> Resul
 /// What a session does with each row of a result.
 pub type EachRow<'f> = dyn FnMut(&dyn Row) -> Result<(), EngineError> + 'f;
 
-/// What is done with the rows found for one of many: its number, counted from 0, and its row.
+/// What is done with the rows found for one of many runs or sets: its number, counted from 0, and its row.
 pub type EachFound<'f> = dyn FnMut(usize, &dyn Row) -> Result<(), EngineError> + 'f;
 
 /// [`Session::run_each`] by nothing but [`Session::query_first`] and [`Session::execute`].
@@ -324,6 +324,36 @@ pub trait Session: Send {
         each: Option<&mut EachFound<'_>>,
     ) -> Result<(), EngineError> {
         run_one_by_one(self, sql, params, width, each)
+    }
+
+    /// Makes sure that the server has these routines, as they are written now, if the session is to [call](Session::call)
+    /// routines at all. Outside a transaction; cheap from the second time on.
+    ///
+    /// # Errors
+    /// The engine's, with what the server has to allow.
+    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
+        let _ = routines;
+        Ok(())
+    }
+
+    /// Whether [`Session::call`] is to be used: the target asks for it, and the routines are [there](Session::install).
+    #[inline]
+    fn has_routines(&self) -> bool {
+        false
+    }
+
+    /// Calls a routine that was installed: one round trip. `each` gets the number of a set of rows and a row of it, in order.
+    ///
+    /// # Errors
+    /// The engine's, with the routine's name; [`Unsupported`](crate::ErrorKind::Unsupported) where it calls none.
+    fn call(
+        &mut self,
+        routine: &'static Routine,
+        params: Params<'_>,
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        let _ = (params, each);
+        Err(EngineError::unsupported("this session calls no routines of a server").with_statement(routine.name()))
     }
 
     /// Makes the transaction's changes last.

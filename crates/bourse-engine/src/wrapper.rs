@@ -141,6 +141,16 @@ macro_rules! forward_session {
             self.$inner.rollback()
         }
     };
+    (@ install $inner:ident) => {
+        fn install(&mut self, routines: &'static [&'static $crate::Routine]) -> Result<(), $crate::EngineError> {
+            self.$inner.install(routines)
+        }
+    };
+    (@ has_routines $inner:ident) => {
+        fn has_routines(&self) -> bool {
+            self.$inner.has_routines()
+        }
+    };
     (@ plan $inner:ident) => {
         fn plan(&mut self, sql: &str) -> Result<Vec<String>, $crate::EngineError> {
             self.$inner.plan(sql)

@@ -31,7 +31,7 @@ mod server_dump;
 mod targets;
 mod waits;
 
-pub use conformance::conformance;
+pub use conformance::{conformance, routines_conformance};
 pub use files::{OpenAt, files_conformance, folders_conformance, refuses_what_is_not_its_own};
 pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
 pub use misread::{Misread, Misreading};

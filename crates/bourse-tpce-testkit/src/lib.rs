@@ -3,22 +3,25 @@
 //! - [`run_and_check`] loads a small database, performs the emulators' transactions in simulated time and checks all of it.
 //! - [`transactions_are_alike`] compares the same transactions with SQLite's and the model's.
 //! - [`keeps_the_books_through_faults`] does so in real time, over connections that fail.
+//! - [`round_trips`] counts them by transaction, and [`assert_fewer`] compares.
 //! - [`statements`] are all that the transactions run, for tests of their plans.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 
 mod alike;
 mod faults;
+mod round_trips;
 mod run;
 
 pub use alike::transactions_are_alike;
 pub use faults::{Met, keeps_the_books_through_faults};
+pub use round_trips::{RoundTrips, assert_fewer, round_trips};
 pub use run::{Run, run_and_check};
 
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Sql};
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
-use bourse_tpce::transactions::kind::shared_statements;
+use bourse_tpce::transactions::kind;
 use std::ops::ControlFlow;
 
 /// The database of the tests: 1,000 customers with one day of trades.
@@ -37,7 +40,14 @@ pub fn load_small(engine: &dyn Engine, inputs: &Inputs) -> Part {
 /// Every statement of the transactions.
 pub fn statements() -> Vec<&'static Sql> {
     let own = Transaction::ALL.iter().flat_map(|kind| kind.statements().iter().copied());
-    let statements: Vec<&Sql> = own.chain(shared_statements()).collect();
+    let statements: Vec<&Sql> = own.chain(kind::shared_statements()).collect();
     assert!(statements.len() > 80, "{}", statements.len());
+    statements
+}
+
+/// Every statement that routines of a server run beside those.
+pub fn routine_statements() -> Vec<&'static Sql> {
+    let statements: Vec<&Sql> = kind::routine_statements().collect();
+    assert!(statements.len() > 7, "{}", statements.len());
     statements
 }

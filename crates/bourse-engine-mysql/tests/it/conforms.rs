@@ -1,6 +1,7 @@
 use crate::{flavoured, server};
+use bourse_engine::{Engine as _, ErrorKind};
 use bourse_engine_mysql::Flavour;
-use bourse_testkit::conformance;
+use bourse_testkit::{conformance, routines_conformance};
 
 #[test]
 fn mariadb() {
@@ -14,5 +15,21 @@ fn mariadb() {
 fn mysql() {
     if let Some(engine) = flavoured("conforms::mysql", Flavour::Mysql, "lock_timeout=1s") {
         conformance(&engine);
+    }
+}
+
+#[test]
+fn mariadb_with_routines() {
+    if let Some(engine) = server("conforms::mariadb_with_routines", "lock_timeout=1s&procedures=on") {
+        routines_conformance(&engine, "CREATE PROCEDURE bourse_kit_taken(p_tier SMALLINT) SELECT 1");
+    }
+}
+
+#[test]
+fn mysql_has_no_such_routines() {
+    if let Some(engine) = flavoured("conforms::mysql_has_no_such_routines", Flavour::Mysql, "procedures=on") {
+        let refused = engine.session().map(drop).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
+        assert!(refused.message().contains("`procedures=on` needs MariaDB"), "{refused}");
     }
 }

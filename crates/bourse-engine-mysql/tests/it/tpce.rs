@@ -3,7 +3,7 @@
 use crate::{flavoured, server};
 use bourse_engine::Session;
 use bourse_engine_mysql::Flavour;
-use bourse_tpce_testkit::{Run, run_and_check, statements};
+use bourse_tpce_testkit::{Run, routine_statements, run_and_check, statements, transactions_are_alike};
 
 const RUN: Run = Run { requests: 1_500, results: 50, sessions: 1 };
 
@@ -29,10 +29,37 @@ fn the_workload_runs_on_mysql_and_keeps_the_books() {
     }
 }
 
+#[test]
+fn transactions_by_routines_are_alike() {
+    if let Some(engine) = server("tpce::transactions_by_routines_are_alike", "lock_timeout=5s&procedures=on") {
+        transactions_are_alike(&engine, 800);
+    }
+}
+
+#[test]
+fn the_workload_runs_by_routines_and_keeps_the_books() {
+    let name = "tpce::the_workload_runs_by_routines_and_keeps_the_books";
+    if let Some(engine) = server(name, "lock_timeout=5s&procedures=on") {
+        run_and_check(&engine, Run { sessions: 2, ..RUN }, assert_plans);
+    }
+}
+
+#[test]
+fn routines_save_round_trips() {
+    let name = "tpce::routines_save_round_trips";
+    let round_trips = ["off", "on"].map(|procedures| {
+        let engine = server(name, &format!("lock_timeout=5s&procedures={procedures}"))?;
+        Some(bourse_tpce_testkit::round_trips(&engine, 300))
+    });
+    if let [Some(plain), Some(routines)] = round_trips {
+        bourse_tpce_testkit::assert_fewer(&plain, &routines);
+    }
+}
+
 /// Every table of more than a few rows is entered by a key.
 fn assert_plans(session: &mut dyn Session) {
     let mut walks = Vec::new();
-    for sql in statements() {
+    for sql in statements().into_iter().chain(routine_statements()) {
         for step in session.plan(sql.text()).unwrap() {
             let field = |name: &str| step.split(' ').find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
             // What is inserted is shown as a walk through the table.

@@ -1,5 +1,5 @@
 use crate::server;
-use bourse_testkit::conformance;
+use bourse_testkit::{conformance, routines_conformance};
 
 #[test]
 fn with_a_pipeline() {
@@ -13,5 +13,18 @@ fn postgres() {
     // Sessions of one thread wait for each other in vain, so patience is short.
     if let Some(engine) = server("conforms::postgres", "lock_timeout=1s") {
         conformance(&engine);
+    }
+}
+
+#[test]
+fn with_routines() {
+    for pipeline in ["off", "on"] {
+        let options = format!("lock_timeout=1s&procedures=on&pipeline={pipeline}");
+        if let Some(engine) = server("conforms::with_routines", &options) {
+            routines_conformance(
+                &engine,
+                "CREATE FUNCTION bourse_kit_taken(p_tier SMALLINT) RETURNS INT LANGUAGE sql AS 'SELECT 1'",
+            );
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::server;
 use bourse_engine::Session;
-use bourse_tpce_testkit::{Run, run_and_check, statements, transactions_are_alike};
+use bourse_tpce_testkit::{Run, routine_statements, run_and_check, statements, transactions_are_alike};
 
 /// Tables that a statement may walk whole: wanted whole.
 const WHOLE: &[&str] = &["exchange", "trade_request"];
@@ -28,11 +28,38 @@ fn transactions_in_a_pipeline_are_alike() {
     }
 }
 
+#[test]
+fn transactions_by_routines_are_alike() {
+    if let Some(engine) = server("tpce::transactions_by_routines_are_alike", "lock_timeout=5s&procedures=on") {
+        transactions_are_alike(&engine, 800);
+    }
+}
+
+#[test]
+fn the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books() {
+    let name = "tpce::the_workload_runs_by_routines_in_a_pipeline_and_keeps_the_books";
+    if let Some(engine) = server(name, "lock_timeout=5s&procedures=on&pipeline=on") {
+        run_and_check(&engine, Run { requests: 1_500, results: 50, sessions: 2 }, assert_plans);
+    }
+}
+
+#[test]
+fn routines_save_round_trips() {
+    let name = "tpce::routines_save_round_trips";
+    let round_trips = ["off", "on"].map(|procedures| {
+        let engine = server(name, &format!("lock_timeout=5s&procedures={procedures}"))?;
+        Some(bourse_tpce_testkit::round_trips(&engine, 300))
+    });
+    if let [Some(plain), Some(routines)] = round_trips {
+        bourse_tpce_testkit::assert_fewer(&plain, &routines);
+    }
+}
+
 /// Every table is entered by a key: where the server may not walk through one, it does so only if there is no other way.
 fn assert_plans(session: &mut dyn Session) {
     session.execute_text("SET enable_seqscan = off", &[]).unwrap();
     let mut walks = Vec::new();
-    for sql in statements() {
+    for sql in statements().into_iter().chain(routine_statements()) {
         for step in session.plan(&sql.render(&bourse_schema::POSTGRES)).unwrap() {
             let walked = step.split_once("Seq Scan on ").map(|(_, rest)| rest.split(' ').next().unwrap_or_default());
             if walked.is_some_and(|table| !WHOLE.contains(&table)) {

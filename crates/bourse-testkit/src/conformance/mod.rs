@@ -6,6 +6,7 @@
 mod errors;
 mod isolation;
 mod loading;
+mod routines;
 mod rows;
 mod statements;
 mod threads;
@@ -13,6 +14,7 @@ mod threads;
 use bourse_engine::{Dialect, Engine, EngineError, Params, RowExt as _, Session, SessionExt as _, Sql, Value};
 use bourse_schema::tables::{Charge, TradeType};
 use bourse_schema::{Amount, Rows, TableRow as _, Text, create_table};
+pub use routines::routines_conformance;
 
 /// One promise of the seam and the test of it.
 pub struct Check {

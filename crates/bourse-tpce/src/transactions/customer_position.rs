@@ -3,6 +3,7 @@
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
+use super::routines::reads;
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
 use crate::planted::planted;
@@ -129,15 +130,15 @@ pub fn customer_position(
     Ok(output)
 }
 
-static CUSTOMER_OF_TAX_ID: Sql = Sql::new("SELECT c_id FROM customer WHERE c_tax_id = ?1");
-static CUSTOMER: Sql = Sql::new(
+pub(super) static CUSTOMER_OF_TAX_ID: Sql = Sql::new("SELECT c_id FROM customer WHERE c_tax_id = ?1");
+pub(super) static CUSTOMER: Sql = Sql::new(
     "SELECT c_st_id, c_l_name, c_f_name, c_m_name, c_gndr, c_tier, c_dob, c_ad_id, c_ctry_1, c_area_1, c_local_1,
             c_ext_1, c_ctry_2, c_area_2, c_local_2, c_ext_2, c_ctry_3, c_area_3, c_local_3, c_ext_3, c_email_1, c_email_2
        FROM customer
       WHERE c_id = ?1",
 );
 // The sum is a subquery, so that accounts without holdings stay: the index that frame 2 gets counts them.
-static POSITIONS: Sql = Sql::new(
+pub(super) static POSITIONS: Sql = Sql::new(
     "SELECT ca_id, ca_bal,
             coalesce((SELECT sum(hs_qty * lt_price)
                         FROM holding_summary CROSS JOIN last_trade
@@ -150,6 +151,9 @@ static POSITIONS: Sql = Sql::new(
 
 /// Frame 1: the customer and his accounts (Clause 3.3.2.3).
 fn frame1(db: &mut dyn Session, input: &CustomerPosition) -> Result<Box<CustomerPositionOutput>, FrameError> {
+    if db.has_routines() {
+        return reads::customer_position(db, input);
+    }
     let cust_id = if input.cust_id == CustomerId(0) {
         let found: Option<(CustomerId,)> = rows::first(db, &CUSTOMER_OF_TAX_ID, &[(&input.tax_id).into()])?;
         found.map_or(CustomerId(0), |(id,)| id)

@@ -121,3 +121,8 @@ impl fmt::Display for Transaction {
 pub fn shared_statements() -> impl Iterator<Item = &'static Sql> {
     [context::STATEMENTS, positions::STATEMENTS, rates::STATEMENTS, trades::STATEMENTS].into_iter().flatten().copied()
 }
+
+/// The statements that only [routines](bourse_engine::Routine) of the server run, beside those of the transactions.
+pub fn routine_statements() -> impl Iterator<Item = &'static Sql> {
+    routines::STATEMENTS.iter().flat_map(|list| list.iter().copied())
+}

@@ -3,6 +3,7 @@
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{Performed, commit, in_transaction, retrying};
+use super::routines::market;
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError};
 use crate::planted::planted;
@@ -78,12 +79,12 @@ pub fn feed_entry(db: &mut dyn Session, context: &Context<'_>, entry: &TickerEnt
     Ok(EntryFed { updated, sent: triggered.len() as i32 })
 }
 
-static NOTE_PRICE: Sql = Sql::new(
+pub(super) static NOTE_PRICE: Sql = Sql::new(
     "UPDATE last_trade SET lt_price = ?2, lt_vol = lt_vol + ?3, lt_dts = ?4
       WHERE lt_s_symb = ?1",
 );
 // Three ranges of one index, which has all the columns.
-static TRIGGERED: Sql = Sql::new(
+pub(super) static TRIGGERED: Sql = Sql::new(
     "SELECT tr_t_id, tr_bid_price, tr_tt_id, tr_qty
        FROM trade_request
       WHERE tr_s_symb = ?1 AND tr_tt_id = 'TSL' AND tr_bid_price >= ?2
@@ -96,12 +97,13 @@ static TRIGGERED: Sql = Sql::new(
        FROM trade_request
       WHERE tr_s_symb = ?1 AND tr_tt_id = 'TLB' AND tr_bid_price >= ?2",
 );
-static SUBMIT: Sql = Sql::new("UPDATE trade SET t_dts = ?2, t_st_id = 'SBMT' WHERE t_id = ?1");
-static NO_LONGER_PENDING: Sql = Sql::new("DELETE FROM trade_request WHERE tr_t_id = ?1");
-static NOTE_SUBMITTED: Sql = Sql::new("INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?1, ?2, 'SBMT')");
+pub(super) static SUBMIT: Sql = Sql::new("UPDATE trade SET t_dts = ?2, t_st_id = 'SBMT' WHERE t_id = ?1");
+pub(super) static NO_LONGER_PENDING: Sql = Sql::new("DELETE FROM trade_request WHERE tr_t_id = ?1");
+pub(super) static NOTE_SUBMITTED: Sql =
+    Sql::new("INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?1, ?2, 'SBMT')");
 
 rows! {
-    struct Pending {
+    pub(super) struct Pending {
         trade_id: TradeId,
         bid_price: Price,
         trade_type: TradeTypeId,
@@ -115,7 +117,15 @@ fn frame1(
     context: &Context<'_>,
     entry: &TickerEntry,
 ) -> Result<(i32, Vec<TradeRequest>), FrameError> {
-    let now = (context.now)().into();
+    let now = (context.now)();
+    if db.has_routines() {
+        let (updated, mut pending) = market::feed(db, entry, now)?;
+        pending.sort_by_key(|order| order.trade_id);
+        let orders = pending.iter().map(|order| to_market(order, entry)).collect::<Result<_, _>>()?;
+        commit(db)?;
+        return Ok((updated as i32, orders));
+    }
+    let now = now.into();
     let (symbol, quote) = ((&entry.symbol).into(), entry.price_quote.into());
     let updated = if planted!(FeedLosesPrice) {
         1

@@ -15,6 +15,7 @@
 //! | [`rates`], [`trades`] | what several transactions read alike |
 //! | `order_rows` | the rows of a new order |
 //! | `positions` | how a trade changes holdings |
+//! | `routines` | frames as routines of the server, where a session has them |
 //! | the rest | one transaction each |
 
 pub mod broker_volume;
@@ -29,6 +30,7 @@ pub(crate) mod order_rows;
 pub mod perform;
 mod positions;
 pub mod rates;
+mod routines;
 mod rows;
 pub mod security_detail;
 pub mod status;

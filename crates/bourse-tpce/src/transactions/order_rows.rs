@@ -1,6 +1,7 @@
 //! The rows of a new order: what frame 4 of Trade-Order writes, and in bulk what [many orders](crate::aged) would have.
 
 use super::FrameError;
+use super::routines::orders;
 use super::rows::change_one;
 use crate::planted::planted;
 use bourse_engine::{Session, Sql, Value};
@@ -78,6 +79,9 @@ impl OrderRows {
 
     /// Writes the rows of one order; a limit order waits in TRADE_REQUEST.
     pub(super) fn insert(&self, db: &mut dyn Session, is_limit: bool) -> Result<(), FrameError> {
+        if db.has_routines() {
+            return orders::new_order(db, &self.trade(), self.broker, is_limit);
+        }
         change_one(db, &INSERT_TRADE, &self.trade())?;
         if is_limit {
             change_one(db, &INSERT_REQUEST, &self.request())?;

@@ -13,7 +13,7 @@ use super::trade_order::{TradeOrderOutput, trade_order};
 use super::trade_result::{TradeResultOutput, trade_result};
 use super::trade_status::{TradeStatusOutput, trade_status};
 use super::trade_update::{TradeUpdateOutput, trade_update};
-use super::{Context, FrameError, Retry, Status, Transaction, TxnError};
+use super::{Context, FrameError, Retry, Status, Transaction, TxnError, routines};
 use crate::planted::planted;
 use bourse_egen::txn::{self, CustomerRequest, MarketRequest};
 use bourse_engine::{ErrorKind, Isolation, Session};
@@ -189,7 +189,8 @@ pub(super) fn in_transaction<T>(
     let failed = |frame, cause| TxnError { transaction, frame, attempts: 1, cause };
     let isolation = if planted!(IsolationLowered) { Isolation::ReadCommitted } else { transaction.isolation() };
     let never = [planted!(NoBegin), planted!(Autocommit)].contains(&true);
-    let begun = if never { Ok(()) } else { db.begin(isolation, transaction.access()) };
+    let begun =
+        if never { Ok(()) } else { db.install(routines::ALL).and_then(|()| db.begin(isolation, transaction.access())) };
     if let Err(error) = begun {
         return Err(failed(None, error.into()));
     }

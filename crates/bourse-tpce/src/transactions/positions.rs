@@ -45,13 +45,13 @@ rows! {
     }
 }
 
-static LOTS_NEWEST_FIRST: Sql = Sql::new(
+pub(super) static LOTS_NEWEST_FIRST: Sql = Sql::new(
     "SELECT h_t_id, h_qty, h_price
        FROM holding
       WHERE h_ca_id = ?1 AND h_s_symb = ?2
       ORDER BY h_dts DESC, h_t_id DESC",
 );
-static LOTS_OLDEST_FIRST: Sql = Sql::new(
+pub(super) static LOTS_OLDEST_FIRST: Sql = Sql::new(
     "SELECT h_t_id, h_qty, h_price
        FROM holding
       WHERE h_ca_id = ?1 AND h_s_symb = ?2
@@ -119,14 +119,16 @@ impl Closed {
     }
 }
 
-static INSERT_SUMMARY: Sql = Sql::new("INSERT INTO holding_summary (hs_ca_id, hs_s_symb, hs_qty) VALUES (?1, ?2, ?3)");
-static UPDATE_SUMMARY: Sql = Sql::new("UPDATE holding_summary SET hs_qty = ?3 WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
-static DELETE_SUMMARY: Sql = Sql::new("DELETE FROM holding_summary WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
-static INSERT_LOT: Sql =
+pub(super) static INSERT_SUMMARY: Sql =
+    Sql::new("INSERT INTO holding_summary (hs_ca_id, hs_s_symb, hs_qty) VALUES (?1, ?2, ?3)");
+pub(super) static UPDATE_SUMMARY: Sql =
+    Sql::new("UPDATE holding_summary SET hs_qty = ?3 WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
+pub(super) static DELETE_SUMMARY: Sql = Sql::new("DELETE FROM holding_summary WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
+pub(super) static INSERT_LOT: Sql =
     Sql::new("INSERT INTO holding (h_t_id, h_ca_id, h_s_symb, h_dts, h_price, h_qty) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
-static RESIZE_LOT: Sql = Sql::new("UPDATE holding SET h_qty = ?2 WHERE h_t_id = ?1");
-static DELETE_LOT: Sql = Sql::new("DELETE FROM holding WHERE h_t_id = ?1");
-static NOTE_CHANGE: Sql =
+pub(super) static RESIZE_LOT: Sql = Sql::new("UPDATE holding SET h_qty = ?2 WHERE h_t_id = ?1");
+pub(super) static DELETE_LOT: Sql = Sql::new("DELETE FROM holding WHERE h_t_id = ?1");
+pub(super) static NOTE_CHANGE: Sql =
     Sql::new("INSERT INTO holding_history (hh_h_t_id, hh_t_id, hh_before_qty, hh_after_qty) VALUES (?1, ?2, ?3, ?4)");
 
 impl Change<'_> {

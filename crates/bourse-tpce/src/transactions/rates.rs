@@ -5,7 +5,7 @@ use crate::planted::planted;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{Amount, Balance, CommissionRate, CustomerId, Price, Quantity, TaxRate};
 
-static SUM_OF_TAX_RATES: Sql = Sql::new(
+pub(super) static SUM_OF_TAX_RATES: Sql = Sql::new(
     "SELECT sum(tx_rate)
        FROM customer_taxrate CROSS JOIN taxrate
       WHERE cx_c_id = ?1 AND tx_id = cx_tx_id",

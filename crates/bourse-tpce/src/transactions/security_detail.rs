@@ -2,6 +2,7 @@
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
+use super::routines::reads;
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
 use crate::planted::planted;
@@ -200,7 +201,7 @@ pub fn security_detail(db: &mut dyn Session, input: &SecurityDetail) -> Result<B
     Ok(output)
 }
 
-static PROFILE: Sql = Sql::new(
+pub(super) static PROFILE: Sql = Sql::new(
     "SELECT s_name, co_id, co_name, co_sp_rate, co_ceo, co_desc, co_open_date, co_st_id,
             ca.ad_line1, ca.ad_line2, ca.ad_zc_code, cz.zc_town, cz.zc_div, ca.ad_ctry,
             s_num_out, s_start_date, s_exch_date, s_pe, s_52wk_high, s_52wk_high_date, s_52wk_low, s_52wk_low_date,
@@ -222,7 +223,7 @@ static PROFILE: Sql = Sql::new(
         AND ea.ad_id = ex_ad_id
         AND ez.zc_code = ea.ad_zc_code",
 );
-static COMPETITORS: Sql = Sql::new(
+pub(super) static COMPETITORS: Sql = Sql::new(
     "SELECT co_name, in_name
        FROM company_competitor
             CROSS JOIN company
@@ -231,7 +232,7 @@ static COMPETITORS: Sql = Sql::new(
       ORDER BY cp_comp_co_id, cp_in_id
       LIMIT 3",
 );
-static FINANCIALS: Sql = Sql::new(
+pub(super) static FINANCIALS: Sql = Sql::new(
     "SELECT fi_year, fi_qtr, fi_qtr_start_date, fi_revenue, fi_net_earn, fi_basic_eps, fi_dilut_eps, fi_margin,
             fi_inventory, fi_assets, fi_liability, fi_out_basic, fi_out_dilut
        FROM financial
@@ -239,22 +240,22 @@ static FINANCIALS: Sql = Sql::new(
       ORDER BY fi_year, fi_qtr
       LIMIT 20",
 );
-static DAYS: Sql = Sql::new(
+pub(super) static DAYS: Sql = Sql::new(
     "SELECT dm_date, dm_close, dm_high, dm_low, dm_vol
        FROM daily_market
       WHERE dm_s_symb = ?1 AND dm_date >= ?2
       ORDER BY dm_date
       LIMIT ?3",
 );
-static LAST: Sql = Sql::new("SELECT lt_price, lt_open_price, lt_vol FROM last_trade WHERE lt_s_symb = ?1");
-static NEWS_BODIES: Sql = Sql::new(
+pub(super) static LAST: Sql = Sql::new("SELECT lt_price, lt_open_price, lt_vol FROM last_trade WHERE lt_s_symb = ?1");
+pub(super) static NEWS_BODIES: Sql = Sql::new(
     "SELECT '', '', ni_item, ni_dts, ni_source, ni_author
        FROM news_xref CROSS JOIN news_item
       WHERE nx_co_id = ?1 AND ni_id = nx_ni_id
       ORDER BY nx_ni_id
       LIMIT 2",
 );
-static NEWS_HEADLINES: Sql = Sql::new(
+pub(super) static NEWS_HEADLINES: Sql = Sql::new(
     "SELECT ni_headline, ni_summary, '', ni_dts, ni_source, ni_author
        FROM news_xref CROSS JOIN news_item
       WHERE nx_co_id = ?1 AND ni_id = nx_ni_id
@@ -264,6 +265,11 @@ static NEWS_HEADLINES: Sql = Sql::new(
 
 /// Frame 1: everything (Clause 3.3.5.3).
 fn frame1(db: &mut dyn Session, input: &SecurityDetail) -> Result<Box<SecurityDetailOutput>, FrameError> {
+    if db.has_routines() {
+        let output = reads::security_detail(db, input)?;
+        commit(db)?;
+        return Ok(output);
+    }
     let symbol = (&input.symbol).into();
     let profile: Option<Profile> = rows::first(db, &PROFILE, &[symbol])?;
     let company = profile.as_ref().map_or(CompanyId(0), |profile| profile.co_id).into();

@@ -2,6 +2,7 @@
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
+use super::routines::market;
 use super::{Context, FrameError, Status, Transaction, TxnError, rows};
 use crate::planted::planted;
 use bourse_egen::txn::TradeCleanup;
@@ -32,31 +33,40 @@ pub fn trade_cleanup(
     Ok(TradeCleanupOutput { status, pending_canceled, submitted_canceled })
 }
 
-static NOTE_PENDING_AS_SUBMITTED: Sql = Sql::new(
+pub(super) static NOTE_PENDING_AS_SUBMITTED: Sql = Sql::new(
     "INSERT INTO trade_history (th_t_id, th_dts, th_st_id)
      SELECT tr_t_id, ?1, 'SBMT' FROM trade_request",
 );
-static NOTE_PENDING_AS_CANCELED: Sql = Sql::new(
+pub(super) static NOTE_PENDING_AS_CANCELED: Sql = Sql::new(
     "INSERT INTO trade_history (th_t_id, th_dts, th_st_id)
      SELECT tr_t_id, ?1, 'CNCL' FROM trade_request",
 );
-static CANCEL_PENDING: Sql = Sql::new(
+pub(super) static CANCEL_PENDING: Sql = Sql::new(
     "UPDATE trade SET t_st_id = 'CNCL', t_dts = ?1
       WHERE t_id IN (SELECT tr_t_id FROM trade_request)",
 );
-static FORGET_PENDING: Sql = Sql::new("DELETE FROM trade_request");
-static NOTE_SUBMITTED_AS_CANCELED: Sql = Sql::new(
+pub(super) static FORGET_PENDING: Sql = Sql::new("DELETE FROM trade_request");
+pub(super) static NOTE_SUBMITTED_AS_CANCELED: Sql = Sql::new(
     "INSERT INTO trade_history (th_t_id, th_dts, th_st_id)
      SELECT t_id, ?1, 'CNCL' FROM trade WHERE t_id >= ?2 AND t_st_id = 'SBMT'",
 );
-static CANCEL_SUBMITTED: Sql = Sql::new(
+pub(super) static CANCEL_SUBMITTED: Sql = Sql::new(
     "UPDATE trade SET t_st_id = 'CNCL', t_dts = ?1
       WHERE t_id >= ?2 AND t_st_id = 'SBMT'",
 );
 
 /// Frame 1: cancels pending orders, then submitted ones from the first trade after the initial ones on (Clause 3.3.12.3).
 fn frame1(db: &mut dyn Session, context: &Context<'_>, input: &TradeCleanup) -> Result<(u64, u64), FrameError> {
-    let now = (context.now)().into();
+    let now = (context.now)();
+    if db.has_routines() {
+        let (pending, forgotten, submitted) = market::cleanup(db, now, input.start_trade_id)?;
+        if forgotten != pending {
+            return Err(FrameError::rows(&FORGET_PENDING, pending, forgotten));
+        }
+        commit(db)?;
+        return Ok((pending, submitted));
+    }
+    let now = now.into();
     rows::change(db, &NOTE_PENDING_AS_SUBMITTED, &[now])?;
     rows::change(db, &NOTE_PENDING_AS_CANCELED, &[now])?;
     let pending = rows::change(db, &CANCEL_PENDING, &[now])?;

@@ -3,6 +3,7 @@
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
+use super::routines::lookups;
 use super::rows::{self, rows};
 use super::trades::{self, Detail, TradeById, TradeInSecurity, TradeOfAccount};
 use super::{FrameError, Status, Transaction, TxnError};
@@ -99,7 +100,13 @@ pub fn trade_lookup(db: &mut dyn Session, input: &TradeLookup) -> Result<TradeLo
 
 /// Frame 1: trades by number (Clause 3.3.6.3).
 fn frame1(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeById>>, FrameError> {
-    let mut found = trades::by_id(db, trades::listed(&input.trade_id, input.max_trades))?;
+    let ids = trades::listed(&input.trade_id, input.max_trades);
+    if db.has_routines() {
+        let found = lookups::by_id(db, ids)?;
+        commit(db)?;
+        return Ok(found);
+    }
+    let mut found = trades::by_id(db, ids)?;
     trades::details(db, &mut found)?;
     if planted!(LookupWrongRow)
         && let [first, .., last] = found.as_mut_slice()
@@ -113,8 +120,13 @@ fn frame1(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeB
 /// Frame 2: trades of an account (Clause 3.3.6.4).
 fn frame2(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeOfAccount>>, FrameError> {
     let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
-    let mut found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
-    trades::details(db, &mut found)?;
+    let found = if db.has_routines() {
+        lookups::of_account(db, &[input.acct_id.into(), start.into(), end.into(), input.max_trades.into()])?
+    } else {
+        let mut found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
+        trades::details(db, &mut found)?;
+        found
+    };
     commit(db)?;
     Ok(found)
 }
@@ -122,20 +134,25 @@ fn frame2(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeO
 /// Frame 3: trades in a security (Clause 3.3.6.5).
 fn frame3(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeInSecurity>>, FrameError> {
     let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
-    let mut found = trades::in_security(db, &input.symbol, start, end, input.max_trades)?;
-    trades::details(db, &mut found)?;
+    let found = if db.has_routines() {
+        lookups::in_security(db, &[(&input.symbol).into(), start.into(), end.into(), input.max_trades.into()])?
+    } else {
+        let mut found = trades::in_security(db, &input.symbol, start, end, input.max_trades)?;
+        trades::details(db, &mut found)?;
+        found
+    };
     commit(db)?;
     Ok(found)
 }
 
-static FIRST_TRADE: Sql = Sql::new(
+pub(super) static FIRST_TRADE: Sql = Sql::new(
     "SELECT t_id
        FROM trade
       WHERE t_ca_id = ?1 AND t_dts >= ?2
       ORDER BY t_dts, t_id
       LIMIT 1",
 );
-static CHANGES: Sql = Sql::new(
+pub(super) static CHANGES: Sql = Sql::new(
     "SELECT lot.hh_h_t_id, lot.hh_t_id, lot.hh_before_qty, lot.hh_after_qty
        FROM holding_history AS touched CROSS JOIN holding_history AS lot
       WHERE touched.hh_t_id = ?1 AND lot.hh_h_t_id = touched.hh_h_t_id
@@ -147,6 +164,11 @@ static CHANGES: Sql = Sql::new(
 fn frame4(db: &mut dyn Session, input: &TradeLookup) -> Result<(Vec<TradeId>, Vec<Change>), FrameError> {
     let account: AccountId = input.acct_id;
     let start: Timestamp = input.start_trade_dts.unwrap_or_default();
+    if db.has_routines() {
+        let found = lookups::holdings(db, account, start)?;
+        commit(db)?;
+        return Ok(found);
+    }
     let found: Vec<(TradeId,)> = rows::all(db, &FIRST_TRADE, &[account.into(), start.into()])?;
     let trades: Vec<TradeId> = found.into_iter().map(|(id,)| id).collect();
     let changes = match trades.first() {

@@ -6,6 +6,7 @@ use super::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE, OrderRows}
 use super::perform::{commit, in_transaction};
 use super::positions::{Closed, lots};
 use super::rates::{commission, tax, tax_rate};
+use super::routines::orders;
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError};
 use crate::planted::planted;
@@ -14,7 +15,7 @@ use bourse_egen::txn::{TradeAction, TradeOrder, TradeRequest};
 use bourse_engine::{Session, Sql};
 use bourse_schema::{
     AccountId, Amount, Balance, BrokerId, CommissionRate, CompanyId, CustomerId, ExchangeId, Price, Quantity, StatusId,
-    Symbol, Text, TradeId,
+    Symbol, TaxRate, Text, TradeId,
 };
 
 /// What Trade-Order found and did.
@@ -56,13 +57,13 @@ rows! {
         pub broker_name: Text<49>,
     }
 
-    struct Listing {
-        symbol: Symbol,
-        s_name: Text<70>,
-        ex_id: ExchangeId,
-        co_id: CompanyId,
-        co_name: Text<60>,
-        market_price: Price,
+    pub(super) struct Listing {
+        pub(super) symbol: Symbol,
+        pub(super) s_name: Text<70>,
+        pub(super) ex_id: ExchangeId,
+        pub(super) co_id: CompanyId,
+        pub(super) co_name: Text<60>,
+        pub(super) market_price: Price,
     }
 }
 
@@ -227,28 +228,28 @@ fn frame2(db: &mut dyn Session, input: &TradeOrder) -> Result<Text<4>, FrameErro
     Ok(found.map_or(Text::EMPTY, |(acl,)| acl))
 }
 
-static LISTING_BY_SYMBOL: Sql = Sql::new(
+pub(super) static LISTING_BY_SYMBOL: Sql = Sql::new(
     "SELECT s_symb, s_name, s_ex_id, s_co_id, co_name, lt_price
        FROM security
             CROSS JOIN company
             CROSS JOIN last_trade
       WHERE s_symb = ?1 AND co_id = s_co_id AND lt_s_symb = s_symb",
 );
-static LISTING_BY_NAME: Sql = Sql::new(
+pub(super) static LISTING_BY_NAME: Sql = Sql::new(
     "SELECT s_symb, s_name, s_ex_id, s_co_id, co_name, lt_price
        FROM company
             CROSS JOIN security
             CROSS JOIN last_trade
       WHERE co_name = ?1 AND s_co_id = co_id AND s_issue = ?2 AND lt_s_symb = s_symb",
 );
-static TYPE: Sql = Sql::new("SELECT tt_is_mrkt, tt_is_sell FROM trade_type WHERE tt_id = ?1");
-static RATES: Sql = Sql::new(
+pub(super) static TYPE: Sql = Sql::new("SELECT tt_is_mrkt, tt_is_sell FROM trade_type WHERE tt_id = ?1");
+pub(super) static RATES: Sql = Sql::new(
     "SELECT (SELECT cr_rate
                FROM commission_rate
               WHERE cr_c_tier = ?1 AND cr_tt_id = ?2 AND cr_ex_id = ?3 AND cr_from_qty <= ?4 AND cr_to_qty >= ?4),
             (SELECT ch_chrg FROM charge WHERE ch_tt_id = ?2 AND ch_c_tier = ?1) {from_one_row}",
 );
-static ASSETS: Sql = Sql::new(
+pub(super) static ASSETS: Sql = Sql::new(
     "SELECT ca_bal + coalesce((SELECT sum(hs_qty * lt_price)
                                  FROM holding_summary CROSS JOIN last_trade
                                 WHERE hs_ca_id = ca_id AND lt_s_symb = hs_s_symb), 0)
@@ -256,52 +257,87 @@ static ASSETS: Sql = Sql::new(
       WHERE ca_id = ?1",
 );
 
-/// Frame 3: what the trade would cost, bring and be taxed (Clause 3.3.7.5).
-fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<Estimate, FrameError> {
-    let listing: Listing = if input.symbol.is_empty() {
-        rows::one(db, &LISTING_BY_NAME, &[(&input.co_name).into(), (&input.issue).into()])?
-    } else {
-        rows::one(db, &LISTING_BY_SYMBOL, &[(&input.symbol).into()])?
-    };
-    let trade_type = input.trade_type.text();
-    let (type_is_market, type_is_sell): (bool, bool) = rows::one(db, &TYPE, &[(&trade_type).into()])?;
-    let requested_price = if type_is_market { listing.market_price } else { limit(input) };
+/// What frame 3 reads.
+pub(super) struct Terms {
+    pub(super) listing: Listing,
+    pub(super) type_is_market: bool,
+    pub(super) type_is_sell: bool,
+    pub(super) closed: Closed,
+    /// Of the customer, if a gain is taxed.
+    pub(super) tax_rate: Option<TaxRate>,
+    pub(super) comm_rate: Option<CommissionRate>,
+    pub(super) charge: Option<Amount>,
+    /// For a trade on margin.
+    pub(super) acct_assets: Option<Balance>,
+}
 
-    let closed = closed_lots(db, input, &listing.symbol, type_is_sell, requested_price)?;
-    let gain = Balance::from_units(closed.sell_value.units() - closed.buy_value.units());
-    let mut tax_amount = Amount::from_units(0);
-    if gain > Balance::from_units(0) && matches!(owner.tax_status, 1 | 2) {
-        tax_amount = tax(gain, tax_rate(db, owner.cust_id)?);
+impl Terms {
+    fn requested_price(&self, input: &TradeOrder) -> Price {
+        if self.type_is_market { self.listing.market_price } else { limit(input) }
     }
 
+    fn gain(&self) -> Balance {
+        Balance::from_units(self.closed.sell_value.units() - self.closed.buy_value.units())
+    }
+
+    /// By a statement for each.
+    fn read(db: &mut dyn Session, input: &TradeOrder, owner: &Owner, tier: u8) -> Result<Self, FrameError> {
+        let listing: Listing = if input.symbol.is_empty() {
+            rows::one(db, &LISTING_BY_NAME, &[(&input.co_name).into(), (&input.issue).into()])?
+        } else {
+            rows::one(db, &LISTING_BY_SYMBOL, &[(&input.symbol).into()])?
+        };
+        let trade_type = input.trade_type.text();
+        let (type_is_market, type_is_sell): (bool, bool) = rows::one(db, &TYPE, &[(&trade_type).into()])?;
+        let mut terms = Self {
+            listing,
+            type_is_market,
+            type_is_sell,
+            closed: Closed::default(),
+            tax_rate: None,
+            comm_rate: None,
+            charge: None,
+            acct_assets: None,
+        };
+        terms.closed = closed_lots(db, input, &terms.listing.symbol, type_is_sell, terms.requested_price(input))?;
+        if terms.gain() > Balance::from_units(0) && matches!(owner.tax_status, 1 | 2) {
+            terms.tax_rate = Some(tax_rate(db, owner.cust_id)?);
+        }
+        let rates = [tier.into(), (&trade_type).into(), (&terms.listing.ex_id).into(), input.trade_qty.into()];
+        (terms.comm_rate, terms.charge) = rows::one(db, &RATES, &rates)?;
+        if input.type_is_margin {
+            let (assets,): (Balance,) = rows::one(db, &ASSETS, &[input.acct_id.into()])?;
+            terms.acct_assets = Some(assets);
+        }
+        Ok(terms)
+    }
+}
+
+/// Frame 3: what the trade would cost, bring and be taxed (Clause 3.3.7.5).
+fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<Estimate, FrameError> {
     let tier = if planted!(ChargeOfOtherTier) { owner.cust_tier % 3 + 1 } else { owner.cust_tier };
-    let rates = [tier.into(), (&trade_type).into(), (&listing.ex_id).into(), input.trade_qty.into()];
-    let (comm_rate, charge): (Option<CommissionRate>, Option<Amount>) = rows::one(db, &RATES, &rates)?;
-    let acct_assets = if input.type_is_margin {
-        let (assets,): (Balance,) = rows::one(db, &ASSETS, &[input.acct_id.into()])?;
-        assets
-    } else {
-        Balance::from_units(0)
-    };
+    let terms =
+        if db.has_routines() { orders::terms(db, input, owner, tier)? } else { Terms::read(db, input, owner, tier)? };
+    let Terms { listing, type_is_market, type_is_sell, closed, .. } = &terms;
     Ok(Estimate {
         co_name: listing.co_name,
         symbol: listing.symbol,
         s_name: listing.s_name,
         market_price: listing.market_price,
-        requested_price,
+        requested_price: terms.requested_price(input),
         buy_value: closed.buy_value,
         sell_value: closed.sell_value,
-        tax_amount,
-        comm_rate: comm_rate.unwrap_or_default(),
-        charge_amount: charge.unwrap_or_default(),
-        acct_assets,
-        type_is_market,
-        type_is_sell,
-        status_id: Text::cut(if type_is_market { "SBMT" } else { "PNDG" }),
+        tax_amount: terms.tax_rate.map_or(Amount::from_units(0), |rate| tax(terms.gain(), rate)),
+        comm_rate: terms.comm_rate.unwrap_or_default(),
+        charge_amount: terms.charge.unwrap_or_default(),
+        acct_assets: terms.acct_assets.unwrap_or_default(),
+        type_is_market: *type_is_market,
+        type_is_sell: *type_is_sell,
+        status_id: Text::cut(if *type_is_market { "SBMT" } else { "PNDG" }),
     })
 }
 
-static HELD: Sql = Sql::new("SELECT hs_qty FROM holding_summary WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
+pub(super) static HELD: Sql = Sql::new("SELECT hs_qty FROM holding_summary WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
 /// Walks the lots that the trade would close: long ones for a sale, short ones for a purchase. What is traded beyond them
 /// opens a new position and adds nothing.
 fn closed_lots(

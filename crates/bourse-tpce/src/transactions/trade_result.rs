@@ -5,7 +5,7 @@ use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
 use super::rates::{commission, tax, tax_rate, value};
 use super::rows::{self, rows};
-use super::{Context, FrameError, Status, Transaction, TxnError, positions, trades};
+use super::{Context, FrameError, Status, Transaction, TxnError, positions, routines::results, trades};
 use crate::planted::planted;
 use bourse_egen::txn::TradeResult;
 use bourse_engine::{Session, Sql};
@@ -72,7 +72,7 @@ rows! {
         pub comm_rate: Option<CommissionRate>,
     }
 
-    struct Account {
+    pub(super) struct Account {
         broker_id: BrokerId,
         cust_id: CustomerId,
         tax_status: u8,
@@ -189,7 +189,7 @@ fn frame1(db: &mut dyn Session, trade: TradeId) -> Result<Option<Executed>, Fram
     rows::first(db, &EXECUTED, &[trade.into()])
 }
 
-static ACCOUNT: Sql = Sql::new("SELECT ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ?1");
+pub(super) static ACCOUNT: Sql = Sql::new("SELECT ca_b_id, ca_c_id, ca_tax_st FROM customer_account WHERE ca_id = ?1");
 
 /// Frame 2: moves the holdings (Clause 3.3.8.4).
 fn frame2(
@@ -199,7 +199,6 @@ fn frame2(
     trade: &Executed,
 ) -> Result<Moved, FrameError> {
     let trade_dts = (context.now)();
-    let account: Account = rows::one(db, &ACCOUNT, &[trade.acct_id.into()])?;
     let change = positions::Change {
         trade_id: input.trade_id,
         acct_id: trade.acct_id,
@@ -210,7 +209,12 @@ fn frame2(
         held: trade.hs_qty,
         is_lifo: trade.is_lifo,
     };
-    let closed = change.apply(db)?;
+    let (account, closed) = if db.has_routines() {
+        results::move_holdings(db, &change)?
+    } else {
+        let account: Account = rows::one(db, &ACCOUNT, &[trade.acct_id.into()])?;
+        (account, change.apply(db)?)
+    };
     Ok(Moved {
         trade_dts,
         broker_id: account.broker_id,
@@ -221,11 +225,14 @@ fn frame2(
     })
 }
 
-static SET_TAX: Sql = Sql::new("UPDATE trade SET t_tax = ?2 WHERE t_id = ?1");
+pub(super) static SET_TAX: Sql = Sql::new("UPDATE trade SET t_tax = ?2 WHERE t_id = ?1");
 
 /// Frame 3: taxes the gain and notes it on the trade (Clause 3.3.8.5).
 fn frame3(db: &mut dyn Session, trade: TradeId, moved: &Moved) -> Result<Amount, FrameError> {
     let gain = Balance::from_units(moved.sell_value.units() - moved.buy_value.units());
+    if db.has_routines() {
+        return results::tax_gain(db, trade, moved.cust_id, gain);
+    }
     let tax_amount = tax(gain, tax_rate(db, moved.cust_id)?);
     rows::change_one(db, &SET_TAX, &[trade.into(), tax_amount.into()])?;
     Ok(tax_amount)
@@ -247,12 +254,13 @@ fn frame4(db: &mut dyn Session, trade: &Executed, customer: CustomerId) -> Resul
     rows::one(db, &RATES, &[(&trade.symbol).into(), customer.into(), (&trade.type_id).into(), qty])
 }
 
-static COMPLETE: Sql = Sql::new(
+pub(super) static COMPLETE: Sql = Sql::new(
     "UPDATE trade SET t_comm = ?2, t_dts = ?3, t_st_id = 'CMPT', t_trade_price = ?4
       WHERE t_id = ?1",
 );
-static NOTE_COMPLETED: Sql = Sql::new("INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?1, ?2, 'CMPT')");
-static PAY_BROKER: Sql = Sql::new(
+pub(super) static NOTE_COMPLETED: Sql =
+    Sql::new("INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?1, ?2, 'CMPT')");
+pub(super) static PAY_BROKER: Sql = Sql::new(
     "UPDATE broker SET b_comm_total = b_comm_total + ?2, b_num_trades = b_num_trades + 1
       WHERE b_id = ?1",
 );
@@ -260,6 +268,10 @@ static PAY_BROKER: Sql = Sql::new(
 /// Frame 5: completes the trade and pays the broker (Clause 3.3.8.7).
 fn frame5(db: &mut dyn Session, input: &TradeResult, moved: &Moved, commission: Amount) -> Result<(), FrameError> {
     let (id, dts) = (input.trade_id.into(), moved.trade_dts.into());
+    if db.has_routines() {
+        let (price, broker) = (input.trade_price.into(), moved.broker_id.into());
+        return results::complete_trade(db, &[id, commission.into(), dts, price, broker]);
+    }
     rows::change_one(db, &COMPLETE, &[id, commission.into(), dts, input.trade_price.into()])?;
     rows::change_one(db, &NOTE_COMPLETED, &[id, dts])?;
     if planted!(BrokerNotPaid) {
@@ -268,12 +280,12 @@ fn frame5(db: &mut dyn Session, input: &TradeResult, moved: &Moved, commission: 
     rows::change_one(db, &PAY_BROKER, &[moved.broker_id.into(), commission.into()])
 }
 
-static SETTLE: Sql =
+pub(super) static SETTLE: Sql =
     Sql::new("INSERT INTO settlement (se_t_id, se_cash_type, se_cash_due_date, se_amt) VALUES (?1, ?2, ?3, ?4)");
-static MOVE_CASH: Sql = Sql::new("UPDATE customer_account SET ca_bal = ca_bal + ?2 WHERE ca_id = ?1");
-static NOTE_CASH: Sql =
+pub(super) static MOVE_CASH: Sql = Sql::new("UPDATE customer_account SET ca_bal = ca_bal + ?2 WHERE ca_id = ?1");
+pub(super) static NOTE_CASH: Sql =
     Sql::new("INSERT INTO cash_transaction (ct_t_id, ct_dts, ct_amt, ct_name) VALUES (?1, ?2, ?3, ?4)");
-static BALANCE: Sql = Sql::new("SELECT ca_bal FROM customer_account WHERE ca_id = ?1");
+pub(super) static BALANCE: Sql = Sql::new("SELECT ca_bal FROM customer_account WHERE ca_id = ?1");
 
 /// Frame 6: settles with the customer (Clause 3.3.8.8).
 fn frame6(
@@ -287,11 +299,18 @@ fn frame6(
 ) -> Result<Balance, FrameError> {
     let (id, account) = (input.trade_id.into(), trade.acct_id.into());
     let cash_type = if trade.is_cash || planted!(MarginAsCash) { "Cash Account" } else { "Margin" };
+    let name = trades::cash_name(&trade.type_name, trade.trade_qty, "shares", &rates.s_name);
+    if db.has_routines() {
+        let (due, is_cash, dts) = (due.into(), trade.is_cash.into(), moved.trade_dts.into());
+        let params = [id, account, cash_type.into(), due, amount.into(), is_cash, dts, (&name).into()];
+        let balance = results::settle_trade(db, &params)?;
+        commit(db)?;
+        return Ok(balance);
+    }
     rows::change_one(db, &SETTLE, &[id, cash_type.into(), due.into(), amount.into()])?;
     if trade.is_cash {
         let moves = if planted!(CashNotMoved) { Amount::from_units(0) } else { amount };
         rows::change_one(db, &MOVE_CASH, &[account, moves.into()])?;
-        let name = trades::cash_name(&trade.type_name, trade.trade_qty, "shares", &rates.s_name);
         rows::change_one(db, &NOTE_CASH, &[id, moved.trade_dts.into(), amount.into(), (&name).into()])?;
     }
     let (balance,): (Balance,) = rows::one(db, &BALANCE, &[account])?;

@@ -2,6 +2,7 @@
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
+use super::routines::reads;
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
 use crate::planted::planted;
@@ -75,7 +76,7 @@ pub fn trade_status(db: &mut dyn Session, input: &TradeStatus) -> Result<TradeSt
 
 // Each join adds columns of exactly one row by its key, so the limit ends the walk through the account's index after
 // fifty trades; a subquery of fifty would give the same and cost a copy.
-static LATEST_TRADES: Sql = Sql::new(
+pub(super) static LATEST_TRADES: Sql = Sql::new(
     "SELECT t_id, t_dts, st_name, tt_name, t_s_symb, t_qty, t_exec_name, t_chrg, s_name, ex_name
        FROM trade
             CROSS JOIN status_type
@@ -90,7 +91,7 @@ static LATEST_TRADES: Sql = Sql::new(
       ORDER BY t_dts DESC, t_id DESC
       LIMIT 50",
 );
-static NAMES: Sql = Sql::new(
+pub(super) static NAMES: Sql = Sql::new(
     "SELECT c_l_name, c_f_name, b_name
        FROM customer_account
             CROSS JOIN customer
@@ -100,6 +101,11 @@ static NAMES: Sql = Sql::new(
 
 /// Frame 1: the trades, and the names of customer and broker (Clause 3.3.9.3).
 fn frame1(db: &mut dyn Session, input: &TradeStatus) -> Result<(Vec<StatusRow>, Option<Names>), FrameError> {
+    if db.has_routines() {
+        let found = reads::trade_status(db, input.acct_id)?;
+        commit(db)?;
+        return Ok(found);
+    }
     let mut trades: Vec<StatusRow> = rows::about(ROWS, db, &LATEST_TRADES, &[input.acct_id.into()])?;
     if planted!(StatusReversed) {
         trades.reverse();

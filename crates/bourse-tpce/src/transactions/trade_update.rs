@@ -3,6 +3,7 @@
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
+use super::routines::updates;
 use super::rows::{self, rows};
 use super::trades::{self, Detail, HasDetails, MOST_TRADES, TradeById, TradeOfAccount, has_details};
 use super::{FrameError, Status, Transaction, TxnError};
@@ -106,11 +107,16 @@ static EXEC_NAMES: Sql = Sql::new(
        FROM trade
       WHERE t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
 );
-static SET_EXEC_NAME: Sql = Sql::new("UPDATE trade SET t_exec_name = ?2 WHERE t_id = ?1");
+pub(super) static SET_EXEC_NAME: Sql = Sql::new("UPDATE trade SET t_exec_name = ?2 WHERE t_id = ?1");
 
 /// Frame 1: trades by number; the executor's name gets or loses an ` X ` (Clause 3.3.10.3).
 fn frame1(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<TradeById>>, usize), FrameError> {
     let ids = trades::listed(&input.trade_id, input.max_trades);
+    if db.has_routines() {
+        let done = updates::executors(db, ids, input.max_updates)?;
+        commit(db)?;
+        return Ok(done);
+    }
     let names: Vec<(TradeId, Text<49>)> =
         rows::all(db, &EXEC_NAMES, &rows::list::<MOST_TRADES, _>(ids.iter().copied()))?;
     let mut updates = Updates::up_to(input.max_updates);
@@ -135,11 +141,17 @@ static CASH_TYPES: Sql = Sql::new(
        FROM settlement
       WHERE se_t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
 );
-static SET_CASH_TYPE: Sql = Sql::new("UPDATE settlement SET se_cash_type = ?2 WHERE se_t_id = ?1");
+pub(super) static SET_CASH_TYPE: Sql = Sql::new("UPDATE settlement SET se_cash_type = ?2 WHERE se_t_id = ?1");
 
 /// Frame 2: trades of an account; the settlement's cash type gets or loses its second word (Clause 3.3.10.4).
 fn frame2(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<TradeOfAccount>>, usize), FrameError> {
     let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
+    if db.has_routines() {
+        let (most, updates) = (input.max_trades.into(), input.max_updates.into());
+        let done = updates::cash_types(db, &[input.acct_id.into(), start.into(), end.into(), most, updates])?;
+        commit(db)?;
+        return Ok(done);
+    }
     let mut found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
     let mut updates = Updates::up_to(input.max_updates);
     if !found.is_empty() {
@@ -166,7 +178,7 @@ fn toggled_cash_type(cash_type: &str, is_cash: bool) -> &'static str {
     }
 }
 
-static NAMED_TRADES: Sql = Sql::new(
+pub(super) static NAMED_TRADES: Sql = Sql::new(
     "SELECT t_id, t_ca_id, t_exec_name, t_is_cash, t_trade_price, t_qty, s_name, t_dts, t_tt_id, tt_name
        FROM trade
             CROSS JOIN trade_type
@@ -183,12 +195,18 @@ static CASH_NAMES: Sql = Sql::new(
        FROM cash_transaction
       WHERE ct_t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
 );
-static SET_CASH_NAME: Sql = Sql::new("UPDATE cash_transaction SET ct_name = ?2 WHERE ct_t_id = ?1");
+pub(super) static SET_CASH_NAME: Sql = Sql::new("UPDATE cash_transaction SET ct_name = ?2 WHERE ct_t_id = ?1");
 
 /// Frame 3: trades in a security; the cash transaction's `shares` become `Shares` or the other way (Clause 3.3.10.5).
 fn frame3(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<NamedTrade>>, usize), FrameError> {
     let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
     let params = [(&input.symbol).into(), start.into(), end.into(), input.max_trades.into()];
+    if db.has_routines() {
+        let [symbol, start, end, most] = params;
+        let done = updates::cash_names(db, &[symbol, start, end, most, input.max_updates.into()])?;
+        commit(db)?;
+        return Ok(done);
+    }
     let mut found: Vec<Detail<NamedTrade>> = rows::all(db, &NAMED_TRADES, &params)?;
     let mut updates = Updates::up_to(input.max_updates);
     if !found.is_empty() {

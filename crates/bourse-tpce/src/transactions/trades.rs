@@ -140,7 +140,7 @@ macro_rules! has_details {
 pub(super) use has_details;
 has_details!(TradeById, TradeOfAccount, TradeInSecurity);
 
-static TRADES_BY_ID: Sql = Sql::new(
+pub(super) static TRADES_BY_ID: Sql = Sql::new(
     "SELECT t_id, t_bid_price, t_exec_name, t_is_cash, tt_is_mrkt, t_trade_price
        FROM trade CROSS JOIN trade_type
       WHERE t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
@@ -150,7 +150,11 @@ static TRADES_BY_ID: Sql = Sql::new(
 /// The trades of these numbers, in the order of the numbers; what does not exist is left out.
 pub(super) fn by_id(db: &mut dyn Session, ids: &[TradeId]) -> Result<Vec<Detail<TradeById>>, FrameError> {
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
-    let mut found: Vec<Detail<TradeById>> = rows::all(db, &TRADES_BY_ID, &params)?;
+    Ok(in_order(rows::all(db, &TRADES_BY_ID, &params)?, ids))
+}
+
+/// Trades in the order of their numbers in a list.
+pub(super) fn in_order(mut found: Vec<Detail<TradeById>>, ids: &[TradeId]) -> Vec<Detail<TradeById>> {
     if found.len() == ids.len() {
         // Rows are wide: each is moved once at most.
         for (at, id) in ids.iter().enumerate() {
@@ -158,13 +162,13 @@ pub(super) fn by_id(db: &mut dyn Session, ids: &[TradeId]) -> Result<Vec<Detail<
                 found.swap(at, at + ahead);
             }
         }
-        return Ok(found);
+        return found;
     }
     // A number may be asked for twice, and one may be missing.
-    Ok(ids.iter().filter_map(|id| found.iter().find(|row| row.trade.trade_id == *id)).cloned().collect())
+    ids.iter().filter_map(|id| found.iter().find(|row| row.trade.trade_id == *id)).cloned().collect()
 }
 
-static TRADES_OF_ACCOUNT: Sql = Sql::new(
+pub(super) static TRADES_OF_ACCOUNT: Sql = Sql::new(
     "SELECT t_id, t_bid_price, t_exec_name, t_is_cash, t_trade_price
        FROM trade
       WHERE t_ca_id = ?1 AND t_dts BETWEEN ?2 AND ?3
@@ -183,7 +187,7 @@ pub(super) fn of_account(
     rows::all(db, &TRADES_OF_ACCOUNT, &[account.into(), start.into(), end.into(), most.into()])
 }
 
-static TRADES_IN_SECURITY: Sql = Sql::new(
+pub(super) static TRADES_IN_SECURITY: Sql = Sql::new(
     "SELECT t_id, t_ca_id, t_exec_name, t_is_cash, t_trade_price, t_qty, t_dts, t_tt_id
        FROM trade
       WHERE t_s_symb = ?1 AND t_dts BETWEEN ?2 AND ?3
@@ -204,12 +208,12 @@ pub(super) fn in_security(
     rows::all(db, &TRADES_IN_SECURITY, &[symbol.into(), start.into(), end.into(), most.into()])
 }
 
-static PAYMENTS: Sql = Sql::new(
+pub(super) static PAYMENTS: Sql = Sql::new(
     "SELECT se_t_id, se_amt, se_cash_due_date, se_cash_type, ct_amt, ct_dts, ct_name
        FROM settlement LEFT JOIN cash_transaction ON ct_t_id = se_t_id
       WHERE se_t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
 );
-static HISTORIES: Sql = Sql::new(
+pub(super) static HISTORIES: Sql = Sql::new(
     "SELECT th_t_id, th_dts, th_st_id
        FROM trade_history
       WHERE th_t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
@@ -224,29 +228,43 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
     // for twice.
     let ids: ArrayVec<TradeId, MOST_TRADES> = trades.iter().map(|detail| detail.trade.id()).take(MOST_TRADES).collect();
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
-    db.query(&PAYMENTS, Params::of(&params), &mut |row| {
-        let mut id = TradeId::default();
-        row.read_into(0, &mut id)?;
-        for at in which(&ids, id) {
-            let detail = &mut trades[at];
-            detail.settlement.get_or_insert_default().read_from(1, row)?;
-            // The last column may be NULL where there is a cash transaction too; one without a name is not told.
-            if detail.trade.is_cash() && row.value(6) != Value::Null {
-                detail.cash.get_or_insert_default().read_from(4, row)?;
-            }
+    db.query(&PAYMENTS, Params::of(&params), &mut |row| note_payment(trades, &ids, row))?;
+    db.query(&HISTORIES, Params::of(&params), &mut |row| note_history(trades, &ids, row))?;
+    Ok(())
+}
+
+/// Adds a payment to the trades of its number.
+pub(super) fn note_payment<T: HasDetails>(
+    trades: &mut [Detail<T>],
+    ids: &[TradeId],
+    row: &dyn Row,
+) -> Result<(), EngineError> {
+    let mut id = TradeId::default();
+    row.read_into(0, &mut id)?;
+    for at in which(ids, id) {
+        let detail = &mut trades[at];
+        detail.settlement.get_or_insert_default().read_from(1, row)?;
+        // The last column may be NULL where there is a cash transaction too; one without a name is not told.
+        if detail.trade.is_cash() && row.value(6) != Value::Null {
+            detail.cash.get_or_insert_default().read_from(4, row)?;
         }
-        Ok(())
-    })?;
-    db.query(&HISTORIES, Params::of(&params), &mut |row| {
-        let mut id = TradeId::default();
-        row.read_into(0, &mut id)?;
-        let mut reached = Reached::default();
-        reached.read_from(1, row)?;
-        for at in which(&ids, id) {
-            note(&mut trades[at].history, reached.clone());
-        }
-        Ok(())
-    })?;
+    }
+    Ok(())
+}
+
+/// Adds a status to the trades of its number.
+pub(super) fn note_history<T: HasDetails>(
+    trades: &mut [Detail<T>],
+    ids: &[TradeId],
+    row: &dyn Row,
+) -> Result<(), EngineError> {
+    let mut id = TradeId::default();
+    row.read_into(0, &mut id)?;
+    let mut reached = Reached::default();
+    reached.read_from(1, row)?;
+    for at in which(ids, id) {
+        note(&mut trades[at].history, reached.clone());
+    }
     Ok(())
 }
 

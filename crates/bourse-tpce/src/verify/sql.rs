@@ -3,7 +3,9 @@
 use super::{Cell, Performance, RowKey, Statement, Subject};
 use crate::transactions::{Context, Request, Retry, TradeIds, perform};
 use bourse_egen::txn::TradeRequest;
-use bourse_engine::{EachRow, EngineError, Params, RowExt as _, Session, Sql, Value, forward_session};
+use bourse_engine::{
+    EachFound, EachRow, EngineError, Params, Routine, RowExt as _, Session, Sql, Value, forward_session,
+};
 use bourse_schema::{Table, Timestamp, TradeId};
 use std::cell::RefCell;
 
@@ -128,7 +130,7 @@ fn shown(value: Value<'_>) -> String {
 }
 
 impl Session for Traced {
-    forward_session!(inner: dialect, begin, commit, rollback, query_text, execute_text);
+    forward_session!(inner: dialect, install, has_routines, begin, commit, rollback, query_text, execute_text);
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         let (mut rows, mut count) = (Vec::new(), 0);
         let outcome = self.inner.query(sql, params, &mut |row| {
@@ -144,6 +146,23 @@ impl Session for Traced {
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         let outcome = self.inner.execute(sql, params);
         self.note(sql, params, Vec::new(), *outcome.as_ref().unwrap_or(&0));
+        outcome
+    }
+    fn call(
+        &mut self,
+        routine: &'static Routine,
+        params: Params<'_>,
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        let (mut rows, mut count) = (Vec::new(), 0);
+        let outcome = self.inner.call(routine, params, &mut |set, row| {
+            count += 1;
+            if rows.len() < ROWS_KEPT {
+                rows.push((0..row.columns()).map(|at| shown(row.value(at))).collect());
+            }
+            each(set, row)
+        });
+        self.note(routine.sql(), params, rows, count);
         outcome
     }
 }

@@ -24,6 +24,7 @@ fn targets_that_are_none() {
         &["unknown option 'jornal' for SQLite; did you mean 'journal'?", "hint:"],
     );
     refused(&["tpce", "run", "sqlite:x.db?journal=wall"], &["wall", "wal, delete"]);
+    refused(&["tpce", "run", "sqlite:x.db?procedures=on"], &["unknown option 'procedures' for SQLite"]);
     refused(&["tpce", "run", "sqlite-lean:x.db?jornal=wal"], &["jornal", "`bourse engines sqlite-lean` explains"]);
     refused(
         &["micro", "run", "point-read", "sqlite-lean:x.db?shared_cache=on&journal=delete"],
