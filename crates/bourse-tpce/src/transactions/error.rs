@@ -25,6 +25,22 @@ impl FrameError {
         Self::Rows { wanted, found, statement: sql.text() }
     }
 
+    /// The error of inserting a row that the transaction has read as absent: if the engine refuses it by a constraint, another
+    /// transaction has inserted it since. A snapshot does not show that row, and where it is checked only against what other
+    /// nodes have committed no lock kept it away. The transaction may be tried again, like after any conflict.
+    #[cold]
+    pub(super) fn since_read(self) -> Self {
+        match self {
+            Self::Engine(error) if error.kind() == ErrorKind::Constraint => {
+                let words =
+                    format!("{}: another transaction has inserted it since it was read as absent", error.message());
+                let code = error.code().unwrap_or_default().to_owned();
+                Self::Engine(EngineError::new(ErrorKind::Conflict, words).with_code(code))
+            }
+            other => other,
+        }
+    }
+
     /// What a program can do about it.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -92,5 +108,26 @@ pub(super) trait Frame<T> {
 impl<T> Frame<T> for Result<T, FrameError> {
     fn frame(self, frame: u8) -> Result<T, InFrame> {
         self.map_err(|cause| InFrame { frame, cause })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_inserted_since_is_a_conflict_and_nothing_else_is() {
+        let refused = |kind| FrameError::from(EngineError::new(kind, "refused").with_code("1062"));
+        let conflict = refused(ErrorKind::Constraint).since_read();
+        assert_eq!(conflict.kind(), ErrorKind::Conflict);
+        assert_eq!(
+            conflict.to_string(),
+            "refused: another transaction has inserted it since it was read as absent (1062)"
+        );
+        for kind in [ErrorKind::Conflict, ErrorKind::ConnectionLost, ErrorKind::Full, ErrorKind::Other] {
+            assert_eq!(refused(kind).since_read().kind(), kind);
+        }
+        let sql = Sql::new("SELECT 1");
+        assert_eq!(FrameError::rows(&sql, 1, 0).since_read().kind(), ErrorKind::Other);
     }
 }

@@ -133,7 +133,9 @@ pub(super) static NOTE_CHANGE: Sql =
 
 impl Change<'_> {
     fn insert_summary(&self, db: &mut dyn Session) -> Result<(), FrameError> {
-        rows::change_one(db, &INSERT_SUMMARY, &[self.acct_id.into(), self.symbol.into(), self.qty.into()])
+        let inserted =
+            rows::change_one(db, &INSERT_SUMMARY, &[self.acct_id.into(), self.symbol.into(), self.qty.into()]);
+        inserted.map_err(FrameError::since_read)
     }
 
     fn update_summary(&self, db: &mut dyn Session) -> Result<(), FrameError> {

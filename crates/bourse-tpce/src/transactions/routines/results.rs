@@ -106,11 +106,16 @@ pub(in super::super) fn move_holdings(
         change.is_lifo.into(),
     ];
     let (mut account, mut values) = (None, None::<ClosedValues>);
-    call(db, &MOVE_HOLDINGS, &params, &mut |set, row| match set {
+    let called = call(db, &MOVE_HOLDINGS, &params, &mut |set, row| match set {
         0 => keep(&mut account, row),
         1 => keep(&mut values, row),
         other => no_such_set(other),
-    })?;
+    });
+    if change.held == 0 {
+        called.map_err(FrameError::since_read)?
+    } else {
+        called?
+    }
     let ClosedValues { buy_value, sell_value } = made(values, &MOVE_HOLDINGS)?;
     Ok((account.ok_or_else(|| FrameError::rows(&ACCOUNT, 1, 0))?, Closed { buy_value, sell_value }))
 }
