@@ -77,7 +77,6 @@ fn firebird_runs() {
     }
     every_workload_runs("firebird:x.fdb");
     every_workload_runs("firebird:y.fdb?sync=off&serializable=tables");
-    ours_is_listed_and_removed("firebird");
 }
 
 #[test]
