@@ -50,7 +50,12 @@ fn a_private_server_is_described_and_removed() {
     let folder = engine.location().folder().unwrap();
     assert!(folder.is_dir());
     assert!(!sweep_target(engine.target()).contains(&folder.parent().unwrap().to_owned()), "it is in use");
-    assert!(engine.footprint().unwrap().server.unwrap().cpu_user_ns > 0);
+    // Long enough for the system's clock of CPU time, which ticks a hundred times a second.
+    let mut busy = engine.session().unwrap();
+    busy.execute_text("CREATE TABLE sums AS SELECT sum(i) FROM generate_series(1, 2000000) AS i", &[]).unwrap();
+    let server = engine.footprint().unwrap().server.unwrap();
+    assert!(server.cpu_user_ns + server.cpu_system_ns > 0, "{server:?}");
+    drop(busy);
     let segment = fs::read_to_string(folder.join("postmaster.pid")).unwrap();
     let segment = segment.lines().nth(6).unwrap().split_whitespace().nth(1).unwrap().to_owned();
     let segments = || fs::read_to_string("/proc/sysvipc/shm").unwrap();
