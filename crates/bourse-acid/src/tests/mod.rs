@@ -99,9 +99,9 @@ pub static TESTS: &[TestSpec] = &[
     TestSpec {
         id: "I1",
         property: Property::Isolation,
-        title: "phantoms: Trade-Result beside Trade-Result of the same position",
-        source: "Clause 7.4.2, P3 for read-write",
-        demanded: "the position is the sum of both, and only one of them saw it empty",
+        title: "phantoms and lost updates: Trade-Result beside Trade-Result of the same position",
+        source: "Clause 7.4.2, P3 for read-write, which demands P2 too",
+        demanded: "the position is the sum of both, and only one of them saw it as it was before both",
     },
     TestSpec {
         id: "I2",

@@ -27,7 +27,7 @@ fn reason<'t>(tests: &'t [Test], id: &str) -> &'t str {
 #[test]
 fn sqlite_with_a_log_lets_readers_go_on_and_writers_wait() {
     let tests = check("journal=wal");
-    assert_eq!(reason(&tests, "I1"), "the second waits: 2 of 2");
+    assert_eq!(reason(&tests, "I1"), "the second waits: 4 of 4");
     assert_eq!(reason(&tests, "I2"), "the second waits: 2 of 2");
     assert_eq!(reason(&tests, "I3"), "the second waits: 4 of 4");
     assert_eq!(reason(&tests, "I4"), "the reader goes on beside the writer: 4 of 4");
