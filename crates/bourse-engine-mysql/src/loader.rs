@@ -37,13 +37,15 @@ impl DatabaseLoader {
     pub fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
         let mut connection = connector.connect(None)?;
         take_lock(&mut connection, database)?;
-        ownership::refuse_foreign(&mut connection, database)?;
+        // From here on the lock is given back by whatever ends the loader; there is nothing else to undo yet.
         let [loading, old] = side_databases(database);
+        let mut this = Self { connection, database: database.to_owned(), loading, old, is_done: true };
+        ownership::refuse_foreign(&mut this.connection, database)?;
         // What a load that was killed has left; a database of that name which is somebody's is refused.
-        ownership::drop_side(&mut connection, &old)?;
-        ownership::drop_side(&mut connection, &loading)?;
-        ownership::create_side(&mut connection, &loading)?;
-        let mut this = Self { connection, database: database.to_owned(), loading, old, is_done: false };
+        ownership::drop_side(&mut this.connection, &this.old)?;
+        ownership::drop_side(&mut this.connection, &this.loading)?;
+        ownership::create_side(&mut this.connection, &this.loading)?;
+        this.is_done = false;
         this.run(&format!("USE `{}`", this.loading))?;
         // Parents may come after children that are made beside them; orphans are looked for after the load.
         this.run("SET SESSION foreign_key_checks = 0, SESSION unique_checks = 0")?;

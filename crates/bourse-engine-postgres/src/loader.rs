@@ -40,20 +40,23 @@ impl DatabaseLoader {
                 connector.connect(database)?
             }
         };
-        // Given back when the connection ends, however it does.
         let lock = format!("SELECT pg_try_advisory_lock(hashtext('bourse-load-{database}'))");
         if connection.names(&lock)? != ["t"] {
             let message = format!("database \"{database}\" is being loaded by somebody else");
             return Err(EngineError::new(ErrorKind::Conflict, message));
         }
-        ownership::refuse_foreign(&mut connection, database)?;
+        // From here on the lock is given back by whatever ends the loader.
+        let mut loader = Self { connection, database: database.to_owned(), copy: COPY, foreign_keys: Vec::new() };
+        ownership::refuse_foreign(&mut loader.connection, database)?;
         // Sorting for indexes takes more memory than a session's other work.
-        connection.run(&format!(
+        loader.connection.run(&format!(
             "SET maintenance_work_mem = '256MB'; BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; CREATE SCHEMA {LOADING}; SET LOCAL search_path = {LOADING}"
         ))?;
-        let product = Product::of(PRODUCTS, &connection.names("SELECT version()")?.concat());
-        let copy = product.map_or(COPY, |product| product.facts.copy);
-        Ok(Self { connection, database: database.to_owned(), copy, foreign_keys: Vec::new() })
+        let version = loader.connection.names("SELECT version()")?.concat();
+        if let Some(product) = Product::of(PRODUCTS, &version) {
+            loader.copy = product.facts.copy;
+        }
+        Ok(loader)
     }
 
     /// Puts the loaded tables into the places of those that were there.

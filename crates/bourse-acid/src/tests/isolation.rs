@@ -83,12 +83,7 @@ struct Position {
     lots: i64,
 }
 
-fn same_position(
-    test_bed: &TestBed<'_>,
-    owner: &Owner,
-    listed: &Listed,
-    before: Position,
-) -> Result<Case, AcidError> {
+fn same_position(test_bed: &TestBed<'_>, owner: &Owner, listed: &Listed, before: Position) -> Result<Case, AcidError> {
     let [qty1, qty2] = BOUGHT;
     let first = result_of(test_bed.submit(owner, listed, qty1)?, listed.price);
     let second = result_of(test_bed.submit(owner, listed, qty2)?, listed.price);
