@@ -2,7 +2,7 @@
 
 use crate::wire::Connection;
 use bourse_engine::{Counter, EngineError, FileIo, IoCounts, ServerProcess};
-use bourse_private_server::processes::{children, process_use};
+use bourse_private_server::processes::{ProcessUse, children, process_use};
 use std::fs;
 use std::path::Path;
 
@@ -108,12 +108,27 @@ pub(crate) fn log_bytes(data: &Path) -> u64 {
 
 /// What a server's processes have used since it began, and hold now: those that run, and through the first of them those that
 /// have ended.
+///
+/// A process whose end the first one asks for meanwhile would count twice or not at all: then all are read again.
 pub(crate) fn server_use(first: u32) -> Option<ServerProcess> {
-    let one = process_use(first, true)?;
+    const TRIES: u32 = 5;
+    let mut one = process_use(first, true)?;
+    for _ in 0..TRIES {
+        let used = with_children(first, one);
+        let now = process_use(first, true)?;
+        // Its own time goes on; what it has of others grows by an end.
+        if now.ended_ns == one.ended_ns {
+            return Some(used);
+        }
+        one = now;
+    }
+    Some(with_children(first, one))
+}
+
+fn with_children(first: u32, one: ProcessUse) -> ServerProcess {
     let mut used = ServerProcess { resident_bytes: one.own_bytes, ..one.process };
     let mut shared_bytes = one.shared_bytes;
     for process in children(first) {
-        // One that has just ended is counted next time.
         let Some(of) = process_use(process, false) else { continue };
         used.cpu_user_ns += of.process.cpu_user_ns;
         used.cpu_system_ns += of.process.cpu_system_ns;
@@ -124,7 +139,7 @@ pub(crate) fn server_use(first: u32) -> Option<ServerProcess> {
     }
     // What processes share is there once.
     used.resident_bytes += shared_bytes;
-    Some(used)
+    used
 }
 
 #[cfg(test)]

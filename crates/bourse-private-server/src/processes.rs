@@ -23,6 +23,8 @@ pub fn works_in(process: u32, program: &str, folder: &Path) -> bool {
 pub struct ProcessUse {
     /// Processor time, bytes read and written, and all memory that it has touched.
     pub process: ServerProcess,
+    /// Of that time what its ended children took.
+    pub ended_ns: u64,
     /// Of that memory what no other process has.
     pub own_bytes: u64,
     /// Of that memory what it shares with others, beside files.
@@ -47,24 +49,24 @@ fn parse(stat: &str, io: &str, status: &str, with_ended_children: bool) -> Optio
     // The program's name in parentheses may hold anything: count from behind it.
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
-    let time = |own: usize, childrens: usize| {
-        let ended = if with_ended_children { ticks(childrens)? } else { 0 };
-        Some((ticks(own)? + ended) * TICK_NS)
-    };
+    let ended = |at: usize| if with_ended_children { ticks(at) } else { Some(0) };
+    let time = |own: usize, of_ended: usize| Some((ticks(own)? + ended(of_ended)?) * TICK_NS);
     let number = |text: &str, name: &str| -> Option<u64> {
         text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
     };
-    let bytes = |name: &str| number(status, name).map(|kilobytes| kilobytes * 1_024);
+    // A process that has ended has no memory any more, and tells its time until it is asked for its end.
+    let bytes = |name: &str| number(status, name).unwrap_or(0) * 1_024;
     Some(ProcessUse {
         process: ServerProcess {
             cpu_user_ns: time(11, 13)?,
             cpu_system_ns: time(12, 14)?,
-            resident_bytes: bytes("VmRSS:")?,
+            resident_bytes: bytes("VmRSS:"),
             read_bytes: number(io, "read_bytes:").unwrap_or(0),
             written_bytes: number(io, "write_bytes:").unwrap_or(0),
         },
-        own_bytes: bytes("RssAnon:").unwrap_or(0),
-        shared_bytes: bytes("RssShmem:").unwrap_or(0),
+        ended_ns: (ended(13)? + ended(14)?) * TICK_NS,
+        own_bytes: bytes("RssAnon:"),
+        shared_bytes: bytes("RssShmem:"),
     })
 }
 
@@ -82,7 +84,10 @@ mod tests {
         assert_eq!((one.process.resident_bytes, one.own_bytes, one.shared_bytes), (24_576, 16_384, 4_096));
         assert_eq!((one.process.read_bytes, one.process.written_bytes), (8_192, 4_096));
         let with_children = parse(stat, io, status, true).unwrap();
-        assert_eq!(with_children.process.cpu_user_ns, 13_340_000_000);
+        assert_eq!((with_children.process.cpu_user_ns, with_children.ended_ns), (13_340_000_000, 1_200_000_000));
         assert_eq!(parse("", "", "", true), None);
+        // One that has ended and was not asked for its end.
+        let ended = parse(stat, "", "Name:\tx\nState:\tZ (zombie)\n", false).unwrap();
+        assert_eq!((ended.process.cpu_user_ns, ended.process.resident_bytes), (12_340_000_000, 0));
     }
 }

@@ -55,7 +55,15 @@ fn a_private_server_is_described_and_removed() {
     busy.execute_text("CREATE TABLE sums AS SELECT sum(i) FROM generate_series(1, 2000000) AS i", &[]).unwrap();
     let server = engine.footprint().unwrap().server.unwrap();
     assert!(server.cpu_user_ns + server.cpu_system_ns > 0, "{server:?}");
+    // A session's process ends with it: what it has used stays, while it ends and ever after.
     drop(busy);
+    let mut last = server.cpu_user_ns + server.cpu_system_ns;
+    for _ in 0..200 {
+        let server = engine.footprint().unwrap().server.unwrap();
+        let now = server.cpu_user_ns + server.cpu_system_ns;
+        assert!(now >= last, "{now} ns after {last} ns");
+        last = now;
+    }
     let segment = fs::read_to_string(folder.join("postmaster.pid")).unwrap();
     let segment = segment.lines().nth(6).unwrap().split_whitespace().nth(1).unwrap().to_owned();
     let segments = || fs::read_to_string("/proc/sysvipc/shm").unwrap();
