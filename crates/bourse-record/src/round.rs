@@ -143,6 +143,23 @@ impl Round {
         self.void.get_or_insert(why.into());
     }
 
+    /// Processor seconds in the measurement interval, a server's included; `None` where the server cannot be looked at.
+    pub fn cpu_s(&self) -> Option<f64> {
+        let of_server = self.server.map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
+        self.is_whole().then_some(self.cpu_user_s + self.cpu_system_s + of_server)
+    }
+
+    /// Bytes written to storage in the measurement interval, a server's included; `None` where the server cannot be looked at.
+    pub fn all_written_bytes(&self) -> Option<f64> {
+        let of_server = self.server.map_or(0, |server| server.written_bytes);
+        self.is_whole().then_some((self.written_bytes + of_server) as f64)
+    }
+
+    /// Whether our process and the server's whose use is known did all the work.
+    fn is_whole(&self) -> bool {
+        self.interference.is_none_or(|it| !it.includes_server)
+    }
+
     /// Whether others disturbed the round: they took more than [`Interference::NOTICED`], or a fixed CPU loop took more than
     /// [`SLOWED`](Self::SLOWED) times its best time.
     pub fn is_disturbed(&self) -> bool {

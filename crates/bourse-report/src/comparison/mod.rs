@@ -159,13 +159,13 @@ const METRICS: [Metric; 4] = [
     (
         "processor time each",
         false,
-        |round, workload| Some((round.cpu_user_s + round.cpu_system_s) * 1e9 / valid(round, workload)?),
+        |round, workload| Some(round.cpu_s()? * 1e9 / valid(round, workload)?),
         units::duration_ns,
     ),
     (
         "bytes written/op",
         false,
-        |round, workload| Some(round.written_bytes as f64 / valid(round, workload)?),
+        |round, workload| Some(round.all_written_bytes()? / valid(round, workload)?),
         units::bytes,
     ),
 ];

@@ -81,10 +81,10 @@ data_table! {
             => view.results_per_second().filter(|_| view.case.workload.kind == WorkloadKind::Brokerage);
         failed: Count, "Operations that failed" => view.failed();
         retries: Count, "Retries after lock conflicts" => view.retries();
-        cpu_ns_per_operation: Real, "CPU time for each valid headline operation, a server's included"
-            => view.cost().map(|it| it.cpu_ns);
-        written_bytes_per_operation: Real, "Bytes written to storage for each valid headline operation"
-            => view.cost().map(|it| it.written_bytes);
+        cpu_ns_per_operation: Real, "CPU time for each valid headline operation, a server's included; empty where the server cannot be looked at"
+            => view.cost().and_then(|it| it.cpu_ns);
+        written_bytes_per_operation: Real, "Bytes written to storage for each valid headline operation, as the CPU time"
+            => view.cost().and_then(|it| it.written_bytes);
         syncs_per_operation: Real, "Syncs for each valid headline operation; empty where the engine cannot say"
             => view.cost().and_then(|it| it.syncs);
         checks_passed: Count, "Checks that passed" => view.checks_that(CheckStatus::Passed);

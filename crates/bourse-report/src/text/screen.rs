@@ -80,8 +80,11 @@ impl Page {
             WorkloadKind::Brokerage => "each Trade-Result",
             WorkloadKind::Micro => "each operation",
         };
-        let mut parts = vec![format!("CPU {}", units::duration_ns(cost.cpu_ns))];
-        parts.push(format!("{} written", units::bytes(cost.written_bytes)));
+        let mut parts = vec![match cost.cpu_ns {
+            Some(cpu_ns) => format!("CPU {}", units::duration_ns(cpu_ns)),
+            None => "CPU not known: the server's process cannot be looked at".to_owned(),
+        }];
+        parts.extend(cost.written_bytes.map(|bytes| format!("{} written", units::bytes(bytes))));
         parts.extend(cost.syncs.map(|syncs| format!("{} syncs", units::number(syncs))));
         self.paragraph(Tone::Plain, &format!("cost of {of}: {}", parts.join(", ")), 2);
     }

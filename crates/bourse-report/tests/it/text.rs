@@ -1,5 +1,5 @@
 use crate::fixture;
-use bourse_record::{BlockedOn, Interference, Medium, RawSyncs, TimeSplit};
+use bourse_record::{BlockedOn, Durability, Interference, Medium, RawSyncs, ServerUse, TimeSplit};
 use bourse_report::{CsvText, csv, csv_tables, html, markdown, terminal};
 
 #[test]
@@ -385,4 +385,31 @@ fn a_terminal_report_fits_where_it_can() {
         // Two screens, with what the specification demands beside what was found.
         assert!(report.lines().count() <= 98, "{} lines at {width}", report.lines().count());
     }
+}
+
+/// The work of a server's process is in what a side took, and a side whose server cannot be looked at has no such figure.
+#[test]
+fn a_comparison_has_the_servers_part_or_no_part() {
+    let metric = |server: Option<ServerUse>, includes_server: bool| {
+        let mut head = fixture::case("postgres+private:", Durability::Durable, 30);
+        head.rounds = [30; 8].map(fixture::round).to_vec();
+        let base = head.clone();
+        for round in &mut head.rounds {
+            round.server = server;
+            let others = Interference { by_others: 0.0, by_kernel: 0.0, by_host: 0.0, includes_server };
+            round.interference = Some(others);
+        }
+        let used = head.rounds[0].cpu_user_s + head.rounds[0].cpu_system_s;
+        let pair = bourse_report::comparison::Pair { base, head, in_turn: true };
+        let noise = bourse_report::comparison::Noise::Unknown;
+        let compared = bourse_report::comparison::Compared::of(&[pair], Vec::new(), 0.05, &noise);
+        let found = compared.comparisons[0].metrics.iter().find(|it| it.name == "processor time each");
+        (used, found.map(|it| it.ratio))
+    };
+    let (used, alone) = metric(None, false);
+    assert_eq!(alone, Some(1.0));
+    let server = ServerUse { cpu_user_s: 2.0 * used, cpu_system_s: used, read_bytes: 0, written_bytes: 0 };
+    let with_server = metric(Some(server), false).1.expect("all of it is known");
+    assert!((with_server - 4.0).abs() < 1e-9, "{with_server}");
+    assert_eq!(metric(None, true).1, None, "a part would look cheap");
 }
