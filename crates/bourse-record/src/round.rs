@@ -152,7 +152,7 @@ impl Round {
     /// Bytes written to storage in the measurement interval, a server's included; `None` where the server cannot be looked at.
     pub fn all_written_bytes(&self) -> Option<f64> {
         let of_server = self.server.map_or(0, |server| server.written_bytes);
-        self.is_whole().then_some((self.written_bytes + of_server) as f64)
+        self.is_whole().then_some(self.written_bytes.saturating_add(of_server) as f64)
     }
 
     /// Whether our process and the server's whose use is known did all the work.
