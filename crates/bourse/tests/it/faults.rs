@@ -2,6 +2,7 @@
 //! measured is kept and what was not is no figure, and nothing is left running or half-written.
 #![cfg(target_os = "linux")]
 
+use crate::waiting::{measuring, wait_for};
 use crate::{bourse, text};
 use bourse_engine_mysql::Flavour;
 use bourse_record::RunFile;
@@ -9,24 +10,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn skipped(name: &str, why: &str) {
     eprintln!("skipped: faults::{name} ({why})");
-}
-
-/// Waits until there is one, for a minute at most.
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        sleep(Duration::from_millis(5));
-    }
 }
 
 /// A process that runs: its number, its parent's, its arguments.
@@ -203,7 +190,6 @@ fn a_round_whose_process_is_killed_leaves_those_before_it() {
     let program = spawn(folder.path(), &[&["micro", "run", "point-read", "sqlite:x.db"], &rounds[..]].concat());
     let first = round_of(&program, &[]);
     let second = round_of(&program, &[first]);
-    sleep(Duration::from_millis(200));
     kill(second);
     let ended = ended(program);
     let (report, said) = (text(&ended.stdout), text(&ended.stderr));
@@ -224,8 +210,7 @@ fn an_interruption_that_reaches_everybody_is_one() {
     let program =
         spawn(folder.path(), &["micro", "run", "update", "sqlite:x.db?sync=off", "--for", "60s", "--warmup", "0s"]);
     let round = round_of(&program, &[]);
-    wait_for("the round to write", || fs::metadata(folder.path().join("x.db-wal")).ok().filter(|log| log.len() > 0));
-    sleep(Duration::from_millis(700));
+    measuring(folder.path());
     let ids = [program.id(), round, program.id()].map(|id| id.to_string());
     assert!(Command::new("kill").arg("-TERM").args(&ids).status().expect("kill can be run").success());
     let ended = ended(program);
@@ -240,8 +225,7 @@ fn a_round_ends_with_the_program_that_asked_for_it() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let program =
         spawn(folder.path(), &["micro", "run", "point-read", "sqlite:x.db", "--for", "60s", "-s", "rows=1000"]);
-    round_of(&program, &[]);
-    sleep(Duration::from_millis(300));
+    measuring(folder.path());
     kill(program.id());
     assert!(!ended(program).status.success());
     wait_for("the round to end", || at_work_in(folder.path()).is_empty().then_some(()));
@@ -253,19 +237,11 @@ fn a_round_ends_with_the_program_that_asked_for_it() {
     }
 }
 
-/// The private server below a folder: its process, once there is a table of ours in it.
+/// The process of the private server that works below a folder.
 fn server_below(folder: &Path) -> u32 {
-    wait_for("the server to have our table", || {
-        let data = format!("--datadir={}", folder.display());
-        let is_it = |it: &Process| {
-            let has = |begin: &str| it.arguments.iter().any(|argument| argument.starts_with(begin));
-            // What makes its data directory has no socket.
-            has(&data) && has("--socket=")
-        };
-        let server = processes().into_iter().find(is_it)?;
-        let own = fs::read_dir(folder).ok()?.flatten().next()?.path();
-        own.join("data/bourse/persons.ibd").exists().then_some(server.id)
-    })
+    let data = format!("--datadir={}", folder.display());
+    let is_it = |it: &Process| it.arguments.iter().any(|argument| argument.starts_with(&data));
+    processes().into_iter().find(is_it).expect("a server is there").id
 }
 
 #[test]
@@ -283,8 +259,8 @@ fn a_server_or_its_owner_that_is_killed_leaves_nothing_behind() {
         let rounds = ["--rounds", "2", "--for", "60s", "--warmup", "0s", "-s", "rows=1000"];
         let program = spawn(folder.path(), &[&["micro", "run", "update", &target], &rounds[..]].concat());
         let round = round_of(&program, &[]);
+        measuring(folder.path());
         let server = server_below(servers.path());
-        sleep(Duration::from_millis(500));
         kill(if kills_owner { round } else { server });
         let ended = ended(program);
         let (report, said) = (text(&ended.stdout), text(&ended.stderr));

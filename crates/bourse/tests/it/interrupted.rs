@@ -1,19 +1,9 @@
 //! Programs that are ended: Ctrl-C leaves a report, `kill -9` never a database that could be taken for a good one.
 
+use crate::waiting::{measuring, wait_for};
 use crate::{load, output, start, text};
 use std::path::Path;
 use std::process::Command;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
-/// Waits until `done`, for a minute at most.
-fn wait_for(what: &str, done: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        sleep(Duration::from_millis(5));
-    }
-}
 
 fn size(path: &Path) -> u64 {
     path.metadata().map_or(0, |found| found.len())
@@ -24,7 +14,7 @@ fn a_load_that_is_killed_is_never_taken_for_a_database() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let (target, work) = ("sqlite:a.db?sync=off", folder.path().join("a.db.bourse-loading"));
     let mut child = start(folder.path(), &["tpce", "load", target, "--days", "1"]);
-    wait_for("the load to be under way", || size(&work) > 4 << 20);
+    wait_for("the load to be under way", || (size(&work) > 4 << 20).then_some(()));
     child.kill().expect("it can be killed");
     child.wait().expect("it has ended");
     assert!(!folder.path().join("a.db").exists(), "the database comes to be at the very end");
@@ -48,7 +38,7 @@ fn a_run_that_is_killed_leaves_a_database_the_next_run_can_trust() {
     let target = "sqlite:a.db?sync=normal";
     load(folder.path(), target);
     let mut child = start(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "50s", "--warmup", "1s"]);
-    wait_for("the run to write", || size(&folder.path().join("a.db-wal")) > 1 << 20);
+    wait_for("the run to write", || (size(&folder.path().join("a.db-wal")) > 1 << 20).then_some(()));
     child.kill().expect("it can be killed");
     child.wait().expect("it has ended");
 
@@ -66,8 +56,7 @@ fn a_run_that_is_interrupted_reports_what_it_measured() {
     let target = "sqlite:a.db?sync=off";
     load(folder.path(), target);
     let child = start(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "50s", "--warmup", "1s"]);
-    wait_for("the run to write", || size(&folder.path().join("a.db-wal")) > 1 << 20);
-    sleep(Duration::from_secs(3));
+    measuring(folder.path());
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
     assert!(sent.success());
     let ended = child.wait_with_output().expect("it has ended");
@@ -85,7 +74,7 @@ fn acid_tests_that_are_interrupted_leave_no_process_and_no_copy() {
     load(folder.path(), "sqlite:a.db");
     let arguments = ["tpce", "acid", "sqlite:a.db?sync=off", "--only", "D", "--demand", "process"];
     let child = start(folder.path(), &arguments);
-    wait_for("the load on the copy", || size(&folder.path().join("a.db.bourse-crash-wal")) > 1 << 20);
+    wait_for("the load on the copy", || (size(&folder.path().join("a.db.bourse-crash-wal")) > 1 << 20).then_some(()));
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
     assert!(sent.success());
     let ended = child.wait_with_output().expect("it has ended");
@@ -104,7 +93,7 @@ fn files_of_a_generation_that_is_killed_do_not_look_complete() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let out = folder.path().join("out");
     let mut child = start(folder.path(), &["tpce", "gen", "-o", "out", "-w", "20"]);
-    wait_for("a file to be begun", || out.read_dir().is_ok_and(|mut files| files.next().is_some()));
+    wait_for("a file to be begun", || out.read_dir().ok()?.next().map(drop));
     child.kill().expect("it can be killed");
     child.wait().expect("it has ended");
     for entry in out.read_dir().expect("the folder is there") {

@@ -1,11 +1,12 @@
 //! Runs that are followed while they go on: by a scraper, by `bourse watch`, by the view of `--live`; and what is known of one that was
 //! killed.
 
+use crate::waiting::{measuring, run_folder, wait_for};
 use crate::{bourse, output, start, text};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -13,32 +14,6 @@ use std::time::{Duration, Instant};
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn skipped(name: &str, why: &str) {
     eprintln!("skipped: live::{name} ({why})");
-}
-
-/// Waits until there is something, for a minute at most.
-fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = found() {
-            return found;
-        }
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        sleep(Duration::from_millis(20));
-    }
-}
-
-/// The folder of the one run.
-fn run_folder(folder: &Path) -> Option<PathBuf> {
-    Some(folder.join("bourse-runs").read_dir().ok()?.next()?.ok()?.path())
-}
-
-/// The folder of the one run, once it tells of a second.
-fn measuring(folder: &Path) -> PathBuf {
-    wait_for("a second of the run", || {
-        let run = run_folder(folder)?;
-        let told = std::fs::read_to_string(run.join("live.ndjson")).ok()?;
-        told.contains("\"second\":").then_some(run)
-    })
 }
 
 /// The samples of operations at an address.

@@ -29,6 +29,7 @@ mod serve;
 mod shown;
 mod suite;
 mod tables;
+mod waiting;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

@@ -1,12 +1,13 @@
 //! Users in several processes: their figures are one, and none of them outlives the program.
 
+use crate::waiting::wait_for;
 use crate::{bourse, load, output, text};
 use bourse_record::{CheckStatus, RunFile, UsersOfProcess};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const TARGET: &str = "sqlite:a.db?sync=off";
 
@@ -91,7 +92,7 @@ fn started(folder: &Path) -> (Child, Vec<u32>) {
     let mut command = bourse(folder, &[&arguments[..], &["--warmup", "1s"]].concat());
     let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
     let wal = folder.join("a.db-wal");
-    wait_for("the users to write", || wal.metadata().is_ok_and(|found| found.len() > 1 << 20));
+    wait_for("the users to write", || wal.metadata().ok().filter(|found| found.len() > 1 << 20));
     let children = format!("/proc/{0}/task/{0}/children", run.id());
     let children = fs::read_to_string(children).expect("the system lists children");
     let children: Vec<u32> = children.split_whitespace().map(|id| id.parse().expect("a number")).collect();
@@ -99,20 +100,14 @@ fn started(folder: &Path) -> (Child, Vec<u32>) {
     (run, children)
 }
 
-fn wait_for(what: &str, done: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
-        sleep(Duration::from_millis(5));
-    }
-}
-
 /// Waits until no process of these ids is at work.
 fn gone(ids: &[u32]) {
     for id in ids {
         let stat = format!("/proc/{id}/stat");
         // One that nobody waits for any more stays listed as a zombie.
-        wait_for("a process to end", || fs::read_to_string(&stat).map_or(true, |line| line.contains(") Z ")));
+        wait_for("a process to end", || {
+            fs::read_to_string(&stat).map_or(true, |line| line.contains(") Z ")).then_some(())
+        });
     }
 }
 

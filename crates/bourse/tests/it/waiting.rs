@@ -1,0 +1,31 @@
+//! Waiting for what another process is to do.
+
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Waits until there is something, for a minute at most.
+pub(crate) fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// The folder of the one run.
+pub(crate) fn run_folder(folder: &Path) -> Option<PathBuf> {
+    Some(folder.join("bourse-runs").read_dir().ok()?.next()?.ok()?.path())
+}
+
+/// The folder of the one run, once it tells of a second of a measurement interval: its users work, on any machine.
+pub(crate) fn measuring(folder: &Path) -> PathBuf {
+    wait_for("a second of a measurement interval", || {
+        let run = run_folder(folder)?;
+        let told = std::fs::read_to_string(run.join("live.ndjson")).ok()?;
+        told.lines().any(|line| line.contains("\"second\":") && line.contains("\"measurement\"")).then_some(run)
+    })
+}
