@@ -12,6 +12,8 @@
 //! (what was run on), `error` (codes), `syscalls` (the calls to the system, observed and made to fail), `power`
 //! (file operations recorded, and the states that a power loss leaves of them opened), `files` (the loader's own file operations).
 
+#[cfg(all(loaded, target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod binding;
 mod connection;
 mod counting;
 mod describe;

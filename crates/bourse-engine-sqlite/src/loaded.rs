@@ -1,9 +1,9 @@
 //! A library with SQLite's C interface, loaded at run time: another version or build of SQLite, or what was made of it.
 //!
 //! Each is loaded once and never unloaded, for it keeps the addresses of our file systems. Its names stay its own
-//! (`RTLD_LOCAL`), and it finds them before those of this program, which exports none. Only if SQLite's names are global in
-//! this process after all, as after `LD_PRELOAD`, would it bind to those: then it is told to look at its own first
-//! (`RTLD_DEEPBIND`).
+//! (`RTLD_LOCAL`), and it finds them before those of this program, which exports none. Only if another copy's are global in
+//! this process after all, as after `LD_PRELOAD`, may it bind to those. One that does is loaded anew, and told to look at its
+//! own first (`RTLD_DEEPBIND`).
 
 use crate::ffi::{self, Functions};
 use crate::library::{ENGINE, SCHEME};
@@ -40,6 +40,8 @@ struct Loaded {
     name: &'static str,
     path: PathBuf,
     sha256: OnceLock<String>,
+    /// How its names were bound, if not as usual.
+    binding: Option<String>,
     number: c_int,
     is_threadsafe: bool,
     /// Whether a session is open of a library that bears only one.
@@ -149,11 +151,8 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
         return Err(refused(format!("cannot load {named}: there is no such file")));
     }
     // SAFETY: whoever names a library says that it is SQLite or made of it, whose initialisers touch nothing of ours.
-    let found = unsafe { opened(named) }.map_err(|e| {
-        // The loader's own words are behind ours.
-        let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
-        refused(format!("cannot load {named}: {cause}"))
-    })?;
+    let (found, binding) =
+        unsafe { opened(named) }.map_err(|cause| refused(format!("cannot load {named}: {cause}")))?;
     // SAFETY: as above; it is never unloaded.
     let functions = unsafe { Functions::of(&found).and_then(|functions| Ok((functions, More::of(&found)?))) };
     let (functions, more) = functions.map_err(|missing| {
@@ -165,7 +164,8 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
         return Err(refused(format!("{named} is SQLite {}, older than {}", shown(number), shown(OLDEST))));
     }
     let is_path = named.contains('/');
-    let path = if is_path { Path::new(named).canonicalize().ok() } else { path_of(more.libversion_number) };
+    let path =
+        if is_path { Path::new(named).canonicalize().ok() } else { path_of(more.libversion_number as *const c_void) };
     let path = path.unwrap_or_else(|| named.into());
     // Two names of one file are one library.
     let library = match loaded.iter().find(|(_, known)| known.0.path == path) {
@@ -176,6 +176,7 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
             name: interned(&format!("{SCHEME} with {}", path.display())),
             path,
             sha256: OnceLock::new(),
+            binding,
             number,
             is_threadsafe: threadsafe != 0,
             is_in_session: AtomicBool::new(false),
@@ -186,45 +187,84 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
     Ok(library)
 }
 
+/// A library that was opened, and how its names were bound if not as usual.
+type Opened = (libloading::Library, Option<String>);
+
+/// # Errors
+/// The loader's words.
+///
 /// # Safety
 /// As [`libloading::Library::new`].
 #[cfg(unix)]
-unsafe fn opened(name: &str) -> Result<libloading::Library, libloading::Error> {
+unsafe fn opened(name: &str) -> Result<Opened, String> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
     // SAFETY: as the caller promises.
-    unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL | binding()) }.map(libloading::Library::from)
+    let open = |flags| unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL | flags) }.map_err(|e| cause(&e));
+    let (library, others) = bound(open(0)?);
+    let Some(others) = others else { return Ok((library.into(), None)) };
+    // Nothing of it was called yet.
+    drop(library);
+    let (library, still) = bound(open(DEEPLY)?);
+    match still {
+        None => Ok((library.into(), Some(format!("its own names first (RTLD_DEEPBIND), before those of {others}")))),
+        Some(others) => Err(format!(
+            "its functions would call those of {others}, whose names are global in this process (as LD_PRELOAD makes \
+             them), and it was loaded with them"
+        )),
+    }
 }
 
+/// # Errors
+/// The loader's words.
+///
 /// # Safety
 /// As [`libloading::Library::new`].
 #[cfg(not(unix))]
-unsafe fn opened(name: &str) -> Result<libloading::Library, libloading::Error> {
+unsafe fn opened(name: &str) -> Result<Opened, String> {
     // SAFETY: as the caller promises.
-    unsafe { libloading::Library::new(name) }
+    unsafe { libloading::Library::new(name) }.map(|library| (library, None)).map_err(|e| cause(&e))
 }
 
-/// What keeps a library from binding to another copy of SQLite, if there is one that it would bind to.
+/// The loader's own words, which are behind ours.
+fn cause(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// A library, and the file of another copy of SQLite that its functions call; `None` if they call its own.
+#[cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn bound(library: libloading::os::unix::Library) -> (libloading::os::unix::Library, Option<String>) {
+    let handle = library.into_raw();
+    // SAFETY: the handle is open, by `RTLD_NOW`.
+    let others = unsafe { crate::binding::foreign(handle) }
+        .map(|address| path_of(address).map_or_else(|| "this program".to_owned(), |path| path.display().to_string()));
+    // SAFETY: it is the handle of the library that was given up above.
+    (unsafe { libloading::os::unix::Library::from_raw(handle) }, others)
+}
+
+/// Elsewhere nobody has looked at how libraries are bound.
+#[cfg(all(
+    unix,
+    not(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))
+))]
+fn bound(library: libloading::os::unix::Library) -> (libloading::os::unix::Library, Option<String>) {
+    (library, None)
+}
+
+/// What makes a library look at its own names first.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn binding() -> c_int {
-    // SAFETY: looks up a name among the global ones.
-    let global = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"sqlite3_libversion_number".as_ptr()) };
-    if global.is_null() { 0 } else { libc::RTLD_DEEPBIND }
-}
-
+const DEEPLY: c_int = libc::RTLD_DEEPBIND;
 #[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
-fn binding() -> c_int {
-    0
-}
+const DEEPLY: c_int = 0;
 
-/// The file that a function was loaded from.
+/// The file that an address was loaded from.
 #[cfg(unix)]
-fn path_of(function: unsafe extern "C" fn() -> c_int) -> Option<PathBuf> {
+fn path_of(address: *const c_void) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt as _;
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: any address may be asked about; the answer is filled in if this returns something else than 0, and its name
     // stays as long as the library is loaded.
     let name = unsafe {
-        if libc::dladdr(function as *const c_void, found.as_mut_ptr()) == 0 {
+        if libc::dladdr(address, found.as_mut_ptr()) == 0 {
             return None;
         }
         let name = found.assume_init().dli_fname;
@@ -237,7 +277,7 @@ fn path_of(function: unsafe extern "C" fn() -> c_int) -> Option<PathBuf> {
 }
 
 #[cfg(not(unix))]
-fn path_of(_: unsafe extern "C" fn() -> c_int) -> Option<PathBuf> {
+fn path_of(_: *const c_void) -> Option<PathBuf> {
     None
 }
 
@@ -309,12 +349,14 @@ impl Library {
 
     /// What a run file says of it beside its version.
     pub(crate) fn facts(self) -> Vec<(&'static str, String)> {
-        let Loaded { path, sha256, .. } = self.0;
+        let Loaded { path, sha256, binding, .. } = self.0;
         let sha256 = sha256.get_or_init(|| match fs::read(path) {
             Ok(bytes) => format!("{:x}", Sha256::digest(bytes)),
             Err(error) => format!("cannot be read: {error}"),
         });
-        vec![("library", path.display().to_string()), ("library_sha256", sha256.clone())]
+        let mut facts = vec![("library", path.display().to_string()), ("library_sha256", sha256.clone())];
+        facts.extend(binding.clone().map(|binding| ("library_binding", binding)));
+        facts
     }
 
     /// Begins a session; `None` if another one is open and the library bears only one.

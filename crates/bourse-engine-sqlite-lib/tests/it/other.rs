@@ -10,11 +10,17 @@ use std::process::Command;
 /// compiler.
 fn altered(folder: &Path, test: &str, name: &str, functions: &str) -> Option<PathBuf> {
     let base = systems(test)?;
+    compiled(folder, test, name, functions, &[&base])
+}
+
+/// A library with those functions and what it is linked with; `None`, said by name, if there is no C compiler.
+pub(crate) fn compiled(folder: &Path, test: &str, name: &str, functions: &str, linked: &[&Path]) -> Option<PathBuf> {
     let (source, made) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
     std::fs::write(&source, functions).unwrap();
     let compiled = Command::new("cc")
         .args(["-shared", "-fPIC", "-Wl,--no-as-needed", "-o"])
-        .args([&made, &source, &base])
+        .args([&made, &source])
+        .args(linked)
         .output();
     if compiled.is_ok_and(|output| output.status.success()) {
         return Some(made);
