@@ -1,4 +1,4 @@
-//! TPC-E on a private server: loaded, run by the emulators in simulated time, and checked.
+//! TPC-E on a private server: loaded, run by the emulators in simulated time, checked, and compared with other engines.
 
 use crate::{flavoured, server};
 use bourse_engine::Session;
@@ -26,6 +26,21 @@ fn the_workload_runs_on_mysql_and_keeps_the_books() {
     let name = "tpce::the_workload_runs_on_mysql_and_keeps_the_books";
     if let Some(engine) = flavoured(name, Flavour::Mysql, "lock_timeout=5s") {
         run_and_check(&engine, RUN, assert_plans);
+    }
+}
+
+#[test]
+fn some_hundred_transactions_on_mariadb_are_alike() {
+    if let Some(engine) = server("tpce::some_hundred_transactions_on_mariadb_are_alike", "lock_timeout=5s") {
+        transactions_are_alike(&engine, 400);
+    }
+}
+
+#[test]
+fn some_hundred_transactions_on_mysql_are_alike() {
+    let name = "tpce::some_hundred_transactions_on_mysql_are_alike";
+    if let Some(engine) = flavoured(name, Flavour::Mysql, "lock_timeout=5s") {
+        transactions_are_alike(&engine, 400);
     }
 }
 
