@@ -7,12 +7,12 @@ use bourse_testkit::conformance;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn sqlcipher(test: &str) -> Option<PathBuf> {
+pub(crate) fn sqlcipher(test: &str) -> Option<PathBuf> {
     library("BOURSE_SQLCIPHER", "libsqlcipher.so.0", test)
 }
 
 /// An engine with a database in the folder, whose key this is.
-fn with_key(folder: &Path, library: &Path, key: &str, query: &str) -> SqliteEngine {
+pub(crate) fn with_key(folder: &Path, library: &Path, key: &str, query: &str) -> SqliteEngine {
     let file = folder.join(format!("key-of-{}", key.len()));
     fs::write(&file, format!("{key}\n")).unwrap();
     open(&target(&folder.join("x.db"), library, &format!("key=file:{}&{query}", file.display()))).unwrap()

@@ -8,7 +8,9 @@
 mod binding;
 mod encrypted;
 mod other;
+mod libsql;
 mod refused;
+mod tpce;
 
 use bourse_engine::{Access, Durability, Engine, Isolation, Params, RowExt as _, SessionExt as _, Sql};
 use bourse_engine_sqlite_lib::{SqliteEngine, info, open};
