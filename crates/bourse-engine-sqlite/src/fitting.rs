@@ -117,8 +117,13 @@ impl Library {
             }
         }
         if target.place != Place::Memory && self.number() < MARKS_FILES {
+            let waits = match self.is_compiled_with(c"BERKELEY_DB") {
+                true => ", and no call ends Berkeley DB's waits for locks between sessions",
+                false => "",
+            };
             let why = format!(
-                "a file of such a version cannot bear Bourse's mark, which needs {} or later; '{}::memory:' can be used",
+                "a file of such a version cannot bear Bourse's mark, which needs {} or later{waits}; '{}::memory:' can be \
+                 used",
                 shown(MARKS_FILES),
                 crate::library::SCHEME
             );

@@ -7,8 +7,8 @@
 
 mod binding;
 mod encrypted;
-mod other;
 mod libsql;
+mod other;
 mod refused;
 mod tpce;
 

@@ -113,6 +113,11 @@ fn berkeley_db_sql_works_in_memory() {
     let engine = open(&target(Path::new(":memory:"), &library, "")).unwrap();
     assert!(engine.description().unwrap().version.starts_with("3.7.6"));
     one_session_works(&engine);
+    let refused = open(&target(Path::new("x.db"), &library, "")).map(|_| ()).unwrap_err().to_string();
+    for words in ["cannot bear Bourse's mark", "no call ends Berkeley DB's waits", "'sqlite+lib::memory:' can be used"]
+    {
+        assert!(refused.contains(words), "{refused}");
+    }
 }
 
 /// What the conformance tests ask of several sessions, of the one that a database in a connection has.
