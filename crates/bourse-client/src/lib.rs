@@ -15,6 +15,6 @@ mod session;
 pub mod tls;
 
 pub use limits::{Announced, Limits};
-pub use nodes::{ConflictKinds, Nodes, Reach};
+pub use nodes::{ConflictKinds, Nodes, Reach, given};
 pub use product::Product;
 pub use session::NodeSession;

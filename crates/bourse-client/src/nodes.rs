@@ -15,6 +15,15 @@ pub trait Reach: Send + Sync {
     fn session(&self, database: &str) -> Result<Self::Session, EngineError>;
 }
 
+/// What a transaction gets that asks for an isolation where nothing stricter than `strictest` is taken.
+pub fn given(wanted: Isolation, strictest: Isolation) -> Isolation {
+    match (wanted, strictest) {
+        (Isolation::Serializable, strictest) => strictest,
+        (Isolation::RepeatableRead, Isolation::ReadCommitted) => Isolation::ReadCommitted,
+        (wanted, _) => wanted,
+    }
+}
+
 /// Codes of conflicts that an engine tells apart.
 #[derive(Debug, Clone, Copy)]
 pub struct ConflictKinds {
@@ -82,11 +91,7 @@ impl<C> Nodes<C> {
 
     /// What a transaction gets that asks for an isolation.
     pub(crate) fn given(&self, wanted: Isolation) -> Isolation {
-        match (wanted, self.strictest) {
-            (Isolation::Serializable, strictest) => strictest,
-            (Isolation::RepeatableRead, Isolation::ReadCommitted) => Isolation::ReadCommitted,
-            (wanted, _) => wanted,
-        }
+        given(wanted, self.strictest)
     }
 
     /// How many there are.

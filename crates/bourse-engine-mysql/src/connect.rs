@@ -2,13 +2,14 @@
 
 use crate::error::error;
 use crate::options::{Options, Storage};
+use crate::products::{Facts, OWN, PRODUCTS};
 use crate::routines;
 use crate::session::MysqlSession;
 use crate::target::Place;
 use bourse_client::passwords::{Environment, Secret, first_line, of_my_cnf};
 #[cfg(feature = "tls")]
 use bourse_client::tls::SslMode;
-use bourse_client::{Limits, Reach};
+use bourse_client::{Limits, Product, Reach};
 use bourse_engine::{EngineError, ErrorKind};
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
@@ -155,6 +156,16 @@ impl Connector {
     }
 }
 
+/// The server's version in its own words; empty if it does not say.
+pub(crate) fn version(connection: &mut Conn) -> String {
+    connection.query_first("SELECT version()").ok().flatten().unwrap_or_default()
+}
+
+/// How the server of a connection differs from MySQL.
+pub(crate) fn facts(connection: &mut Conn) -> &'static Facts {
+    Product::of(PRODUCTS, &version(connection)).map_or(&OWN, |product| &product.facts)
+}
+
 impl Reach for Connector {
     type Session = MysqlSession;
 
@@ -163,7 +174,8 @@ impl Reach for Connector {
         if self.options.procedures {
             routines::refuse_without(&mut connection)?;
         }
-        Ok(MysqlSession::new(connection, self.options.procedures))
+        let facts = facts(&mut connection);
+        Ok(MysqlSession::new(connection, self.options.procedures).with_facts(facts))
     }
 }
 

@@ -1,11 +1,11 @@
 //! The engine: a target, the server behind it, its sizes.
 
-use crate::connect::{Connector, connectors, limits, tls};
+use crate::connect::{Connector, connectors, facts, limits, tls, version};
 use crate::copy::StoppedCopy;
 use crate::describe;
 use crate::loader::DatabaseLoader;
 use crate::ownership;
-use crate::products::PRODUCTS;
+use crate::products::{OWN, PRODUCTS};
 use crate::server::{self, DATABASE, Launch};
 use crate::status::{Status, counters, told_process};
 use crate::target::{Place, Target};
@@ -132,7 +132,8 @@ impl MysqlEngine {
         let places: Vec<&Place> = std::iter::once(place).chain(others).collect();
         let connectors = connectors(options, &places, "", environment())?;
         let nodes = Nodes::new(connectors, database.clone(), options.spread, KINDS);
-        Ok(Some(running.insert(Arc::new(nodes)).clone()))
+        let (_, strictest) = nodes.reach(0, |connector| Ok(facts(&mut connector.connect(None)?).strictest))?;
+        Ok(Some(running.insert(Arc::new(nodes.with_strictest(strictest))).clone()))
     }
 
     /// What `connect` gets of the server; starts it if it is ours and does not run yet. Where there is nothing because a
@@ -183,16 +184,17 @@ impl MysqlEngine {
     }
 }
 
-/// The server's version in its own words; empty if it does not say.
-fn version(connection: &mut Conn) -> String {
-    connection.query_first("SELECT version()").ok().flatten().unwrap_or_default()
-}
-
 /// Adds how a server that runs already was reached.
 pub fn describe_way(description: &mut Description, connector: &Connector, connection: &mut Conn) {
     description.settings.push(tls_setting(tls(connection)));
     if let Some(product) = Product::of(PRODUCTS, &version(connection)) {
         product.describe(description);
+        if product.facts.strictest != Isolation::Serializable {
+            description.warnings.push(format!(
+                "{} refuses serializable transactions, which run at repeatable read: write skew is possible",
+                product.name
+            ));
+        }
     }
     description.warnings.extend(connector.secret.unused.clone());
     if connector.options.tls.checks_authority() && connector.options.tls.mode != SslMode::VerifyFull {
@@ -267,13 +269,17 @@ impl Engine for MysqlEngine {
         Ok(description)
     }
 
+    /// What a product refuses is known once its server was reached.
     fn capabilities(&self) -> Capabilities {
+        let strictest = locked(&self.running).as_ref().map_or(OWN.strictest, |nodes| nodes.strictest());
+        let isolation: &[Isolation] = match strictest {
+            Isolation::Serializable => &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+            Isolation::ReadCommitted | Isolation::RepeatableRead => {
+                &[Isolation::ReadCommitted, Isolation::RepeatableRead]
+            }
+        };
         Capabilities {
-            sql: Some(SqlCapabilities {
-                isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-                foreign_keys: self.target.options.foreign_keys,
-                checks: true,
-            }),
+            sql: Some(SqlCapabilities { isolation, foreign_keys: self.target.options.foreign_keys, checks: true }),
             concurrent_writers: true,
             snapshots: true,
             checkpoints: false,
@@ -348,7 +354,7 @@ impl Engine for MysqlEngine {
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         let mut connection = self.reach(|connector| connector.connect(Some(self.database())))?;
-        if Product::of(PRODUCTS, &version(&mut connection)).is_some_and(|product| !product.facts.check_table) {
+        if !facts(&mut connection).check_table {
             return Ok(None);
         }
         damage(&mut connection).map(Some)

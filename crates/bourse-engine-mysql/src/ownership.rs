@@ -4,6 +4,7 @@
 //! database is replaced only if all that is in it are such tables. What the account may not see cannot be looked at; but no
 //! database is ever dropped except the two beside the loaded one, which a loader made itself ([`create_side`]).
 
+use crate::connect::facts;
 use crate::error::error;
 use crate::loader::side_databases;
 use bourse_engine::EngineError;
@@ -115,17 +116,23 @@ pub(crate) fn marked_tables(connection: &mut Conn, database: &str) -> Result<Vec
 }
 
 /// Makes a database of the loader's own. It is marked by the same message to the server, so that a loader which is killed
-/// leaves none without its mark.
+/// leaves none without its mark. A server that takes one statement at a time gets two messages: killed between them, a loader
+/// leaves an empty database that the next one refuses to replace.
 pub(crate) fn create_side(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
-    let sql =
-        format!("CREATE DATABASE `{side}`; CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
-    connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql))?;
+    let database = format!("CREATE DATABASE `{side}`");
+    let table = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
+    let takes_several = facts(connection).several_statements;
+    let mut run = |sql: &str| connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql));
+    if !takes_several {
+        run(&database)?;
+        return run(&table);
+    }
+    run(&format!("{database}; {table}"))?;
     if is_side(connection, side)? {
         return Ok(());
     }
     // The client drops the error of a second statement: made by itself, the table says why it cannot be.
-    let sql = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
-    connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql))
+    connection.query_drop(&table).map_err(|e| error(&e).with_statement(&table))
 }
 
 fn is_side(connection: &mut Conn, side: &str) -> Result<bool, EngineError> {

@@ -1,9 +1,11 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::error::error;
+use crate::products::{Facts, OWN};
 use crate::routines;
 use crate::statement::{Rendered, Scales};
 use crate::value::ServerRow;
+use bourse_client::given;
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Sql, Value,
 };
@@ -39,6 +41,8 @@ pub struct MysqlSession {
     round_trips: u64,
     /// Whether routines are called.
     procedures: bool,
+    /// How the server differs from MySQL.
+    facts: &'static Facts,
     /// Those that are known to be in the server.
     routines: Option<&'static [&'static Routine]>,
 }
@@ -53,8 +57,14 @@ impl MysqlSession {
             state: State::Idle,
             round_trips: 0,
             procedures,
+            facts: &OWN,
             routines: None,
         }
+    }
+
+    /// The same session of a server that differs so.
+    pub(crate) fn with_facts(self, facts: &'static Facts) -> Self {
+        Self { facts, ..self }
     }
 
     /// Prepares a statement for values like these.
@@ -189,21 +199,28 @@ impl Session for MysqlSession {
         &bourse_schema::MYSQL
     }
 
-    /// One round trip, also where the level changes.
+    /// One round trip, also where the level changes, unless the server takes one statement at a time.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
             return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
         }
+        let isolation = given(isolation, self.facts.strictest);
         let start = match access {
-            Access::Read => "START TRANSACTION READ ONLY",
-            Access::Write => "START TRANSACTION READ WRITE",
+            Access::Read if self.facts.read_only => "START TRANSACTION READ ONLY",
+            Access::Read | Access::Write => "START TRANSACTION READ WRITE",
         };
         if self.isolation == Some(isolation) {
             self.bare(start)?;
         } else {
             // Were it set for one transaction only, every transaction would have to tell it.
             self.isolation = None;
-            self.both(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {}; {start}", words(isolation)))?;
+            let set = format!("SET SESSION TRANSACTION ISOLATION LEVEL {}", words(isolation));
+            if self.facts.several_statements {
+                self.both(&format!("{set}; {start}"))?;
+            } else {
+                self.bare(&set)?;
+                self.bare(start)?;
+            }
             self.isolation = Some(isolation);
         }
         self.state = State::Open;

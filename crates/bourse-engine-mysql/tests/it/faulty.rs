@@ -1,11 +1,11 @@
 //! Several addresses, and connections that fail: a proxy in front of a private server makes faults at chosen moments.
 
 use crate::server;
-use bourse_engine::Engine as _;
+use bourse_engine::{Access, Engine as _, Isolation};
 use bourse_engine_mysql::{Launch, MysqlEngine, open};
-use bourse_testkit::proxy::{Act, Proxy, Rule, Speaks};
+use bourse_testkit::proxy::{Act, Moment, Proxy, Rule, Speaks};
 use bourse_testkit::{each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
-use bourse_tpce_testkit::keeps_the_books_through_faults;
+use bourse_tpce_testkit::{Run, keeps_the_books_through_faults, run_and_check};
 
 /// What a statement and a commit are told.
 const CONFLICTS: [Act; 2] = [
@@ -85,4 +85,53 @@ fn more_users_than_the_servers_take_are_refused_before_the_first() {
     let target = format!("mariadb://ann@/bourse?socket={}", socket(&owner).display());
     let words = refused(&open(&target).unwrap(), 4);
     assert!(words.contains("its max_user_connections is 3"), "{words}");
+}
+
+/// What TiDB refuses as it is installed, with its codes.
+const REFUSED_BY_TIDB: [Rule; 3] = [
+    refused(
+        Moment::Serializable,
+        "8048",
+        "The isolation level 'SERIALIZABLE' is not supported. Set tidb_skip_isolation_level_check=1 to skip this error",
+    ),
+    refused(Moment::SeveralStatements, "8130", "client has multi-statement capability disabled"),
+    refused(Moment::ReadOnly, "1235", "function READ ONLY has only noop implementation in tidb now"),
+];
+
+const fn refused(moment: Moment, code: &'static str, message: &'static str) -> Rule {
+    Rule { moment, every: 1, most: u64::MAX, act: Act::Raise { code, message } }
+}
+
+#[test]
+fn tidb_is_asked_for_nothing_that_it_refuses() {
+    let test = "faulty::tidb_is_asked_for_nothing_that_it_refuses";
+    let Some(owner) = server(test, "lock_timeout=5s") else { return };
+    // Refused they are, where the server does not say that it is TiDB.
+    let [asked, _] = proxies(&owner, [&REFUSED_BY_TIDB, &[]]);
+    let mut session = through(std::slice::from_ref(&asked), "").session().unwrap();
+    for (isolation, access, code) in [
+        (Isolation::Serializable, Access::Write, "8048"),
+        (Isolation::RepeatableRead, Access::Write, "8130"),
+        (Isolation::ReadCommitted, Access::Read, "8130"),
+    ] {
+        assert_eq!(session.begin(isolation, access).unwrap_err().code(), Some(code));
+    }
+    drop((session, owner));
+
+    let Some(owner) = server(test, "lock_timeout=5s") else { return };
+    let version = "--version=8.0.11-TiDB-v7.5.1".to_owned();
+    owner.set_launch(Launch { arguments: vec![version], ..Launch::default() });
+    for several in [false, true] {
+        let proxies = proxies(&owner, [&REFUSED_BY_TIDB, &REFUSED_BY_TIDB]);
+        let proxies = if several { &proxies[..] } else { &proxies[..1] };
+        let engine = through(proxies, "lock_timeout=5s");
+        let described = engine.description().unwrap();
+        assert!(described.warnings.iter().any(|it| it.starts_with("TiDB refuses serializable")), "{described:?}");
+        let levels = engine.capabilities().sql.unwrap().isolation;
+        assert_eq!(levels, [Isolation::ReadCommitted, Isolation::RepeatableRead], "what a report says it provides");
+        run_and_check(&engine, Run { requests: 300, results: 5, sessions: 1 }, |_| ());
+        for proxy in proxies {
+            assert_eq!(proxy.acted(), [0, 0, 0], "asked for what it refuses");
+        }
+    }
 }

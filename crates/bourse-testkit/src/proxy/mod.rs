@@ -36,6 +36,12 @@ pub enum Moment {
     Statement,
     /// A transaction is committed.
     Commit,
+    /// A session of MySQL's asks for serializable transactions.
+    Serializable,
+    /// A session of MySQL's sends several statements in one text.
+    SeveralStatements,
+    /// A session of MySQL's begins a transaction that reads only.
+    ReadOnly,
 }
 
 /// What is done then.
@@ -79,7 +85,7 @@ struct Shared {
     server: PathBuf,
     rules: Vec<(Rule, AtomicU64)>,
     /// Moments of each kind until now.
-    seen: [AtomicU64; 4],
+    seen: [AtomicU64; 7],
     ends: AtomicBool,
     is_down: AtomicBool,
     open: Mutex<Vec<Pair>>,
@@ -231,6 +237,11 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn read(&self, bytes: &mut [u8]) -> io::Result<()> {
         (&self.pair.client).read_exact(bytes)
+    }
+
+    /// The first of some moments that a rule is for.
+    fn named(&self, moments: Vec<Moment>) -> Option<Moment> {
+        moments.into_iter().find(|moment| self.shared.rules.iter().any(|(rule, _)| rule.moment == *moment))
     }
 
     fn pass(&self, bytes: &[u8]) -> io::Result<()> {

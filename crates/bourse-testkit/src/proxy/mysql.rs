@@ -18,12 +18,23 @@ pub(super) fn requests(asked: &mut Asked<'_>) -> io::Result<()> {
         packet.resize(4 + length, 0);
         asked.read(&mut packet[4..])?;
         let moment = match packet.get(4) {
-            Some(&QUERY) if is_command => moment_of(&packet[5..]),
+            Some(&QUERY) if is_command => asked.named(refused_of(&packet[5..])).or_else(|| moment_of(&packet[5..])),
             Some(&EXECUTE) if is_command => Some(Moment::Statement),
             _ => None,
         };
         asked.pass_at(moment, &packet, raise)?;
     }
+}
+
+/// What products that speak MySQL's protocol may refuse in a text.
+fn refused_of(text: &[u8]) -> Vec<Moment> {
+    let text = String::from_utf8_lossy(text);
+    let found = [
+        (Moment::Serializable, text.contains("ISOLATION LEVEL SERIALIZABLE")),
+        (Moment::SeveralStatements, text.contains(';')),
+        (Moment::ReadOnly, text.contains("TRANSACTION READ ONLY")),
+    ];
+    found.into_iter().filter(|(_, is_it)| *is_it).map(|(moment, _)| moment).collect()
 }
 
 /// A query that fails with that error; the transaction stays as it is.
