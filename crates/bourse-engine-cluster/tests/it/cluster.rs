@@ -5,8 +5,8 @@ use bourse_engine::{
     Access, Durability, Engine as _, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
 };
 use bourse_engine_cluster::{Product, open, sweep_target};
-use bourse_testkit::conformance;
 use bourse_testkit::server::{abandon, is_alive, open_folder};
+use bourse_testkit::{conformance, records_conformance};
 
 static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
 static ADD: Sql = Sql::new("INSERT INTO kept (id) VALUES (?1)");
@@ -19,6 +19,7 @@ fn ids(session: &mut dyn Session) -> Vec<i64> {
 fn promises_are_kept(test: &str, product: Product) {
     if let Some(engine) = long_cluster(test, product, "nodes=2&spread=off&lock_timeout=1s") {
         conformance(&engine);
+        assert_eq!(records_conformance(&engine), ["keys can be hashed"]);
     }
 }
 

@@ -1,7 +1,7 @@
 use crate::{flavoured, server};
 use bourse_engine::{Engine as _, ErrorKind};
 use bourse_engine_mysql::Flavour;
-use bourse_testkit::{conformance, routines_conformance};
+use bourse_testkit::{conformance, records_conformance, routines_conformance};
 
 #[test]
 fn mariadb() {
@@ -15,6 +15,15 @@ fn mariadb() {
 fn mysql() {
     if let Some(engine) = flavoured("conforms::mysql", Flavour::Mysql, "lock_timeout=1s") {
         conformance(&engine);
+    }
+}
+
+#[test]
+fn records() {
+    for flavour in [Flavour::Mariadb, Flavour::Mysql] {
+        if let Some(engine) = flavoured(&format!("conforms::records, {flavour:?}"), flavour, "lock_timeout=1s") {
+            assert_eq!(records_conformance(&engine), ["keys can be hashed"], "{flavour:?}");
+        }
     }
 }
 

@@ -1,5 +1,5 @@
 use crate::server;
-use bourse_testkit::{conformance, routines_conformance};
+use bourse_testkit::{conformance, records_conformance, routines_conformance};
 
 #[test]
 fn with_a_pipeline() {
@@ -13,6 +13,15 @@ fn postgres() {
     // Sessions of one thread wait for each other in vain, so patience is short.
     if let Some(engine) = server("conforms::postgres", "lock_timeout=1s") {
         conformance(&engine);
+    }
+}
+
+#[test]
+fn records() {
+    for pipeline in ["off", "on"] {
+        if let Some(engine) = server("conforms::records", &format!("lock_timeout=1s&pipeline={pipeline}")) {
+            assert_eq!(records_conformance(&engine), ["keys can be hashed"], "pipeline={pipeline}");
+        }
     }
 }
 
