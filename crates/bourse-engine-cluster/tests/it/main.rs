@@ -1,6 +1,7 @@
 //! MariaDB Galera and MySQL Group Replication through the seam.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod causal;
 mod cluster;
 mod conflicts;
 mod group;
