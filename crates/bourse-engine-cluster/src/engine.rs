@@ -239,6 +239,8 @@ impl Engine for ClusterEngine {
             false => &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
         };
         let foreign_keys = self.target.options.server.foreign_keys;
+        // Nodes that all take changes leave out numbers, so that no two of them assign the same one.
+        let assigned_keys = self.target.product == Product::Group && !self.target.options.spread;
         Capabilities {
             sql: Some(SqlCapabilities { isolation, foreign_keys, checks: true }),
             concurrent_writers: true,
@@ -247,7 +249,7 @@ impl Engine for ClusterEngine {
             one_session: false,
             // A private cluster is the process's that started it.
             processes: !self.target.is_private(),
-            records: Some(RecordCapabilities::OVER_SQL),
+            records: Some(RecordCapabilities { assigned_keys, ..RecordCapabilities::OVER_SQL }),
         }
     }
 
