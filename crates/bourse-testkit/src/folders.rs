@@ -1,10 +1,13 @@
 //! What an engine by key does whose database is a folder and whose writers work on snapshots.
 
 use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine, RecordField, RecordTable, RecordType, Value,
+    Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine, RecordField, RecordTable, RecordType,
+    RowExt as _, Value,
 };
 use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// A table with one field.
@@ -47,6 +50,75 @@ pub fn is_found_again<E: Engine + KeyEngine>(engine: &dyn Fn() -> E, busy: &str)
     drop(records);
     drop(second);
     assert_eq!(engine().new_records().unwrap().count(&ITEMS).unwrap(), 0);
+}
+
+/// The folder and the options of a process that is to be killed.
+const KILLED_IN: &str = "BOURSE_TEST_KILLED_IN";
+const KILLED_WITH: &str = "BOURSE_TEST_KILLED_WITH";
+
+/// What a process has acknowledged is there after it was killed amid its work, and of what it has not, whole transactions.
+///
+/// The process is this test program again, with the test of that name alone, which calls this and nothing else.
+pub fn keeps_what_a_killed_process_acknowledged<E: Engine + KeyEngine>(
+    test: &str,
+    queries: &[&str],
+    engine: &dyn Fn(&Path, &str) -> E,
+) {
+    const ENOUGH: i64 = 300;
+    /// Between the keys of a transaction's two records.
+    const APART: i64 = 1 << 40;
+    if let (Ok(folder), Ok(query)) = (std::env::var(KILLED_IN), std::env::var(KILLED_WITH)) {
+        let mut records = engine(Path::new(&folder), &query).new_records().unwrap();
+        records.create(&[&ITEMS]).unwrap();
+        // Ends by itself where nobody reads any more.
+        for id in 0.. {
+            records.begin(Access::Write).unwrap();
+            records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap();
+            records.insert(&ITEMS, Key::Int(APART + id), &[Value::Int(-id)]).unwrap();
+            records.commit().unwrap();
+            let mut stdout = std::io::stdout();
+            writeln!(stdout, "\nacknowledged {id}").and_then(|()| stdout.flush()).unwrap();
+        }
+    }
+    for query in queries {
+        let folder = in_memory();
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test, "--nocapture"])
+            .env(KILLED_IN, folder.path())
+            .env(KILLED_WITH, query)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut acknowledged = None;
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            // A line that was cut short has no number, or an earlier one.
+            let number = line.unwrap().strip_prefix("acknowledged ").and_then(|number| number.parse::<i64>().ok());
+            acknowledged = acknowledged.max(number);
+            if number == Some(ENOUGH) {
+                child.kill().unwrap();
+            }
+        }
+        child.wait().unwrap();
+        let acknowledged = acknowledged.unwrap_or(-1);
+        assert!(acknowledged >= ENOUGH, "{query}: it ended by itself after {acknowledged}");
+        let mut records = engine(folder.path(), query).new_records().unwrap();
+        let mut value = |id: i64| {
+            let mut found = None;
+            records.get(&ITEMS, Key::Int(id), &mut |row| row.get::<i64>(1).map(|value| found = Some(value))).unwrap();
+            found
+        };
+        for id in 0..=acknowledged {
+            assert_eq!(
+                (value(id), value(APART + id)),
+                (Some(id), Some(-id)),
+                "{query}: {id} of {acknowledged} is lost"
+            );
+        }
+        // One more may be there, since it was killed before it could say so.
+        for id in acknowledged + 1..acknowledged + 5 {
+            assert_eq!(value(id).is_some(), value(APART + id).is_some(), "{query}: half of {id} is there");
+        }
+    }
 }
 
 /// An engine's own database without our mark, in `folder`, is somebody else's: it is not opened, and nothing in it changes.

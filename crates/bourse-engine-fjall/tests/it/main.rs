@@ -37,6 +37,15 @@ fn a_database_is_found_again() {
     folders::is_found_again(&|| engine(folder.path(), ""), "somebody has it open already");
 }
 
+#[test]
+fn a_killed_process_loses_nothing_acknowledged() {
+    folders::keeps_what_a_killed_process_acknowledged(
+        "a_killed_process_loses_nothing_acknowledged",
+        &["persist=buffer", "persist=sync_data"],
+        &engine,
+    );
+}
+
 /// A folder of fjall's without our mark is somebody else's, and opening it would change it.
 #[test]
 fn a_database_of_somebody_else_is_not_opened() {

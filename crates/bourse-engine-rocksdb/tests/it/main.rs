@@ -61,6 +61,18 @@ fn a_database_is_found_again() {
     folders::is_found_again(&|| engine(folder.path(), ""), "LOCK");
 }
 
+#[test]
+fn a_killed_process_loses_nothing_acknowledged() {
+    if has_library("a_killed_process_loses_nothing_acknowledged") {
+        let queries = ["", "sync=off", "sync=off&write_buffer=64KiB"];
+        folders::keeps_what_a_killed_process_acknowledged(
+            "a_killed_process_loses_nothing_acknowledged",
+            &queries,
+            &engine,
+        );
+    }
+}
+
 /// A folder of RocksDB's without our mark is somebody else's, and opening it would change it.
 #[test]
 fn a_database_of_somebody_else_is_not_opened() {
