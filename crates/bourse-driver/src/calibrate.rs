@@ -146,8 +146,8 @@ fn second_deviation(times: &[f64]) -> Option<f64> {
     let found = bourse_stats::batch::mean(times)?;
     let half = found.mean.interval?.half_width();
     let seconds = times.iter().sum::<f64>() / SECOND as f64;
-    // The half width is some two standard deviations of the mean.
-    (found.mean.value > 0.0).then(|| half / 2.0 / found.mean.value * seconds.sqrt())
+    // The half width is some 2.3 standard deviations of the mean: Student's quantile, and what batches seem to share by chance.
+    (found.mean.value > 0.0).then(|| half / 2.3 / found.mean.value * seconds.sqrt())
 }
 
 /// A round of one user who does nothing; none if not even that can be run.

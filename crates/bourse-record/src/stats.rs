@@ -12,7 +12,7 @@ impl Round {
     /// all together. None where the series tells nothing.
     ///
     /// Of `mean.interval` the width is what matters: `half_width()` is the ± of the exact figure, which is completions divided
-    /// by seconds. A round of 10 s may have an interval; one of 3 s has none.
+    /// by seconds. A round of 10 s mostly has an interval; one of less than 6 s has none.
     pub fn throughput(&self, operation: Option<&str>) -> Option<SeriesMean> {
         let phase = self.phases.iter().find(|phase| phase.kind == PhaseKind::Measurement)?;
         throughput(self, operation, phase.from_s, phase.to_s)
@@ -29,16 +29,12 @@ impl Round {
         valid as f64 / self.measured_s
     }
 
-    /// Seconds that the interval of this round's figure would have needed by what its neighbouring moments share. None where it
-    /// has one, or nothing is told of it.
+    /// Seconds that the interval of this round's figure would have needed by what its neighbouring moments share. None where
+    /// that is not what it lacks: where it has one, or too few values were kept, as in files of older versions.
     pub fn interval_needs_s(&self, workload: &Workload) -> Option<f64> {
         let found = self.throughput(operation_of_figure(workload)).filter(|it| it.mean.interval.is_none())?;
-        let step_s = self.measured_s / (found.batch * found.batches) as f64;
-        let lengths = match self.stopping.map(|it| it.rule) {
-            Some(StoppingRule::RateKnown) => stopping::LENGTHS,
-            _ => batch::LENGTHS,
-        };
-        Some((batch::FEWEST_BATCHES as f64 * lengths * found.autocorrelation * step_s).max(self.measured_s))
+        let values = (found.batch * found.batches) as f64;
+        (found.needs > values).then(|| found.needs * self.measured_s / values)
     }
 
     /// The round's figure with its interval by batch means of its throughput.

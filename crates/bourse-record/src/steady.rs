@@ -5,7 +5,7 @@
 //! goes on growing, whether a schedule was kept.
 
 use crate::{FileKind, PhaseKind, Round, Series, Workload, WorkloadKind};
-use bourse_stats::steady::{Answer, Change, FEWEST_BLOCKS, Judged, Shape, judge};
+use bourse_stats::steady::{Answer, Change, FEWEST_BLOCKS, Judged, OTHERS, Shape, judge};
 use bourse_stats::stopping::TOLERANCE;
 
 /// What a steadiness test, or all of them together, came to.
@@ -78,13 +78,26 @@ impl Steadiness {
     pub fn of(round: &Round, workload: &Workload) -> Self {
         let cycle_s = log_cycle_s(&within(round, "log_bytes"), log_written(round), round.measured_s);
         let mut tests = vec![throughput(round, workload, cycle_s)];
-        let response = within(round, "response_ns_p99");
-        if response.len() >= SECONDS {
-            let judged = judge(&response, period(cycle_s, 1.0), RESPONSE_CHANGE);
-            tests.push(test(RESPONSE, &judged, RESPONSE_CHANGE, 1.0));
-        }
+        tests.extend(response(&within(round, "response_ns_p99"), cycle_s));
         tests.extend(log(&within(round, "log_bytes"), log_written(round)));
         tests.extend(pace(round));
+        Self::by(tests)
+    }
+
+    /// Of what a round of the brokerage has measured between two moments while it goes on: what [`Steadiness::of`] asks, but the
+    /// pace. `log_written` is what the engine has written to its log since the first.
+    pub fn so_far(series: &Series, from_s: f64, to_s: f64, log_written: Option<f64>) -> Self {
+        let values = |metric| values(series, (from_s, to_s), metric, 1.0);
+        let log_bytes = values("log_bytes");
+        let cycle_s = log_cycle_s(&log_bytes, log_written, to_s - from_s);
+        let mut tests = vec![rate(&values("throughput"), cycle_s, 1.0)];
+        tests.extend(response(&values("response_ns_p99"), cycle_s));
+        tests.extend(log(&log_bytes, log_written));
+        Self::by(tests)
+    }
+
+    /// What the tests come to together.
+    fn by(tests: Vec<SteadyTest>) -> Self {
         let any =
             |wanted| tests.iter().any(|test| test.steady == wanted && (wanted == Steady::No || test.name != RESPONSE));
         let steady = if any(Steady::No) {
@@ -161,7 +174,18 @@ fn throughput(round: &Round, workload: &Workload, cycle_s: Option<f64>) -> Stead
         let means = values.chunks_exact(merged).map(|it| it.iter().sum::<f64>() / merged as f64);
         (means.collect(), step_s * merged as f64)
     };
-    test("throughput", &judge(&values, period(cycle_s, step_s), TOLERANCE), TOLERANCE, step_s)
+    rate(&values, cycle_s, step_s)
+}
+
+/// Whether rates are steady. Values are of so many seconds.
+fn rate(values: &[f64], cycle_s: Option<f64>, step_s: f64) -> SteadyTest {
+    test("throughput", &judge(values, period(cycle_s, step_s), TOLERANCE), TOLERANCE, step_s)
+}
+
+/// Whether the seconds' 99th percentiles are; none of too few.
+fn response(seconds: &[f64], cycle_s: Option<f64>) -> Option<SteadyTest> {
+    let judged = (seconds.len() >= SECONDS).then(|| judge(seconds, period(cycle_s, 1.0), RESPONSE_CHANGE))?;
+    Some(test(RESPONSE, &judged, RESPONSE_CHANGE, 1.0))
 }
 
 /// What was judged, in words. Values are of so many seconds.
@@ -186,7 +210,11 @@ fn test(name: &'static str, judged: &Judged, tolerance: f64, step_s: f64) -> Ste
     };
     SteadyTest {
         name,
-        demands: format!("no change of more than {:.0} % over the interval, whatever its shape", 100.0 * tolerance),
+        demands: format!(
+            "no trend of more than {:.0} % over the interval, no other change of more than {:.0} %",
+            100.0 * tolerance,
+            100.0 * OTHERS * tolerance
+        ),
         found,
         steady: judged.answer.into(),
     }
@@ -405,6 +433,28 @@ mod tests {
             let found = steady(&rates, |second| (second % 25) as f64);
             assert_eq!(found.tests[0].steady, expected, "{found:?}");
             assert!(expected == Steady::Yes || found.evidence().contains("blocks of 25 s, as long as a cycle"));
+        }
+    }
+
+    #[test]
+    fn a_round_that_goes_on_is_asked_what_it_will_be_asked_at_its_end() {
+        let level = rates(60, 4, |_| 1.0);
+        // A checkpoint every 25 s, a log that grows, responses that become longer, and none of that.
+        let cycle: Vec<f64> =
+            level.iter().enumerate().map(|(at, it)| if at % 25 < 5 { 0.67 * it } else { *it }).collect();
+        let mut slower = round(&level, |_| 0.0, None);
+        let longer = slower.series.columns.iter_mut().find(|it| it.metric == "response_ns_p99").unwrap();
+        longer.values.iter_mut().flatten().enumerate().for_each(|(at, it)| *it *= 1.0 + at as f64 / 20.0);
+        let cases = [
+            (round(&level, |_| 0.0, None), Steady::Yes),
+            (round(&cycle, |second| (second % 25) as f64, None), Steady::Unknown),
+            (round(&level, |second| second as f64, None), Steady::No),
+            (slower, Steady::No),
+        ];
+        for (round, expected) in cases {
+            let found = Steadiness::so_far(&round.series, 10.0, 70.0, None);
+            assert_eq!(found, Steadiness::of(&round, &workload(WorkloadKind::Brokerage)));
+            assert_eq!(found.steady, expected, "{found:?}");
         }
     }
 

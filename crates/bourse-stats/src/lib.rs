@@ -31,6 +31,8 @@ pub mod sessions;
 pub mod signed_rank;
 pub mod steady;
 pub mod stopping;
+#[cfg(test)]
+mod table;
 
 pub use estimate::{Estimate, Interval, LEVEL, median, median_of_sorted, quantile};
 pub use random::SplitMix;

@@ -6,12 +6,12 @@
 //! level of 98 %, and what is found is called 95 %; and there are no more than four looks. The simulation of this module
 //! holds it to at least 93 %, where the length is enough for what the neighbours share.
 
-use crate::batch::{FEWEST_BATCHES, SeriesMean, autocorrelation_time, batches, interval_of};
+use crate::batch::{SeriesMean, autocorrelation_time, batches, interval_of};
 use crate::steady::{Answer, judge};
 use crate::{Estimate, Interval, LEVEL};
 
 /// Batches of a mean that is looked at.
-pub const BATCHES: usize = FEWEST_BATCHES;
+pub const BATCHES: usize = 15;
 /// How near to its mean both ends of the interval are to be, relative to it.
 pub const WITHIN: f64 = 0.05;
 /// Level of each look, so that the one which ends the interval still holds [`LEVEL`].
@@ -19,7 +19,7 @@ const LOOK_LEVEL: f64 = 0.98;
 /// Batches are at least this many autocorrelation times long: what they still share widens the interval. Two would find an
 /// interval less often, and where chance made the autocorrelation look short: of series of 400 values worth 25 independent ones
 /// 88 % of those intervals hold the mean, with one time 96 %.
-pub const LENGTHS: f64 = 1.0;
+const LENGTHS: f64 = 1.0;
 /// Batches are at least that long where a look ends the interval: it picks the series that chance made look independent.
 const LENGTHS_TO_END: f64 = 2.0;
 /// How near two windows of a warm-up are to be to one another.
@@ -60,7 +60,8 @@ pub fn mean(rates: &[f64]) -> Option<SeriesMean> {
     let value = means.iter().sum::<f64>() / means.len() as f64;
     let is_told = means.len() >= BATCHES && batch as f64 >= LENGTHS * autocorrelation;
     let interval = is_told.then(|| Interval { level: LEVEL, ..interval_of(&means, value, LOOK_LEVEL) });
-    Some(SeriesMean { mean: Estimate { value, interval }, autocorrelation, batch, batches: means.len() })
+    let needs = BATCHES as f64 * LENGTHS * autocorrelation;
+    Some(SeriesMean { mean: Estimate { value, interval }, autocorrelation, batch, batches: means.len(), needs })
 }
 
 /// Whether the mean is known within [`WITHIN`].

@@ -54,7 +54,7 @@ const RULES: [(&str, &str, Ask); 18] = [
     ("interval", "at least two hours measured", interval),
     (
         "steady state",
-        "the interval is shown to be in steady state: no change of throughput beyond 10 %, no log that grows",
+        "the interval is shown to be in steady state: no trend of throughput beyond 10 %, no other change beyond 15 %, no log that grows",
         steady_state,
     ),
     ("windows of 10 minutes", "each within 20 % of the result", |view| windows(view, 600.0, 60.0, 20.0)),

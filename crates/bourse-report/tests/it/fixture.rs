@@ -137,6 +137,18 @@ fn series() -> Series {
     Series { time_s, columns }
 }
 
+/// The rate of each second in tenths of it, which scatter.
+fn throughput_series(seconds: &Series) -> Series {
+    let time_s: Vec<f64> = (1..=420).map(|tenth| f64::from(tenth) / 10.0).collect();
+    let column = |metric: &str| {
+        let column = seconds.columns.iter().find(|column| column.metric == metric).expect("a rate each second");
+        let of_second =
+            |tenth: usize| column.values[tenth / 10].map(|rate| rate * (1.0 + 0.2 * (tenth as f64 * 2.3).sin()));
+        Column { metric: metric.to_owned(), values: (0..420).map(of_second).collect() }
+    };
+    Series { time_s, columns: vec![column("throughput"), column("throughput.Trade-Result")] }
+}
+
 fn check(name: &str, words: &str, source: &str, status: CheckStatus, evidence: &str) -> Check {
     let (name, words, source, evidence) = (name.to_owned(), words.to_owned(), source.to_owned(), evidence.to_owned());
     Check { name, condition: words, source, status, evidence, took_s: 0.25 }
@@ -198,9 +210,9 @@ pub(crate) fn round(decks: u64) -> Round {
         void: None,
         operations,
         arrivals: None,
+        throughput_series: throughput_series(&series()),
         series: series(),
         fine_series: Series::default(),
-        throughput_series: Series::default(),
         response_map: Some(response_map()),
         latency: None,
         stopping: None,
@@ -592,7 +604,7 @@ pub(crate) fn micro() -> RunFile {
         let operation = &mut round.operations[0];
         operation.name = workload.to_owned();
         (operation.mix_target_percent, operation.mix_tolerance_points, operation.limit_ns) = (None, None, None);
-        for column in &mut round.series.columns {
+        for column in round.series.columns.iter_mut().chain(&mut round.throughput_series.columns) {
             column.metric = column.metric.replace("Trade-Result", workload);
         }
     }

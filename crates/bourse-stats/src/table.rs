@@ -1,0 +1,12 @@
+//! Tables of simulations, written in this crate and in the documentation.
+
+/// Panics unless a table of this crate is what its simulation gives, and stands in the documentation as it is.
+pub(crate) fn check(name: &str, written: &str, simulated: &str) {
+    let numbers = |text: &str| -> Vec<i32> { text.split([' ', '\n']).filter_map(|word| word.parse().ok()).collect() };
+    let words = |text: &str| text.split([' ', '\n']).filter(|it| it.parse::<i32>().is_err()).collect::<String>();
+    // Another machine's logarithms may differ in the last bit, and turn an answer of some hundred.
+    let is_near = numbers(written).iter().zip(numbers(simulated)).all(|(one, other)| (one - other).abs() <= 1);
+    assert!(words(written) == words(simulated) && is_near, "write this table to {name}:\n{simulated}");
+    let documentation = include_str!("../../../docs/measuring.md");
+    assert!(documentation.contains(written.trim()), "docs/measuring.md has not the table of {name}:\n{written}");
+}
