@@ -1,6 +1,7 @@
 //! What a person sees, held in snapshots; run files come from a small builder.
 
 mod browser;
+mod comparing;
 mod damaged;
 mod data;
 mod documents;

@@ -1,0 +1,118 @@
+//! What pairs of rounds say of two cases: verdicts beside the headline, rounds without a figure, ranking tables.
+
+use crate::fixture;
+use bourse_record::{Case, Durability, Round};
+use bourse_report::comparison::{Compared, Comparison, Noise, Pair, Verdict};
+use bourse_report::{CsvText, csv_tables, markdown};
+
+/// Rounds of so many decks each.
+fn case(label: &str, decks: &[u64]) -> Case {
+    let mut case = fixture::case(label, Durability::Durable, 30);
+    case.rounds = decks.iter().map(|decks| fixture::round(*decks)).collect();
+    case
+}
+
+fn compared(base: Case, head: Case) -> Comparison {
+    let pair = Pair { base, head, in_turn: true };
+    Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons.remove(0)
+}
+
+/// The verdict on a metric; panics without the metric.
+fn verdict(compared: &Comparison, name: &str) -> Option<Verdict> {
+    compared.metrics.iter().find(|it| it.name == name).expect(name).verdict
+}
+
+/// A comparison of so many pairs whose second side differs in each round as `change` says.
+fn changed(pairs: usize, change: impl Fn(usize, &mut Round)) -> Comparison {
+    let base = case("a", &[30; 8][..pairs]);
+    let mut head = base.clone();
+    head.rounds.iter_mut().enumerate().for_each(|(at, round)| change(at, round));
+    compared(base, head)
+}
+
+const BESIDE: [&str; 4] = ["response p90", "response p99", "processor time each", "bytes written/op"];
+
+#[test]
+fn metrics_beside_the_headline_have_verdicts_from_eight_pairs_on() {
+    let worse = |at: usize, round: &mut Round| {
+        let slow = 4_000 + 100 * at as u64;
+        for operation in &mut round.operations {
+            operation.response = fixture::distribution(operation.response.summary.count, slow);
+        }
+        round.cpu_user_s *= 0.70 + 0.01 * at as f64;
+        round.cpu_system_s *= 0.70;
+        for files in &mut round.io {
+            files.written_bytes = files.written_bytes * (150 + at as u64) / 100;
+        }
+        round.written_bytes = round.written_bytes * (150 + at as u64) / 100;
+    };
+    let eight = changed(8, worse);
+    assert_eq!(
+        BESIDE.map(|name| verdict(&eight, name)),
+        [Some(Verdict::More), Some(Verdict::More), Some(Verdict::Less), Some(Verdict::More)]
+    );
+    let median = eight.metrics.iter().find(|it| it.name == "response p50").expect("it is shown");
+    assert!(median.ratio > 1.5 && median.interval.is_some_and(|it| it.low > 1.0), "{median:?}");
+    assert_eq!(median.verdict, None, "what is shown beside has no verdict, however large");
+    assert_eq!(eight.result().expect("there are figures").verdict, Some(Verdict::NoDifference));
+    // Not even seven pairs on one side are enough for four verdicts at once.
+    let seven = changed(7, worse);
+    assert_eq!(BESIDE.map(|name| verdict(&seven, name)), [None; 4]);
+    assert_eq!(seven.result().expect("there are figures").verdict, Some(Verdict::NoDifference));
+}
+
+#[test]
+fn one_metric_of_four_needs_more_than_one_alone() {
+    // Seven of eight pairs are cheaper, the eighth hardly dearer: by chance 1.6 % of the time, and the smallest of four may be 1.25 %.
+    let cheaper = |dearer: usize| {
+        move |at: usize, round: &mut Round| {
+            let factor = if at == dearer { 1.001 } else { 0.70 + 0.01 * at as f64 };
+            (round.cpu_user_s, round.cpu_system_s) = (factor * round.cpu_user_s, factor * round.cpu_system_s);
+        }
+    };
+    assert_eq!(verdict(&changed(8, cheaper(8)), "processor time each"), Some(Verdict::Less));
+    let almost = changed(8, cheaper(7));
+    assert_eq!(verdict(&almost, "processor time each"), None);
+    let shown = almost.metrics.iter().find(|it| it.name == "processor time each").expect("it is shown");
+    assert!(shown.interval.is_some_and(|it| it.high < 1.0), "its interval by itself would tell: {shown:?}");
+}
+
+/// Rounds once were paired after those without a figure had been left out on each side.
+#[test]
+fn a_round_without_a_figure_takes_its_partner_with_it() {
+    let decks = [2, 4, 8, 16, 32, 64, 3, 6];
+    let mut base = case("a", &decks);
+    let mut head = case("b", &decks.map(|decks| 2 * decks));
+    base.rounds[1].headline = f64::NAN;
+    head.rounds[4].headline = f64::NAN;
+    let found = compared(base.clone(), head.clone());
+    let result = found.result().expect("there are figures");
+    let interval = result.interval.expect("six pairs are whole");
+    for ratio in [result.ratio, interval.low, interval.high] {
+        assert!((ratio - 2.0).abs() < 1e-9, "{result:?}");
+    }
+    let mut file = fixture::normal();
+    file.cases = vec![base, head];
+    let table = csv_tables(&file, CsvText::Raw).into_iter().find(|table| table.name == "comparison").expect("of cases");
+    let fields: Vec<Vec<&str>> = table.text.lines().map(|line| line.split(',').collect()).collect();
+    let at = |name: &str| fields[0].iter().position(|field| *field == name).expect(name);
+    for name in ["ratio_to_first", "ratio_low", "ratio_high"] {
+        let ratio: f64 = fields[2][at(name)].parse().expect(name);
+        assert!((ratio - 2.0).abs() < 1e-9, "{name}: {ratio}");
+    }
+}
+
+#[test]
+fn a_ranking_says_which_cases_show_no_difference() {
+    let mut file = fixture::normal();
+    file.cases = vec![
+        case("first", &[30, 31, 29, 30, 32, 28]),
+        case("alike", &[31, 30, 30, 29, 31, 30]),
+        case("slower", &[15, 16, 14, 15, 16, 14]),
+    ];
+    let shown = markdown(&file);
+    let ranking: Vec<&str> = shown.lines().skip_while(|line| !line.starts_with("| case")).take(5).collect();
+    insta::assert_snapshot!("ranking", ranking.join("\n"));
+    let row = |label: &str| ranking.iter().find(|line| line.contains(label)).expect(label);
+    assert!(row("alike").contains("| = × ") && row("slower").contains("| × 0.5"), "{ranking:#?}");
+}
