@@ -41,6 +41,11 @@ impl Connection {
         matches!(self.statements.get(number), Some(Some(_)))
     }
 
+    /// Has every statement prepared anew at its next use.
+    pub(crate) fn forget(&mut self) {
+        self.statements.clear();
+    }
+
     /// Prepares a statement under a number; its parameters are `?1`, `?2`, … or a plain `?` each.
     ///
     /// # Errors

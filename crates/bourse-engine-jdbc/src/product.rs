@@ -40,6 +40,8 @@ pub(crate) struct Product {
     pub(crate) isolation: &'static [Isolation],
     /// Whether readers see versions, and are in nobody's way.
     pub(crate) snapshots: bool,
+    /// Whether a statement that was prepared in a transaction is there when that was rolled back.
+    pub(crate) keeps_statements: bool,
     /// Whether it takes dates and times of `java.time`.
     pub(crate) has_java_time: bool,
     /// Beginnings of SQLSTATEs beside the standard's: the first that fits.
@@ -117,6 +119,7 @@ const H2: Product = Product {
     // Its serializable level is a snapshot: two transactions may each miss what the other writes.
     isolation: SNAPSHOT_LEVELS,
     snapshots: true,
+    keeps_statements: true,
     has_java_time: true,
     states: &[
         ("HYT00", ErrorKind::Conflict),
@@ -266,6 +269,7 @@ const MONETDB: Product = Product {
     properties: "",
     memory_end: End::LastConnection,
     levels: [8, 8, 8],
+    keeps_statements: false,
     has_java_time: false,
     states: &[],
     // Its state is M0M10, as that of every error.

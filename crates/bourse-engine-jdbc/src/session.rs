@@ -68,6 +68,14 @@ impl JdbcSession {
         query.is_some_and(|query| self.connection.number(&query).is_ok_and(|rows| rows == 0))
     }
 
+    fn roll_back(&mut self) -> Result<(), EngineError> {
+        let rolled_back = self.connection.bridge().call(Method::Rollback, [0; 2]).map(|_| ());
+        if !self.database.product().keeps_statements {
+            self.connection.forget();
+        }
+        rolled_back
+    }
+
     fn text_reply(&mut self, sql: &str, params: &[Value<'_>]) -> Result<crate::bridge::Reply, EngineError> {
         self.refuse_failed()?;
         let ran = self
@@ -144,7 +152,7 @@ impl Session for JdbcSession {
             State::Idle => Ok(()),
             State::Open => self.connection.bridge().call(Method::Commit, [0; 2]).map(|_| ()),
             State::Failed => {
-                self.connection.bridge().call(Method::Rollback, [0; 2])?;
+                self.roll_back()?;
                 Err(EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back"))
             }
         }
@@ -153,7 +161,7 @@ impl Session for JdbcSession {
     fn rollback(&mut self) -> Result<(), EngineError> {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => Ok(()),
-            State::Open | State::Failed => self.connection.bridge().call(Method::Rollback, [0; 2]).map(|_| ()),
+            State::Open | State::Failed => self.roll_back(),
         }
     }
 

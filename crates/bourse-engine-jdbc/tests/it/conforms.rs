@@ -1,5 +1,5 @@
 use crate::{folder, has, in_memory};
-use bourse_engine::{Access, Engine as _, ErrorKind, Isolation};
+use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, Sql};
 use bourse_engine_jdbc::open;
 use bourse_testkit::{conformance, folders_conformance, records_conformance};
 
@@ -68,6 +68,28 @@ of_each! {
     h2: "jdbc+h2",
     hsqldb: "jdbc+hsqldb",
     derby: "jdbc+derby",
+}
+
+#[test]
+fn monetdb_statements_survive_a_rollback() {
+    let Some(engine) = in_memory("jdbc+monetdb", "conforms::monetdb_statements", "") else { return };
+    static COUNT: Sql = Sql::new("SELECT count(*) FROM t");
+    let mut loader = engine.loader().unwrap();
+    loader.run("CREATE TABLE t (id BIGINT PRIMARY KEY)").unwrap();
+    loader.finish().unwrap();
+    let mut session = engine.session().unwrap();
+    for _ in 0..3 {
+        session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+        let mut rows = 0;
+        session
+            .query(&COUNT, Params::of(&[]), &mut |_| {
+                rows += 1;
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(rows, 1);
+        session.rollback().unwrap();
+    }
 }
 
 #[test]
