@@ -324,8 +324,16 @@ pub(crate) struct Output {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = run_help!("bourse quick", "bourse quick --workloads point-read,commit --for 5s"))]
+#[command(after_help = run_help!("bourse quick", "bourse quick --all", "bourse quick --workloads point-read,commit --for 5s"))]
 pub(crate) struct Quick {
+    /// Every engine that is available, private servers and clusters on this machine too
+    ///
+    /// Without it engines that work in this process, in a few minutes. With it also the system's library with SQLite's C interface,
+    /// and a private server or cluster of each product that is installed: on a disk for the brokerage workload, in memory for
+    /// microbenchmarks. Each round of a microbenchmark starts its own. The command says before how long it takes. An engine that
+    /// fails is left out, and the others go on.
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Measurement interval of the brokerage workload; microbenchmarks take a tenth of it
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration)]
     pub(crate) duration: Duration,

@@ -53,6 +53,8 @@ pub(crate) struct EngineKind {
     pub(crate) example: &'static str,
     /// Where its databases can lie, if it works in this process and keeps anything.
     pub(crate) in_process: Option<InProcess>,
+    /// What a private server or cluster of it takes to start on two cores, about, in seconds; none of an engine that starts none.
+    pub(crate) starts_s: Option<u64>,
     /// The engine, if it is part of this build.
     build: Build,
 }
@@ -65,6 +67,8 @@ pub(crate) struct InProcess {
     pub(crate) memory: bool,
     /// The engine that this one is another build of: what it saves is processor time.
     pub(crate) variant_of: Option<&'static str>,
+    /// Whether a person has to say which library is meant, so that it is part of a look at all engines alone.
+    pub(crate) is_asked_for: bool,
 }
 
 /// Name of a database in memory.
@@ -200,6 +204,12 @@ impl EngineKind {
         self.in_process.as_ref().filter(|it| it.memory).map(|_| format!("{}:{MEMORY}", self.scheme))
     }
 
+    /// A target of it on a private server or cluster, with its data in memory or on a disk; none if it starts none.
+    pub(crate) fn private_target(&self, in_memory: bool) -> Option<String> {
+        let settings = if in_memory { "?ram=on" } else { "" };
+        self.starts_s.map(|_| format!("{}:{settings}", self.scheme))
+    }
+
     /// Its calls, or how to get a build that has them.
     fn calls(&self) -> Result<&Calls, String> {
         match &self.build {
@@ -228,29 +238,37 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         scheme: "sqlite",
         summary: "SQLite, built in; in process, on a file or in memory",
         example: "sqlite:PATH?journal=wal&sync=full, sqlite::memory:",
-        in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: Build::In(sqlite::CALLS),
     },
     EngineKind {
         scheme: "sqlite-lean",
         summary: "the same SQLite, built with the options that its authors recommend for speed",
         example: "sqlite-lean:PATH?journal=wal&sync=full, sqlite-lean::memory:",
-        in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: Some("sqlite") }),
+        in_process: Some(InProcess {
+            file_ending: "db",
+            memory: true,
+            variant_of: Some("sqlite"),
+            is_asked_for: false,
+        }),
+        starts_s: None,
         build: if_built!("sqlite-lean", sqlite_lean::CALLS),
     },
     EngineKind {
         scheme: "sqlite+lib",
         summary: "any library with SQLite's C interface, loaded at run time: the system's SQLite, another version or build, SQLCipher",
         example: "sqlite+lib:PATH?library=FILE&journal=wal&sync=full, sqlite+lib::memory:?library=FILE",
-        // Not for a quick look: which library is meant, a person says.
-        in_process: None,
+        in_process: Some(InProcess { file_ending: "lib.db", memory: true, variant_of: None, is_asked_for: true }),
+        starts_s: None,
         build: if_built!("sqlite-lib", sqlite_lib::CALLS),
     },
     EngineKind {
         scheme: "turso",
         summary: "Turso, SQLite's SQL written anew in Rust, built in; in process, on a file or in memory",
         example: "turso:PATH?journal=mvcc&sync=full, turso::memory:",
-        in_process: Some(InProcess { file_ending: "turso", memory: true, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "turso", memory: true, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("turso", turso::CALLS),
     },
     EngineKind {
@@ -258,6 +276,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "MariaDB, a private server, started for the run and removed after it",
         example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
         in_process: None,
+        starts_s: Some(2),
         build: if_built!("mysql", mysql::PRIVATE_MARIADB),
     },
     EngineKind {
@@ -265,6 +284,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "MySQL, a private server, started for the run and removed after it",
         example: "mysql+private:?ram=on&server=PATH",
         in_process: None,
+        starts_s: Some(6),
         build: if_built!("mysql", mysql::PRIVATE_MYSQL),
     },
     EngineKind {
@@ -272,6 +292,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "MariaDB, a running server",
         example: "mariadb://USER@HOST:PORT/DATABASE",
         in_process: None,
+        starts_s: None,
         build: if_built!("mysql", mysql::RUNNING),
     },
     EngineKind {
@@ -279,6 +300,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "MySQL, a running server",
         example: "mysql://USER@HOST:PORT/DATABASE, mysql://USER@HOST,HOST/DATABASE",
         in_process: None,
+        starts_s: None,
         build: if_built!("mysql", mysql::RUNNING),
     },
     EngineKind {
@@ -286,6 +308,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "MariaDB Galera, a private cluster on this machine, started for the run and removed after it",
         example: "mariadb+galera:?nodes=3&ram=on, mariadb+galera:DIRECTORY?flush_log=2",
         in_process: None,
+        starts_s: Some(10),
         build: if_built!("galera", galera::PRIVATE),
     },
     EngineKind {
@@ -293,6 +316,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "MariaDB Galera, a running cluster",
         example: "galera://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
         in_process: None,
+        starts_s: None,
         build: if_built!("galera", galera::RUNNING),
     },
     EngineKind {
@@ -300,6 +324,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "MySQL Group Replication, a private cluster on this machine, started for the run and removed after it",
         example: "mysql+group:?nodes=3&ram=on, mysql+group:DIRECTORY?flush_log=2",
         in_process: None,
+        starts_s: Some(20),
         build: if_built!("galera", galera::PRIVATE_GROUP),
     },
     EngineKind {
@@ -307,6 +332,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "MySQL Group Replication, a running cluster",
         example: "group://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
         in_process: None,
+        starts_s: None,
         build: if_built!("galera", galera::RUNNING_GROUP),
     },
     EngineKind {
@@ -314,6 +340,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "PostgreSQL, a private server, started for the run and removed after it",
         example: "postgres+private:?ram=on, postgres+private:DIRECTORY?synchronous_commit=off",
         in_process: None,
+        starts_s: Some(2),
         build: if_built!("postgres", postgres::PRIVATE),
     },
     EngineKind {
@@ -321,83 +348,95 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "PostgreSQL, a running server",
         example: "postgres://USER@HOST:PORT/DATABASE, postgres://USER@HOST,HOST/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
         in_process: None,
+        starts_s: None,
         build: if_built!("postgres", postgres::RUNNING),
     },
     EngineKind {
         scheme: "duckdb",
         summary: "DuckDB, an analytical database in process; its library is loaded at run time",
         example: "duckdb:PATH?library=FILE&writers=one, duckdb::memory:",
-        in_process: Some(InProcess { file_ending: "duckdb", memory: true, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "duckdb", memory: true, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("duckdb", duckdb::CALLS),
     },
     EngineKind {
         scheme: "firebird",
         summary: "Firebird embedded, without a server; its library is loaded at run time; in process, on a file",
         example: "firebird:PATH?sync=full&lock_timeout=1s",
-        in_process: Some(InProcess { file_ending: "fdb", memory: false, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "fdb", memory: false, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("firebird", firebird::CALLS),
     },
     EngineKind {
         scheme: "jdbc+h2",
         summary: "H2, a database in Java, in process; virtual machine and jar are loaded at run time",
         example: "jdbc+h2:PATH?jar=FILE&heap=1GiB, jdbc+h2::memory:",
-        in_process: Some(InProcess { file_ending: "h2", memory: true, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "h2", memory: true, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("jdbc", jdbc::H2),
     },
     EngineKind {
         scheme: "jdbc+hsqldb",
         summary: "HSQLDB, a database in Java, in process; virtual machine and jar are loaded at run time",
         example: "jdbc+hsqldb:PATH?jar=FILE&write_delay=0ms, jdbc+hsqldb::memory:",
-        in_process: Some(InProcess { file_ending: "hsqldb", memory: true, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "hsqldb", memory: true, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("jdbc", jdbc::HSQLDB),
     },
     EngineKind {
         scheme: "jdbc+derby",
         summary: "Derby, a database in Java, in process; virtual machine and jars are loaded at run time",
         example: "jdbc+derby:PATH?jar=FOLDER, jdbc+derby::memory:",
-        in_process: Some(InProcess { file_ending: "derby", memory: true, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "derby", memory: true, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("jdbc", jdbc::DERBY),
     },
     EngineKind {
         scheme: "jdbc+monetdb",
         summary: "MonetDB embedded, an analytical database, by its library for Java; loaded at run time",
         example: "jdbc+monetdb:PATH?jar=FOLDER, jdbc+monetdb::memory:",
-        in_process: Some(InProcess { file_ending: "monetdb", memory: true, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "monetdb", memory: true, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("jdbc", jdbc::MONETDB),
     },
     EngineKind {
         scheme: "fastdb",
         summary: "FastDB, a main-memory key-value store; its library is loaded at run time",
         example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
-        in_process: Some(InProcess { file_ending: "fastdb", memory: false, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "fastdb", memory: false, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("fastdb", fastdb::CALLS),
     },
     EngineKind {
         scheme: "lmdb",
         summary: "LMDB, built in; a key-value store in a memory-mapped file",
         example: "lmdb:PATH?sync=full",
-        in_process: Some(InProcess { file_ending: "lmdb", memory: false, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "lmdb", memory: false, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("lmdb", lmdb::CALLS),
     },
     EngineKind {
         scheme: "redb",
         summary: "redb, built in; a key-value store in a file or in memory",
         example: "redb:PATH?durability=immediate, redb::memory:",
-        in_process: Some(InProcess { file_ending: "redb", memory: true, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "redb", memory: true, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("redb", redb::CALLS),
     },
     EngineKind {
         scheme: "fjall",
         summary: "fjall, built in; a key-value store of log-structured merge trees, in a folder",
         example: "fjall:PATH?persist=sync_data",
-        in_process: Some(InProcess { file_ending: "fjall", memory: false, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "fjall", memory: false, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("fjall", fjall::CALLS),
     },
     EngineKind {
         scheme: "rocksdb",
         summary: "RocksDB, a key-value store of log-structured merge trees, in a folder; its library is loaded at run time",
         example: "rocksdb:PATH?sync=on&bloom=10",
-        in_process: Some(InProcess { file_ending: "rocksdb", memory: false, variant_of: None }),
+        in_process: Some(InProcess { file_ending: "rocksdb", memory: false, variant_of: None, is_asked_for: false }),
+        starts_s: None,
         build: if_built!("rocksdb", rocksdb::CALLS),
     },
     EngineKind {
@@ -405,6 +444,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "no-op engine, to measure the harness overhead",
         example: "null:",
         in_process: None,
+        starts_s: None,
         build: Build::In(Calls {
             version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
             available: |_| Ok(()),
@@ -499,6 +539,11 @@ pub(crate) fn is_here(target: &str) -> Result<(), String> {
 /// The ways in which a target's reads, writes and syncs can be made to fail.
 pub(crate) fn fault_ways(target: &str) -> &'static [Through] {
     kind_of(target).and_then(|kind| kind.calls().ok()).map_or(&[], |calls| calls.faults)
+}
+
+/// What the private server of a target takes to start, about, in seconds; nothing where there is none.
+pub(crate) fn starts_s(target: &str) -> u64 {
+    kind_of(target).and_then(|kind| kind.starts_s).unwrap_or(0)
 }
 
 /// Whether a round on a target needs a process of its own, because another's library would be in it.

@@ -1,6 +1,6 @@
 //! A round of the brokerage workload: database put back, run, checks.
 
-use super::databases::{Databases, PreparedDatabase};
+use super::databases::{At, Databases, PreparedDatabase};
 use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::failure::{Exit, Failure};
 use crate::plan::search::customers_rate;
@@ -36,7 +36,7 @@ pub(super) fn round(
     let workload = users::workload(&options);
     let history = match &request.history {
         Some(history) => history.clone(),
-        None => databases.begin(at, request.begins_alike)?,
+        None => databases.begin(At::Here(at), request.begins_alike)?,
     };
     spent.add("database", context.clock.now() - begun);
     let options = RunOptions { seed: request.own_seed(), ..options };

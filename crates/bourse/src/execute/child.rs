@@ -2,12 +2,15 @@
 //! on stdin, which answers with one on stdout, after those that tell of the round.
 
 use super::databases::Databases;
-use super::{RoundOutcome, RoundRequest, RunContext, processes, round};
+use super::{RoundOutcome, RoundRequest, RunContext, keeper, processes, round, sample};
 use crate::args::Database;
 use crate::failure::{Exit, Failure};
+use crate::plan::Brokerage;
 use crate::{engines, interrupt, live, output, progress, tpce};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -21,6 +24,20 @@ pub(super) enum Request {
     Round(Box<RoundRequest>),
     /// Be some of the users of a round.
     Users(Box<processes::Request>),
+    /// Make a database ready, and keep it for the rounds of others.
+    Keep {
+        /// The database, as a URL.
+        target: String,
+        /// The job of its rounds.
+        job: Box<Brokerage>,
+    },
+    /// Sample the transactions on a target.
+    Sample {
+        /// The target, as a URL.
+        target: String,
+        /// Folder of the official input files.
+        flat_in: Option<PathBuf>,
+    },
     /// Serve a database to drivers of this machine, and answer with the address.
     Serve {
         /// What is served, as a URL.
@@ -39,20 +56,33 @@ pub(crate) fn answer() -> Result<(), Failure> {
         .map_err(|error| error.to_string())
         .and_then(|_| serde_json::from_str(&line).map_err(|error| error.to_string()))
         .map_err(|error| Failure::usage(format!("this command is for the program itself alone: {error}")))?;
-    if let Request::Users(request) = request {
-        return processes::users(*request);
-    }
-    interrupt::end_with_parent()?;
-    // Whoever asks tells of what goes on.
-    progress::silence();
+    let silent = || {
+        // Whoever asks tells of what goes on.
+        progress::silence();
+        interrupt::end_with_parent()
+    };
     match request {
-        Request::Round(request) => reply(&crate::panics::caught(|| {
-            live::tell_parent();
-            let context = RunContext::of_round(request.call_limit_ns)?;
-            round::round(&request, &mut Databases::default(), &context, "")
-        })),
-        Request::Users(_) => Ok(()),
+        Request::Users(request) => processes::users(*request),
+        // It says itself what goes on.
+        Request::Keep { target, job } => keeper::keep(&target, &job),
+        Request::Round(request) => {
+            silent()?;
+            reply(&crate::panics::caught(|| {
+                live::tell_parent();
+                let context = RunContext::of_round(request.call_limit_ns)?;
+                round::round(&request, &mut Databases::default(), &context, "")
+            }))
+        }
+        Request::Sample { target, flat_in } => {
+            silent()?;
+            reply(&crate::panics::caught(|| {
+                let context = RunContext::of_round(u64::MAX)?;
+                let inputs = context.inputs(flat_in.as_deref())?;
+                sample::of_target(&target, &inputs, &context)
+            }))
+        }
         Request::Serve { target, database } => {
+            silent()?;
             let ended = tpce::serve::serve_here(&target, &database, |address| reply(&Ok(address)));
             // Nobody who has the address waits for another answer.
             ended.or_else(|failure| reply::<String>(&Err(failure)))
@@ -69,14 +99,23 @@ pub(super) fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Fai
 
 /// Has a round run by a process of its own.
 pub(super) fn run(request: &RoundRequest, interrupted: &AtomicBool) -> Result<RoundOutcome, Failure> {
-    let (workload, target) = (request.job.workload(), &request.target);
-    let lost = |cause: String| {
-        Failure::new(Exit::Target, format!("a round of {workload} on {target} was lost")).detail("cause", cause)
-    };
-    let (mut child, stdin) = start().map_err(lost)?;
+    let what = format!("a round of {} on {}", request.job.workload(), request.target);
+    ask(&Request::Round(Box::new(request.clone())), &request.target, &what, interrupted)
+}
+
+/// Has something done on a target by a process of its own, which answers once.
+pub(super) fn ask<T: DeserializeOwned>(
+    request: &Request,
+    target: &str,
+    what: &str,
+    interrupted: &AtomicBool,
+) -> Result<T, Failure> {
+    let lost = |cause: String| Failure::new(Exit::Target, format!("{what} was lost")).detail("cause", cause);
+    let (mut child, mut stdin) = start().map_err(lost)?;
     // The answer is read while the child runs: it may be longer than a pipe holds.
     let (stdout, stderr) = (line_reader(child.stdout.take()), reader(child.stderr.take()));
-    let told = tell(stdin, &Request::Round(Box::new(request.clone())));
+    let told = tell(&mut stdin, request);
+    drop(stdin);
     let status = wait(&mut child, interrupted, &stdout).map_err(|error| lost(error.to_string()))?;
     let text = |reader: JoinHandle<String>| reader.join().expect("reading does not panic");
     let (answer, words) = (text(stdout), text(stderr));
@@ -84,18 +123,23 @@ pub(super) fn run(request: &RoundRequest, interrupted: &AtomicBool) -> Result<Ro
         // It could not take its server with it.
         engines::cleanup(target);
     }
-    if let Ok(answer) = serde_json::from_str::<Result<RoundOutcome, Failure>>(&answer) {
+    if let Ok(answer) = serde_json::from_str::<Result<T, Failure>>(&answer) {
         return answer;
     }
-    let mut cause = match status.code() {
-        None => format!("its process was ended from outside: {status}"),
-        Some(_) => format!("its process gave no answer: {status}"),
-    };
+    let mut cause = no_answer(status);
     if let Err(error) = told {
         cause.push_str(&format!("; it could not be told what to do: {error}"));
     }
     let failure = lost(cause);
     Err(if words.trim().is_empty() { failure } else { failure.detail("its words", words.trim()) })
+}
+
+/// Why a process of ours that has ended gave no answer.
+pub(super) fn no_answer(status: ExitStatus) -> String {
+    match status.code() {
+        None => format!("its process was ended from outside: {status}"),
+        Some(_) => format!("its process gave no answer: {status}"),
+    }
 }
 
 /// Starts a process of ours that waits for its request.
@@ -113,7 +157,7 @@ pub(super) fn start() -> Result<(Child, ChildStdin), String> {
 }
 
 /// Tells a process of ours what to do.
-pub(super) fn tell(mut stdin: ChildStdin, request: &Request) -> Result<(), String> {
+pub(super) fn tell(stdin: &mut ChildStdin, request: &Request) -> Result<(), String> {
     let line = serde_json::to_string(request).map_err(|error| error.to_string())?;
     stdin.write_all(format!("{line}\n").as_bytes()).map_err(|error| error.to_string())
 }
@@ -148,7 +192,7 @@ fn line_reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
 }
 
 /// How long a process of ours may take to end once it has answered.
-const END: Duration = Duration::from_secs(10);
+pub(super) const END: Duration = Duration::from_secs(10);
 
 /// Waits for the child; an interruption that reached us alone is passed on to it. One that has answered and does not end, since a
 /// call of it never returns, is killed.

@@ -1,15 +1,17 @@
 //! Databases of the brokerage workload: each opened and loaded once, kept, and put back before a round.
 
 use super::RunContext;
+use super::keeper::Keeper;
 use super::system::SystemUnderTest;
 use crate::args::Database;
+use crate::engines;
 use crate::failure::Failure;
 use crate::plan::Brokerage;
 use crate::progress::Step;
 use crate::tpce::database::{Ready, engine_failure};
-use bourse_engine::{ErrorKind, Snapshot};
+use bourse_engine::{ErrorKind, Location, Snapshot};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// A target that was opened, with its database.
@@ -40,23 +42,75 @@ impl Size {
     }
 }
 
+/// A database that is ready.
+#[derive(Clone, Copy)]
+pub(super) enum At {
+    /// In this process.
+    Here(usize),
+    /// In a process of its own.
+    Apart(usize),
+}
+
+/// A database that a process of its own has in its care.
+struct Apart {
+    target: String,
+    size: Size,
+    place: String,
+    keeper: Rc<Keeper>,
+}
+
 /// A copy of a database, or why there is none.
 enum Kept {
-    Copy(Box<dyn Snapshot>),
+    Copy(Copy),
     Cannot(String),
+}
+
+/// A copy of a database.
+struct Copy {
+    target: String,
+    taken: Taken,
+}
+
+/// Who has taken a copy.
+enum Taken {
+    Here(Box<dyn Snapshot>),
+    Apart(Rc<Keeper>, String),
 }
 
 /// All databases of a run.
 #[derive(Default)]
 pub(crate) struct Databases {
     prepared: Vec<PreparedDatabase>,
+    /// Those of engines whose library would stay in this process.
+    apart: Vec<Apart>,
     copies: BTreeMap<String, Kept>,
     /// Cases at each place.
     cases: BTreeMap<String, u32>,
 }
 
 impl Databases {
-    /// The database of a target, opened and loaded unless it is already: its place among all.
+    /// The database of a target for rounds in other processes: prepared here, or where its library would stay in this process, by
+    /// a process of its own.
+    pub(super) fn prepared(&mut self, target: &str, job: &Brokerage, context: &RunContext) -> Result<At, Failure> {
+        if !engines::stays_loaded(target) {
+            return self.ready(target, job, context).map(At::Here);
+        }
+        let size = Size::of(&job.database);
+        if let Some(at) = self.apart.iter().position(|it| it.target == target && it.size == size) {
+            return Ok(At::Apart(at));
+        }
+        let place = self.place(target, &engines::location(target)?);
+        let step = Step::waiting(format!("preparing {target} in a process of its own"));
+        let keeper = Keeper::start(target, job, &context.interrupted);
+        match &keeper {
+            Ok(_) => step.done(),
+            Err(_) => step.abandon(),
+        }
+        self.apart.push(Apart { target: target.to_owned(), size, place, keeper: Rc::new(keeper?) });
+        Ok(At::Apart(self.apart.len() - 1))
+    }
+
+    /// The database of a target in this process, opened and loaded unless it is already: its place among all.
     pub(super) fn ready(&mut self, target: &str, job: &Brokerage, context: &RunContext) -> Result<usize, Failure> {
         let size = Size::of(&job.database);
         if let Some(at) = self.prepared.iter().position(|it| it.target == target && it.size == size) {
@@ -65,104 +119,156 @@ impl Databases {
         let inputs = context.inputs(job.database.flat_in.as_deref())?;
         let system = SystemUnderTest::open(target, job)?;
         let ready = system.ready(target, job, &inputs, &context.clock, &context.interrupted)?;
-        // Files are one database whatever the settings; what lives in a process is one engine's own.
-        let place = match system.engine().location().file() {
-            Some(path) => path.display().to_string(),
-            None => format!("{target} {}", self.prepared.len()),
-        };
+        let place = self.place(target, &system.engine().location());
         self.prepared.push(PreparedDatabase { target: target.to_owned(), system, ready, size, place });
         Ok(self.prepared.len() - 1)
     }
 
-    /// Counts a case that runs on a database.
-    pub(super) fn join(&mut self, at: usize) {
-        *self.cases.entry(self.prepared[at].place.clone()).or_default() += 1;
+    /// Files are one database whatever the settings; what lives in a process is one engine's own.
+    fn place(&self, target: &str, location: &Location) -> String {
+        match location.file() {
+            Some(path) => path.display().to_string(),
+            None => format!("{target} {}", self.prepared.len()),
+        }
     }
 
-    /// A database that is ready.
+    /// Counts a case that runs on a database.
+    pub(super) fn join(&mut self, at: At) {
+        let place = self.place_of(at).to_owned();
+        *self.cases.entry(place).or_default() += 1;
+    }
+
+    fn place_of(&self, at: At) -> &str {
+        match at {
+            At::Here(at) => &self.prepared[at].place,
+            At::Apart(at) => &self.apart[at].place,
+        }
+    }
+
+    /// A database that is ready in this process.
     pub(super) fn at(&self, at: usize) -> &PreparedDatabase {
         &self.prepared[at]
     }
 
     /// Makes a database ready for a round, and says in words what it is. If other rounds run on it, of its case or of another
     /// that shares it, each finds it as the first did.
-    pub(super) fn begin(&mut self, at: usize, others: bool) -> Result<String, Failure> {
-        let database = &self.prepared[at];
-        let history = database.ready.history.clone();
-        if !others && self.cases.get(&database.place).is_none_or(|cases| *cases <= 1) {
+    pub(super) fn begin(&mut self, at: At, others: bool) -> Result<String, Failure> {
+        let history = match at {
+            At::Here(at) => self.prepared[at].ready.history.clone(),
+            At::Apart(at) => self.apart[at].keeper.history.clone(),
+        };
+        let place = self.place_of(at).to_owned();
+        if !others && self.cases.get(&place).is_none_or(|cases| *cases <= 1) {
             return Ok(history);
         }
-        if let SystemUnderTest::Server(remote) = &database.system {
-            remote.begin_alike();
-            return Ok(history);
+        match at {
+            At::Here(at) => match &self.prepared[at].system {
+                SystemUnderTest::Server(remote) => {
+                    remote.begin_alike();
+                    return Ok(history);
+                }
+                SystemUnderTest::Coordinated(_) => {
+                    return Ok(format!(
+                        "{history}; further rounds begin with the database as this one leaves it: several drivers have it open"
+                    ));
+                }
+                SystemUnderTest::InProcess(_) => {}
+            },
+            At::Apart(_) => {}
         }
-        if let SystemUnderTest::Coordinated(_) = &database.system {
-            return Ok(format!(
-                "{history}; further rounds begin with the database as this one leaves it: several drivers have it open"
-            ));
-        }
-        match self.copies.get(&database.place) {
+        match self.copies.get(&place) {
             Some(Kept::Copy(copy)) => {
-                let took = database.restore(&**copy)?;
+                let took = copy.restore()?;
                 let how = copy.how();
                 Ok(format!("restored in {took:.1} s to the state before the first round: {history} ({how})"))
             }
             Some(Kept::Cannot(why)) => Ok(format!("as the round before left it: {why}")),
             None => {
-                let (kept, mut words) = database.keep(&history)?;
-                // The first round begins from the copy too: a file just loaded lies in the system's memory otherwise than one
-                // that was put back, and a run on it was a tenth faster.
-                if let Kept::Copy(copy) = &kept {
-                    let took = database.restore(&**copy)?;
-                    let _ = write!(words, " and put back in {took:.1} s, as before each round");
-                }
-                self.copies.insert(database.place.clone(), kept);
+                let begin = Instant::now();
+                let (kept, words) = match self.keep(at)? {
+                    Ok(copy) => {
+                        let took = seconds(begin);
+                        // The first round begins from the copy too: a file just loaded lies in the system's memory otherwise
+                        // than one that was put back, and a run on it was a tenth faster.
+                        let back = copy.restore()?;
+                        let words = format!(
+                            "{history}; snapshot for further rounds taken in {took:.1} s and put back in {back:.1} s, as before each \
+                             round"
+                        );
+                        (Kept::Copy(copy), words)
+                    }
+                    Err(why) => {
+                        let words =
+                            format!("{history}; further rounds begin with the database as this one leaves it: {why}");
+                        (Kept::Cannot(why), words)
+                    }
+                };
+                self.copies.insert(place, kept);
                 Ok(words)
             }
         }
     }
-}
 
-impl Databases {
+    /// A copy for the rounds to come, or why there can be none.
+    fn keep(&self, at: At) -> Result<Result<Copy, String>, Failure> {
+        let target = match at {
+            At::Here(at) => &self.prepared[at].target,
+            At::Apart(at) => &self.apart[at].target,
+        };
+        let step = Step::waiting(format!("taking a snapshot of {target}"));
+        let taken = match at {
+            At::Here(at) => self.prepared[at].copy().map(|taken| taken.map(Taken::Here)),
+            At::Apart(at) => {
+                let keeper = &self.apart[at].keeper;
+                keeper.copy().map(|taken| taken.map(|how| Taken::Apart(Rc::clone(keeper), how)))
+            }
+        };
+        step.done();
+        Ok(taken?.map(|taken| Copy { target: target.clone(), taken }))
+    }
+
     /// Puts databases back whose copies were kept, so that the next run finds them as this one did.
     pub(super) fn put_back(&mut self) -> Result<(), Failure> {
         for database in self.prepared.iter().filter(|it| it.system.engine().location().file().is_some()) {
             let Some(Kept::Copy(copy)) = self.copies.get(&database.place) else { continue };
-            database.restore(&**copy)?;
+            copy.restore()?;
         }
         Ok(())
     }
 }
 
 impl PreparedDatabase {
-    /// Puts the database back; how long it took, in seconds.
-    fn restore(&self, copy: &dyn Snapshot) -> Result<f64, Failure> {
-        let step = Step::waiting(format!("restoring {}", self.target));
-        let begin = Instant::now();
-        let restored = copy.restore();
-        step.done();
-        restored.map_err(|error| engine_failure(&self.target, &error))?;
-        Ok(seconds(begin))
-    }
-
-    /// A copy for the rounds to come, and what to say of it.
-    fn keep(&self, history: &str) -> Result<(Kept, String), Failure> {
-        let step = Step::waiting(format!("taking a snapshot of {}", self.target));
-        let begin = Instant::now();
-        let taken = self.system.engine().snapshot();
-        step.done();
-        match taken {
-            Ok(copy) => {
-                let words = format!("{history}; snapshot for further rounds taken in {:.1} s", seconds(begin));
-                Ok((Kept::Copy(copy), words))
-            }
+    /// A copy of the database, or why there can be none.
+    pub(super) fn copy(&self) -> Result<Result<Box<dyn Snapshot>, String>, Failure> {
+        match self.system.engine().snapshot() {
+            Ok(copy) => Ok(Ok(copy)),
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Full) => {
-                let why = error.message().to_owned();
-                let words = format!("{history}; further rounds begin with the database as this one leaves it: {why}");
-                Ok((Kept::Cannot(why), words))
+                Ok(Err(error.message().to_owned()))
             }
             Err(error) => Err(engine_failure(&self.target, &error)),
         }
+    }
+}
+
+impl Copy {
+    /// How it was made, in words.
+    fn how(&self) -> &str {
+        match &self.taken {
+            Taken::Here(copy) => copy.how(),
+            Taken::Apart(_, how) => how,
+        }
+    }
+
+    /// Puts the database back; how long it took, in seconds.
+    fn restore(&self) -> Result<f64, Failure> {
+        let step = Step::waiting(format!("restoring {}", self.target));
+        let begin = Instant::now();
+        let restored = match &self.taken {
+            Taken::Here(copy) => copy.restore().map_err(|error| engine_failure(&self.target, &error)),
+            Taken::Apart(keeper, _) => keeper.restore(),
+        };
+        step.done();
+        restored.map(|()| seconds(begin))
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `round` | one round of a job: a request in, an outcome out |
 //! | `brokerage`, `classic` | the round of each kind of job |
 //! | `child` | a round in a process of its own: the request and the outcome as JSON |
+//! | `keeper` | databases of engines whose library stays loaded: prepared, copied and put back by a process of their own |
 //! | `lost` | calls that never return |
 //! | `processes` | users in several processes on the same database: started together, their figures merged |
 //! | `server` | the application server of a case that is served |
@@ -32,6 +33,7 @@ mod databases;
 mod expected;
 mod find_max;
 mod judge;
+mod keeper;
 mod lost;
 mod processes;
 mod round;
@@ -48,7 +50,7 @@ pub(crate) use round::{RoundOutcome, RoundRequest};
 use crate::args::Execution;
 use crate::failure::{Exit, Failure};
 use crate::output::ResultFolder;
-use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about};
+use crate::plan::{Block, Brokerage, Job, OnFailure, Plan, PlannedCase, RoundsIn, about};
 use crate::progress::{Step, Whole, note};
 use crate::provenance::provenance;
 use crate::tpce::database::refuse_foreign;
@@ -56,7 +58,7 @@ use crate::{engines, interrupt, live, panics};
 use bourse_driver::{Clock as _, calibrate};
 use bourse_record::{RunFile, Warning};
 use bourse_serve::Address;
-use databases::Databases;
+use databases::{At, Databases};
 use scratch::Scratch;
 use std::path::Path;
 
@@ -77,9 +79,21 @@ impl Executed {
         RunFile { cases, ..self.begun }
     }
 
+    /// A failure if a case failed that others went on without.
+    fn all_ran(&self) -> Result<(), Failure> {
+        let failed = |case: &CaseRun| Some(format!("{}: {}", case.label(), case.failure.as_ref()?.line()));
+        let failed: Vec<_> = self.cases.iter().filter_map(failed).collect();
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let failure = Failure::new(Exit::Target, "some cases failed; the others are reported");
+        Err(failure.detail("failed", failed.join("\n")))
+    }
+
     /// The run's document, and what ended the run; a failure if nothing was measured.
     pub(crate) fn measured(mut self) -> Result<(RunFile, Result<(), Failure>), Failure> {
         let outcome = std::mem::replace(&mut self.outcome, Ok(()));
+        let outcome = outcome.and_then(|()| self.all_ran());
         let search = self.cases.iter().find_map(|case| case.planned.job.search());
         let file = self.file();
         if file.cases.is_empty() {
@@ -119,6 +133,9 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
     let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
     for case in plan.run_cases() {
         refuse_foreign_target(&case.target)?;
+    }
+    for engine in &plan.left_out {
+        note(&format!("left out: {engine}"));
     }
     if let Some(words) = about::announced(plan, &jiff::Zoned::now()) {
         note(&words);
@@ -258,7 +275,7 @@ impl Executor<'_> {
             if planned.not_run.is_some() || !self.is_prepared_here(planned) {
                 continue;
             }
-            match (self.databases.ready(&planned.target, job, &self.context), self.plan.on_failure) {
+            match (self.in_place(planned, job), self.plan.on_failure) {
                 (Ok(at), _) => self.databases.join(at),
                 (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => {
                     note(&format!("{}: failed: {}", case.label(), failure.line()));
@@ -268,6 +285,14 @@ impl Executor<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The database of a case for the rounds of this process, or of others.
+    fn in_place(&mut self, case: &PlannedCase, job: &Brokerage) -> Result<At, Failure> {
+        match case.rounds_in {
+            RoundsIn::ThisProcess => self.databases.ready(&case.target, job, &self.context).map(At::Here),
+            RoundsIn::Child => self.databases.prepared(&case.target, job, &self.context),
+        }
     }
 
     /// Whether a case's database is prepared by this process: its rounds run here, or its files are there for others.
@@ -432,8 +457,12 @@ impl Executor<'_> {
         // A process of its own has one round: what it finds is prepared here, or its own.
         request.begins_alike = false;
         if let (Job::Brokerage(job), true) = (turn.job, self.is_prepared_here(planned)) {
-            let at = self.databases.ready(&planned.target, job, &self.context)?;
+            let at = self.in_place(planned, job)?;
             request.history = Some(self.databases.begin(at, turn.begins_alike)?);
+            if let Job::Brokerage(job) = &mut request.job {
+                // It has been.
+                job.database.reload = false;
+            }
         }
         let step = Step::waiting(turn.label.to_owned());
         live::round(case.label(), turn.job.workload(), turn.is_probe);

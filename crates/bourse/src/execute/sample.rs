@@ -6,6 +6,7 @@
 //! written is in their figures.
 
 use super::brokerage::TIME_SPENT;
+use super::child::{self, Request};
 use super::{CaseRun, RunContext};
 use crate::args::CheckDepth;
 use crate::failure::{Exit, Failure};
@@ -45,13 +46,27 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
             Some(check) => check.clone(),
             None => {
                 let begin = context.clock.now();
-                let inputs = context.inputs(job.database.flat_in.as_deref())?;
                 let (status, evidence) = match job.driver() {
                     // One database beside the target's is enough.
                     Some(driver) if driver.number() > 1 && job.coordinate.is_some() => {
                         (CheckStatus::NotApplicable, "not run: driver 1 samples the transactions".to_owned())
                     }
-                    _ => of_target(&target, &inputs, context)?,
+                    _ if engines::stays_loaded(&target) => {
+                        let step = Step::waiting(format!("sampling transactions on {target}"));
+                        let flat_in = job.database.flat_in.clone();
+                        let request = Request::Sample { target: target.clone(), flat_in };
+                        let what = format!("the {NAME} on {target}");
+                        let sampled = child::ask(&request, &target, &what, &context.interrupted);
+                        match &sampled {
+                            Ok(_) => step.done(),
+                            Err(_) => step.abandon(),
+                        }
+                        sampled?
+                    }
+                    _ => {
+                        let inputs = context.inputs(job.database.flat_in.as_deref())?;
+                        of_target(&target, &inputs, context)?
+                    }
                 };
                 let check = Check {
                     name: NAME.to_owned(),
@@ -76,7 +91,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
 }
 
 /// What came of a target's sample, with its evidence.
-fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<(CheckStatus, String), Failure> {
+pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<(CheckStatus, String), Failure> {
     let side = match Side::of(target)? {
         Ok(side) => side,
         Err(why) => return Ok((CheckStatus::NotApplicable, format!("not run: {why}"))),

@@ -20,11 +20,12 @@ impl Server {
     /// Starts a server of a database; it loads what is not there.
     pub(super) fn start(target: &str, database: &Database, interrupted: &AtomicBool) -> Result<Self, Failure> {
         let lost = |why: String| Failure::new(Exit::Target, format!("the application server did not start: {why}"));
-        let (mut child, stdin) = start().map_err(lost)?;
+        let (mut child, mut stdin) = start().map_err(lost)?;
         let (stdout, stderr) = (child.stdout.take(), reader(child.stderr.take()));
         let mut server = Self { child, address: String::new() };
         let request = Request::Serve { target: target.to_owned(), database: database.clone() };
-        tell(stdin, &request).map_err(lost)?;
+        tell(&mut stdin, &request).map_err(lost)?;
+        drop(stdin);
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
             let mut lines = BufReader::new(stdout.expect("it was asked for")).lines();

@@ -2,6 +2,7 @@
 
 use super::{Block, Job, Plan, PlannedCase, show};
 use crate::args::Database;
+use crate::engines;
 use bourse_driver::SECOND;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +33,10 @@ pub(crate) fn round_ns(case: &PlannedCase) -> u64 {
             let made = if case.has_one_database() { 0 } else { by_days(ONCE_NS, &job.database) };
             job.lasts_ns().saturating_add(by_days(ROUND_NS, &job.database)).saturating_add(made)
         }
-        Job::Classic(job) => job.lasts_ns().map_or(WORK_NS, |ns| ns.saturating_add(BESIDE_NS)),
+        Job::Classic(job) => {
+            let started = engines::starts_s(&case.target).saturating_mul(SECOND);
+            job.lasts_ns().map_or(WORK_NS, |ns| ns.saturating_add(BESIDE_NS)).saturating_add(started)
+        }
     }
 }
 
@@ -40,7 +44,10 @@ pub(crate) fn round_ns(case: &PlannedCase) -> u64 {
 pub(crate) fn shared_ns(block: &Block) -> u64 {
     let shared = block.run_cases().filter(|case| case.has_one_database());
     let of_target = shared.filter_map(|case| match &case.job {
-        Job::Brokerage(job) => Some((&case.target, by_days(ONCE_NS, &job.database))),
+        Job::Brokerage(job) => {
+            let started = engines::starts_s(&case.target).saturating_mul(SECOND);
+            Some((&case.target, by_days(ONCE_NS, &job.database).saturating_add(started)))
+        }
         Job::Classic(_) => None,
     });
     of_target.collect::<BTreeMap<_, _>>().values().copied().fold(0, u64::saturating_add)

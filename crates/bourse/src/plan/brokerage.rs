@@ -4,7 +4,6 @@ use super::sweep::{Sweep, combinations, with_option};
 use super::targets::{self, default_target, with_size};
 use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
 use crate::args::{CheckDepth, Database, ExplicitlySet, MarketAge, Run, RunSettings, numbers};
-use crate::engines;
 use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_driver::SECOND;
@@ -397,7 +396,7 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
             label.push_str(&format!(" {name}={value}"));
         }
     }
-    let rounds_in = if engines::stays_loaded(&target) { RoundsIn::Child } else { RoundsIn::ThisProcess };
+    let rounds_in = RoundsIn::of_brokerage(&target);
     Ok(PlannedCase {
         label,
         subject: target.clone(),

@@ -69,6 +69,9 @@ pub(crate) struct Plan {
     pub(crate) files: Vec<String>,
     /// Folder for databases that is made for the run and removed with it.
     pub(crate) scratch: Option<PathBuf>,
+    /// Engines that are left out, and why.
+    #[serde(default)]
+    pub(crate) left_out: Vec<String>,
 }
 
 /// Cases that take turns.
@@ -130,6 +133,13 @@ pub(crate) enum RoundsIn {
     ThisProcess,
     /// One of its own for each round: its memory and its engine are its own.
     Child,
+}
+
+impl RoundsIn {
+    /// The process of rounds of the brokerage workload: one of its own where a library would stay in this one, beside another's.
+    pub(crate) fn of_brokerage(target: &str) -> Self {
+        if engines::stays_loaded(target) { Self::Child } else { Self::ThisProcess }
+    }
 }
 
 /// What a round that fails ends.
@@ -218,6 +228,7 @@ impl Plan {
             output: output.directory.clone(),
             files: files::OF_RUN.map(str::to_owned).into(),
             scratch: None,
+            left_out: Vec::new(),
         }
     }
 
@@ -349,6 +360,7 @@ mod tests {
             output: "runs".into(),
             files: Vec::new(),
             scratch: None,
+            left_out: Vec::new(),
         }
     }
 

@@ -1,9 +1,10 @@
-//! What `bourse quick` runs: every engine that works in this process and is here, chosen by what it can.
+//! What `bourse quick` runs: every engine that works in this process and is here, chosen by what it can; with `--all` private
+//! servers and clusters too.
 
 use super::brokerage::Brokerage;
 use super::classic::Asked;
 use super::targets::{self, size};
-use super::{Block, Job, Plan, PlannedCase, RoundsIn, about, nanoseconds};
+use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about, nanoseconds};
 use crate::args::{CheckDepth, Database, Quick};
 use crate::engines::{self, ENGINES, EngineKind};
 use crate::failure::Failure;
@@ -21,9 +22,12 @@ const CLASSIC_WARM_UP: Duration = Duration::from_millis(500);
 pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
     let classic = named(&arguments.workloads)?;
     let rounds = arguments.rounds;
-    // Its one round has the interval of its series.
-    let brokerage = Block { cases: brokerage_cases(arguments)?, rounds: 1 };
+    // Its one round has the interval of its series. Each server is there for its own round alone.
+    let (of_servers, here): (Vec<_>, Vec<_>) =
+        brokerage_cases(arguments)?.into_iter().partition(|case| engines::starts_s(&case.target) > 0);
+    let brokerage = Block { cases: here, rounds: 1 };
     let mut plan = Plan::of("quick", brokerage, arguments.seed, &arguments.execution, &arguments.output);
+    plan.blocks.extend(of_servers.into_iter().map(|case| Block { cases: vec![case], rounds: 1 }));
     for workload in classic {
         let asked = Asked {
             workload,
@@ -37,10 +41,16 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
             open_loop: None,
             search: None,
         };
-        plan.blocks.push(Block { cases: classic_cases(&asked)?, rounds });
+        plan.blocks.push(Block { cases: classic_cases(&asked, arguments.all)?, rounds });
     }
-    // Others' work makes it longer, but not by more than is left of its six minutes.
-    plan.repeats_at_most_ns = Some(LONGEST_NS.saturating_sub(about::about_ns(&plan)));
+    let about_ns = about::about_ns(&plan);
+    // Others' work makes it longer, but not by more than is left of its six minutes, or of all engines by a quarter.
+    let repeats_ns = if arguments.all { about_ns / 4 } else { LONGEST_NS.saturating_sub(about_ns) };
+    plan.repeats_at_most_ns = Some(repeats_ns);
+    if arguments.all {
+        plan.on_failure = OnFailure::LeaveOutCase;
+        plan.left_out = ENGINES.iter().filter(|kind| is_meant(kind, true)).filter_map(left_out).collect();
+    }
     plan.checked()
 }
 
@@ -59,10 +69,23 @@ fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     names.iter().map(find).collect()
 }
 
-/// The engines that work in this process and are here. Servers are no part of a quick look, and the null engine is part of
-/// every report already.
-fn here() -> impl Iterator<Item = &'static EngineKind> {
-    ENGINES.iter().filter(|kind| kind.in_process.is_some() && kind.version().is_ok())
+/// Whether an engine is part of it, if it is available: those that work in this process, or all that need no place of a person's.
+/// The null engine is part of every report already.
+fn is_meant(kind: &EngineKind, all: bool) -> bool {
+    match &kind.in_process {
+        Some(it) => all || !it.is_asked_for,
+        None => all && kind.starts_s.is_some(),
+    }
+}
+
+/// An engine that is not available, and why.
+fn left_out(kind: &EngineKind) -> Option<String> {
+    kind.version().err().map(|why| format!("{}: {why}", kind.scheme))
+}
+
+/// The engines that are meant and available.
+fn here(all: bool) -> impl Iterator<Item = &'static EngineKind> {
+    ENGINES.iter().filter(move |kind| is_meant(kind, all) && kind.version().is_ok())
 }
 
 /// Whether an engine is another build of one that is here too.
@@ -73,7 +96,7 @@ fn is_variant(kind: &EngineKind) -> bool {
 /// The brokerage workload on every engine that can run it: in a file, where it keeps what it does, or else in memory.
 fn brokerage_cases(arguments: &Quick) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
-    for kind in here().filter(|kind| !is_variant(kind)) {
+    for kind in here(arguments.all).filter(|kind| !is_variant(kind)) {
         let job = Brokerage {
             warm_up_ns: nanoseconds(WARM_UP),
             measure_ns: nanoseconds(arguments.duration.max(Duration::from_secs(1))),
@@ -81,17 +104,18 @@ fn brokerage_cases(arguments: &Quick) -> Result<Vec<PlannedCase>, Failure> {
             ..Brokerage::on(Database::of_days(arguments.days))?
         };
         let file = kind.file_target(&format!("tpce{}", size(&job.database)));
-        for target in file.into_iter().chain(kind.memory_target()) {
+        let server = kind.private_target(false);
+        for target in file.into_iter().chain(kind.memory_target()).chain(server) {
             if !users::needs(&engines::open(&target)?.capabilities()).is_empty() {
                 continue;
             }
             cases.push(PlannedCase {
                 label: target.clone(),
                 subject: target.clone(),
+                rounds_in: RoundsIn::of_brokerage(&target),
                 target,
                 job: Job::Brokerage(Box::new(job)),
                 varied: Vec::new(),
-                rounds_in: RoundsIn::ThisProcess,
                 not_run: None,
             });
             break;
@@ -102,10 +126,11 @@ fn brokerage_cases(arguments: &Quick) -> Result<Vec<PlannedCase>, Failure> {
 
 /// A classic workload on the fastest target of every engine: in memory, or in a file where there is nothing faster; labels
 /// say which workload they are of.
-fn classic_cases(asked: &Asked<'_>) -> Result<Vec<PlannedCase>, Failure> {
+fn classic_cases(asked: &Asked<'_>, all: bool) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
-    for kind in here() {
-        let Some(target) = kind.memory_target().or_else(|| kind.file_target("quick")) else { continue };
+    for kind in here(all) {
+        let in_process = kind.memory_target().or_else(|| kind.file_target("quick"));
+        let Some(target) = in_process.or_else(|| kind.private_target(true)) else { continue };
         let job = asked.job()?;
         let lacking = targets::lacking(&target, &job)?;
         cases.push(PlannedCase {
@@ -119,4 +144,48 @@ fn classic_cases(asked: &Asked<'_>) -> Result<Vec<PlannedCase>, Failure> {
         });
     }
     Ok(cases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use clap::Parser as _;
+
+    fn planned(arguments: &[&str]) -> Plan {
+        let Command::Quick(arguments) = Arguments::parse_from([&["bourse", "quick"], arguments].concat()).command
+        else {
+            panic!("another command")
+        };
+        plan(&arguments).unwrap()
+    }
+
+    #[test]
+    fn a_library_that_stays_loaded_has_a_process_for_each_round() {
+        for plan in [planned(&[]), planned(&["--all"])] {
+            for case in plan.cases().filter(|case| engines::stays_loaded(&case.target)) {
+                assert_eq!(case.rounds_in, RoundsIn::Child, "{}", case.label);
+            }
+        }
+        assert_eq!(RoundsIn::of_brokerage("sqlite+lib:x.db"), RoundsIn::Child);
+        assert_eq!(RoundsIn::of_brokerage("sqlite:x.db"), RoundsIn::ThisProcess);
+    }
+
+    #[test]
+    fn all_engines_are_run_or_named_with_a_reason() {
+        let plan = planned(&["--all", "--workloads", "point-read"]);
+        assert_eq!(plan.on_failure, OnFailure::LeaveOutCase);
+        for kind in ENGINES.iter().filter(|kind| kind.in_process.is_some() || kind.starts_s.is_some()) {
+            let beginning = kind.beginning();
+            let runs = plan.cases().any(|case| case.target.starts_with(&beginning));
+            let is_left_out = plan.left_out.iter().any(|words| words.starts_with(&beginning));
+            assert!(runs != is_left_out, "{}: {:?}", kind.scheme, plan.left_out);
+        }
+        // Servers that run at once would disturb one another.
+        let servers = |block: &Block| block.cases.iter().filter(|case| engines::starts_s(&case.target) > 0).count();
+        let brokerage = |block: &&Block| block.cases.iter().all(|case| matches!(case.job, Job::Brokerage(_)));
+        assert!(plan.blocks.iter().filter(brokerage).all(|block| servers(block) == 0 || block.cases.len() == 1));
+        let asked = |plan: &Plan| plan.cases().any(|case| case.target.starts_with("sqlite+lib:"));
+        assert!(!asked(&planned(&[])), "nobody has asked for a library");
+    }
 }

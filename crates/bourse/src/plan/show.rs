@@ -20,6 +20,12 @@ pub(crate) fn show(plan: &Plan) -> String {
         }
         text.push_str(&format!("     {}\n", order(block, number)));
     }
+    if !plan.left_out.is_empty() {
+        text.push_str("\nengines that are left out\n");
+    }
+    for engine in &plan.left_out {
+        text.push_str(&format!("     {engine}\n"));
+    }
     text.push_str(&format!("\nseed     {}\n", plan.seed));
     if plan.cases().any(|case| case.rounds_in == RoundsIn::Child) {
         text.push_str("process  each round of a microbenchmark or suite in a process of its own\n");

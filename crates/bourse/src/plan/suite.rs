@@ -50,6 +50,7 @@ pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePl
         on_failure: OnFailure::LeaveOutCase,
         files: files::OF_SUITE.map(str::to_owned).into(),
         scratch: Some(scratch),
+        left_out: Vec::new(),
         ..Plan::of(format!("suite-{}", suite.name), block, arguments.seed, how, &arguments.output)
     };
     Ok(SuitePlan { plan: plan.checked()?, cells, urls })

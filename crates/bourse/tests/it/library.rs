@@ -1,6 +1,8 @@
 //! Libraries with SQLite's C interface, loaded at run time.
 
-use crate::{output, text};
+#[cfg(target_os = "linux")]
+use crate::bourse;
+use crate::{load, output, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +49,62 @@ fn two_libraries_are_compared_and_told_apart() {
         assert_eq!(setting("library_sha256").len(), 64);
         assert!(!setting("source_id").is_empty() && !case.engine.compile_options.is_empty());
     }
+}
+
+/// The process of the program that has a database in its care.
+#[cfg(target_os = "linux")]
+fn keeper_of(program: u32) -> Option<u32> {
+    let children = fs::read_to_string(format!("/proc/{program}/task/{program}/children")).ok()?;
+    children.split_whitespace().find_map(|id| id.parse().ok())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_library_that_ends_its_process_while_it_loads_is_a_lost_target() {
+    let test = "a_library_that_ends_its_process_while_it_loads_is_a_lost_target";
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let name = std::env::var("BOURSE_SYSTEM_SQLITE").unwrap_or_else(|_| "libsqlite3.so.0".to_owned());
+    let Some(library) = copied(&name, folder.path(), "base.so", test) else { return };
+    let target = format!("sqlite+lib:x.db?library={}", library.display());
+    let mut command = bourse(folder.path(), &["tpce", "run", &target, "--for", "1s", "--warmup", "0s"]);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let program = command.spawn().expect("the program can be started");
+    let start = std::time::Instant::now();
+    while !folder.path().join("x.db.bourse-loading").exists() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(60), "nothing is loaded");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let keeper = keeper_of(program.id()).expect("the database is loaded by a process of its own");
+    let sent =
+        std::process::Command::new("kill").args(["-KILL", &keeper.to_string()]).status().expect("kill can be run");
+    assert!(sent.success(), "{keeper} is gone already");
+    let ended = program.wait_with_output().expect("it ends");
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("was lost while its database was prepared") && said.contains("signal: 9"), "{said}");
+}
+
+#[test]
+fn rounds_with_a_library_begin_from_a_copy_that_is_removed_with_the_run() {
+    let test = "rounds_with_a_library_begin_from_a_copy_that_is_removed_with_the_run";
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let name = std::env::var("BOURSE_SYSTEM_SQLITE").unwrap_or_else(|_| "libsqlite3.so.0".to_owned());
+    let Some(library) = copied(&name, folder.path(), "base.so", test) else { return };
+    load(folder.path(), "sqlite:x.db");
+    let target = format!("sqlite+lib:x.db?sync=off&library={}", library.display());
+    let length = ["--for", "1s", "--warmup", "0s", "--rounds", "2", "--json"];
+    let ended = output(folder.path(), &[&["tpce", "run", &target][..], &length].concat());
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    let run = bourse_record::RunFile::parse(&ended.stdout, Path::new("stdout")).expect("--json prints the run file");
+    let of_round = |round: usize| {
+        let facts = &run.cases[0].rounds[round].facts;
+        facts.iter().find(|fact| fact.name == "database").expect("it says what it began from").value.clone()
+    };
+    assert!(of_round(0).contains("snapshot for further rounds taken in "), "{}", of_round(0));
+    assert!(of_round(1).starts_with("restored in "), "{}", of_round(1));
+    let left: Vec<_> =
+        fs::read_dir(folder.path()).expect("it is there").map(|it| it.expect("it is").file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().contains("bourse-snapshot")), "{left:?}");
 }
 
 #[test]
