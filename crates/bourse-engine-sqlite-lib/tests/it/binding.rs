@@ -14,7 +14,7 @@ const EXPECTED: &str = "BOURSE_TEST_BOUND_EXPECTED";
 fn again(test: &str, preloaded: &[&Path], variables: &[(&str, &str)]) -> String {
     let preloaded: Vec<_> = preloaded.iter().map(|path| path.display().to_string()).collect();
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--include-ignored", "--nocapture"])
+        .args(["--exact", test, "--nocapture"])
         .env("LD_PRELOAD", preloaded.join(" "))
         .envs(variables.iter().copied())
         .output()
@@ -28,10 +28,10 @@ fn again(test: &str, preloaded: &[&Path], variables: &[(&str, &str)]) -> String 
 const ASKS: &str = "const char *sqlite3_sourceid(void) { return \"own\"; }
     int sqlite3_threadsafe(void) { return sqlite3_sourceid()[0] == 'o'; }";
 
+/// The tests below run this one in a process with preloaded libraries; by itself it has none to look at.
 #[test]
-#[ignore = "run by the tests below, in a process with preloaded libraries"]
 fn in_such_a_process() {
-    let library = PathBuf::from(std::env::var(LIBRARY).unwrap());
+    let Ok(library) = std::env::var(LIBRARY).map(PathBuf::from) else { return };
     let expected = std::env::var(EXPECTED).unwrap();
     let opened = open(&target(Path::new(":memory:"), &library, "memory=memdb"));
     if let Some(words) = expected.strip_prefix("refused: ") {
