@@ -12,6 +12,7 @@
 //! - [`proxy`] stands in front of a real server and makes faults; [`nothing_acknowledged_is_lost`] is what has to hold behind it.
 //! - [`certificates`] are made for servers that encrypt.
 //! - [`every_option_is_read_as_it_is_shown`] holds a grammar of targets to itself.
+//! - [`skipped`] tells of a test that was skipped.
 //! - [`ServerDump`] shows whether anything was changed on a MariaDB or MySQL server.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 
@@ -28,6 +29,7 @@ mod proxy_checks;
 mod records;
 pub mod server;
 mod server_dump;
+mod skipped;
 mod targets;
 mod waits;
 
@@ -40,5 +42,6 @@ pub use proxy_checks::{
 };
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
 pub use server_dump::ServerDump;
+pub use skipped::skipped;
 pub use targets::every_option_is_read_as_it_is_shown;
 pub use waits::{tells_what_a_writer_waits_on, waits_of_a_writer};

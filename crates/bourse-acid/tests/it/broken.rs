@@ -52,11 +52,10 @@ fn reading_what_is_not_committed_is_a_dirty_read() {
     assert!(i4.reason.contains("CA_BAL seen before the first ended"), "{}", i4.reason);
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn mariadb(test: &str) -> Option<bourse_engine_mysql::MysqlEngine> {
     use bourse_engine_mysql::{Flavour, installed};
     if let Err(why) = installed(Flavour::Mariadb, None) {
-        eprintln!("skipped: {test} ({why})");
+        bourse_testkit::skipped(test, why);
         return None;
     }
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };

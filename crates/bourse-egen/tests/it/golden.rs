@@ -10,11 +10,10 @@ pub(crate) fn path(test: &str, file: &str) -> Option<PathBuf> {
 }
 
 /// The folder a variable names.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub(crate) fn folder(test: &str, variable: &str) -> Option<PathBuf> {
     let folder = std::env::var_os(variable).map(PathBuf::from);
     if folder.is_none() {
-        eprintln!("skipped: {test} ({variable} is not set)");
+        bourse_testkit::skipped(test, format!("{variable} is not set"));
     }
     folder
 }

@@ -13,7 +13,6 @@ mod tpce;
 use bourse_engine_cluster::{ClusterEngine, Product, installed, open};
 
 /// A private cluster small enough for tests, or `None` where it cannot be had: then the test's name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn cluster(test: &str, product: Product, query: &str) -> Option<ClusterEngine> {
     let scheme = scheme(product);
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
@@ -21,7 +20,7 @@ fn cluster(test: &str, product: Product, query: &str) -> Option<ClusterEngine> {
     match installed(product, &engine.target().options) {
         Ok(_) => Some(engine),
         Err(why) => {
-            eprintln!("skipped: {test} ({why})");
+            bourse_testkit::skipped(test, why);
             None
         }
     }
@@ -36,10 +35,9 @@ fn scheme(product: Product) -> &'static str {
 }
 
 /// The same for a test that takes half a minute, which is skipped too unless `BOURSE_LONG_TESTS` says otherwise.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn long_cluster(test: &str, product: Product, query: &str) -> Option<ClusterEngine> {
     if std::env::var_os("BOURSE_LONG_TESTS").is_none() {
-        eprintln!("skipped: {test} (`cargo xtask full` runs it)");
+        bourse_testkit::skipped(test, "`cargo xtask full` runs it");
         return None;
     }
     cluster(test, product, query)

@@ -10,12 +10,11 @@ mod transactions;
 use bourse_engine_duckdb::{DuckDbEngine, info, open};
 
 /// Whether the library is there; prints the name of the test that is skipped if not.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 fn has_library(test: &str) -> bool {
     match info(None) {
         Ok(_) => true,
         Err(why) => {
-            eprintln!("skipped: {test} ({why})");
+            bourse_testkit::skipped(test, why);
             false
         }
     }

@@ -10,10 +10,7 @@ use std::path::Path;
 fn has_library(test: &str) -> bool {
     let is_named = std::env::var_os(LIBRARY_VARIABLE).is_some();
     if !is_named {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
-        {
-            eprintln!("skipped: {test} ({LIBRARY_VARIABLE} names no library)");
-        }
+        bourse_testkit::skipped(test, format!("{LIBRARY_VARIABLE} names no library"));
     }
     is_named
 }

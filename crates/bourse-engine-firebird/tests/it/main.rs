@@ -13,12 +13,11 @@ use bourse_engine_firebird::{FirebirdEngine, info, open};
 use std::path::Path;
 
 /// Whether library and engine are there; prints the name of the test that is skipped if not.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 fn is_there(test: &str) -> bool {
     match info(None) {
         Ok(_) => true,
         Err(why) => {
-            eprintln!("skipped: {test} ({why})");
+            bourse_testkit::skipped(test, why);
             false
         }
     }

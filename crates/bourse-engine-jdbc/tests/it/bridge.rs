@@ -15,7 +15,6 @@ fn instructions(class: &Path) -> Option<String> {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 fn the_class_is_compiled_from_its_source() {
     let folder = tempfile::tempdir().unwrap();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("java/bourse/jdbc/Bridge.java");
@@ -24,7 +23,7 @@ fn the_class_is_compiled_from_its_source() {
         .args([folder.path(), &source])
         .output();
     let Ok(compiled) = compiled else {
-        eprintln!("skipped: bridge::the_class_is_compiled_from_its_source (no javac)");
+        bourse_testkit::skipped("bridge::the_class_is_compiled_from_its_source", "no javac");
         return;
     };
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));

@@ -9,12 +9,11 @@ mod tpce;
 use bourse_engine_jdbc::{JdbcEngine, info, open};
 
 /// Whether jars and a virtual machine are there; prints the name of the test that is skipped if not.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 fn has(scheme: &str, test: &str) -> bool {
     match info(&format!("{scheme}:x")) {
         Ok(_) => true,
         Err(why) => {
-            eprintln!("skipped: {test} on {scheme} ({why})");
+            bourse_testkit::skipped(&format!("{test} on {scheme}"), why);
             false
         }
     }

@@ -19,7 +19,6 @@ fn server(test: &str, query: &str) -> Option<MysqlEngine> {
     flavoured(test, Flavour::Mariadb, query)
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn flavoured(test: &str, flavour: Flavour, query: &str) -> Option<MysqlEngine> {
     let scheme = match flavour {
         Flavour::Mariadb => "mariadb+private",
@@ -30,7 +29,7 @@ fn flavoured(test: &str, flavour: Flavour, query: &str) -> Option<MysqlEngine> {
     match installed(flavour, engine.target().options.server.as_deref()) {
         Ok(_) => Some(engine),
         Err(why) => {
-            eprintln!("skipped: {test} ({why})");
+            bourse_testkit::skipped(test, why);
             None
         }
     }

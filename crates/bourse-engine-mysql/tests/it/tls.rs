@@ -21,13 +21,12 @@ fn refused(target: &str, expected: &str) {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn a_connection_is_encrypted_and_checked_as_asked_for() {
     let test = "tls::a_connection_is_encrypted_and_checked_as_asked_for";
     let Some(owner) = server(test, "") else { return };
     let (right, wrong) = ("127.0.0.1", "localhost");
     let Some(certificates) = Certificates::make(right, "ann", "mysql") else {
-        eprintln!("skipped: {test} (there is no openssl)");
+        bourse_testkit::skipped(test, "there is no openssl");
         return;
     };
     let file = |name: &str| certificates.certificate(name);

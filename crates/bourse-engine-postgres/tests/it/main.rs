@@ -15,14 +15,13 @@ mod tpce;
 use bourse_engine_postgres::{PostgresEngine, installed, open};
 
 /// A private server small enough for tests, or `None` where none is installed: then the test's name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn server(test: &str, query: &str) -> Option<PostgresEngine> {
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
     let engine = open(&format!("postgres+private:?{memory}shared_buffers=64MiB&{query}")).unwrap();
     match installed(engine.target().options.server.as_deref()) {
         Ok(_) => Some(engine),
         Err(why) => {
-            eprintln!("skipped: {test} ({why})");
+            bourse_testkit::skipped(test, why);
             None
         }
     }

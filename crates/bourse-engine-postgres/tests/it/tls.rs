@@ -25,16 +25,15 @@ fn refused(target: &str, expected: &str) {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn a_connection_is_encrypted_and_checked_as_asked_for() {
     let test = "tls::a_connection_is_encrypted_and_checked_as_asked_for";
     let Some(owner) = server(test, "") else { return };
     if HOSTS.iter().any(|host| TcpListener::bind((*host, 5_432)).is_err()) {
-        eprintln!("skipped: {test} (port 5432 of {HOSTS:?} is not to be had)");
+        bourse_testkit::skipped(test, format!("port 5432 of {HOSTS:?} is not to be had"));
         return;
     }
     let Some(certificates) = Certificates::make(HOSTS[0], "postgres", "postgres") else {
-        eprintln!("skipped: {test} (there is no openssl)");
+        bourse_testkit::skipped(test, "there is no openssl");
         return;
     };
     let file = |name: &str| certificates.certificate(name);

@@ -20,10 +20,7 @@ fn engine(folder: &Path, query: &str) -> RocksDbEngine {
 fn has_library(test: &str) -> bool {
     let found = info(None);
     if let Err(why) = &found {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
-        {
-            eprintln!("skipped: {test} ({why})");
-        }
+        bourse_testkit::skipped(test, why);
     }
     found.is_ok()
 }

@@ -28,10 +28,7 @@ fn library(variable: &str, name: &str, test: &str) -> Option<PathBuf> {
         Ok(found) => Some(found.facts.iter().find(|(fact, _)| *fact == "library").unwrap().1.clone().into()),
         Err(why) => {
             assert!(named.is_none(), "{variable}: {why}");
-            #[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
-            {
-                eprintln!("skipped: {test} ({variable} names no library, and {why})");
-            }
+            bourse_testkit::skipped(test, format!("{variable} names no library, and {why}"));
             None
         }
     }

@@ -25,10 +25,7 @@ pub(crate) fn compiled(folder: &Path, test: &str, name: &str, functions: &str, l
     if compiled.is_ok_and(|output| output.status.success()) {
         return Some(made);
     }
-    #[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
-    {
-        eprintln!("skipped: {test} (no C compiler makes a library)");
-    }
+    bourse_testkit::skipped(test, "no C compiler makes a library");
     None
 }
 

@@ -389,10 +389,9 @@ fn a_page_size_that_cannot_be_had_is_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn a_file_in_memory_is_volatile_whatever_its_settings() {
     let Ok(directory) = tempfile::tempdir_in("/dev/shm") else {
-        eprintln!("skipped: a_file_in_memory_is_volatile_whatever_its_settings (no /dev/shm)");
+        bourse_testkit::skipped("a_file_in_memory_is_volatile_whatever_its_settings", "no /dev/shm");
         return;
     };
     let engine = engine(&directory.path().join("x.db"), "journal=wal&sync=full");

@@ -181,9 +181,8 @@ fn input_folders_that_cannot_be_used() {
 /// The official data, written by several threads, against the reference's hashes.
 #[test]
 fn files_are_the_references() {
-    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
     let (Some(golden), Some(flat_in)) = (std::env::var_os("BOURSE_GOLDEN"), std::env::var_os("BOURSE_FLAT_IN")) else {
-        eprintln!("skipped: files are the reference's (BOURSE_GOLDEN and BOURSE_FLAT_IN are not set)");
+        bourse_testkit::skipped("files are the reference's", "BOURSE_GOLDEN and BOURSE_FLAT_IN are not set");
         return;
     };
     let inputs = read_inputs(flat_in.as_ref()).expect("official input data");

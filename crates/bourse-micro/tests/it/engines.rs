@@ -114,11 +114,10 @@ fn on_fjall() {
     assert_eq!(lacking, KEYS_ALONE);
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
 fn on_rocksdb() {
     if let Err(why) = bourse_engine_rocksdb::info(None) {
-        eprintln!("skipped: on_rocksdb ({why})");
+        bourse_testkit::skipped("on_rocksdb", why);
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -127,11 +126,10 @@ fn on_rocksdb() {
     assert_eq!(lacking, KEYS_ALONE);
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
 fn on_duckdb() {
     if let Err(why) = bourse_engine_duckdb::info(None) {
-        eprintln!("skipped: on_duckdb ({why})");
+        bourse_testkit::skipped("on_duckdb", why);
         return;
     }
     let lacking = every_workload(&bourse_engine_duckdb::open("duckdb::memory:").unwrap());
@@ -143,12 +141,11 @@ fn on_duckdb() {
     assert_eq!(lacking, expected);
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
 fn on_fastdb() {
     let variable = bourse_engine_fastdb::LIBRARY_VARIABLE;
     if std::env::var_os(variable).is_none() {
-        eprintln!("skipped: on_fastdb ({variable} names no library)");
+        bourse_testkit::skipped("on_fastdb", format!("{variable} names no library"));
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -158,11 +155,10 @@ fn on_fastdb() {
     assert!(!lacking.iter().any(|words| words.contains("hash")), "it has hash indexes: {lacking:?}");
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
 fn on_a_private_mariadb() {
     if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
-        eprintln!("skipped: on_a_private_mariadb ({why})");
+        bourse_testkit::skipped("on_a_private_mariadb", why);
         return;
     }
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };

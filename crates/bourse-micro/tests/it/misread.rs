@@ -40,10 +40,7 @@ fn everywhere(name: &str, options: &[(&str, &str)], kinds: &[Misread], expected:
         let rocksdb = format!("rocksdb:{}?sync=off", folder.path().join("x.rocksdb").display());
         check(|| bourse_engine_rocksdb::open(&rocksdb).unwrap(), name, options, kinds, expected);
     } else {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-        {
-            eprintln!("skipped: {name} on RocksDB (its library is not installed)");
-        }
+        bourse_testkit::skipped(&format!("{name} on RocksDB"), "its library is not installed");
     }
     check(|| bourse_engine_sqlite::open("sqlite::memory:").unwrap(), name, options, kinds, expected);
 }

@@ -79,10 +79,10 @@ fn a_sample_has_every_kind_and_ends_with_an_order_to_cancel() {
 
 /// The long run of a release: `BOURSE_VERIFY=2000,3,100000` for customers, days and transactions.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so, a long one what it did")]
+#[expect(clippy::print_stderr, reason = "a long test says what it did")]
 fn as_many_transactions_as_asked_for_are_alike() {
     let Ok(asked) = std::env::var("BOURSE_VERIFY") else {
-        eprintln!("skipped: as_many_transactions_as_asked_for_are_alike (BOURSE_VERIFY is not set)");
+        bourse_testkit::skipped("as_many_transactions_as_asked_for_are_alike", "BOURSE_VERIFY is not set");
         return;
     };
     let numbers: Vec<i64> = asked.split(',').map(|number| number.parse().expect("three numbers")).collect();

@@ -49,10 +49,9 @@ impl Drop for Browser {
 
 impl Browser {
     /// None, and a word on it, where there is no browser.
-    #[expect(clippy::print_stderr, reason = "a skipped test says so")]
     fn start(test: &str) -> Option<Self> {
         let Some(program) = program() else {
-            eprintln!("skipped: {test} (there is no Chromium; BOURSE_CHROMIUM may name one)");
+            bourse_testkit::skipped(test, "there is no Chromium; BOURSE_CHROMIUM may name one");
             return None;
         };
         let folder = tempfile::tempdir().expect("a folder can be made");

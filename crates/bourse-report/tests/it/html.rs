@@ -428,10 +428,9 @@ fn an_ordinary_page_is_small_and_a_long_one_can_be_loaded() {
 
 /// Writes every fixture's page into the folder `BOURSE_PAGES`, to be looked at.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn pages_to_look_at() {
     let Some(folder) = std::env::var_os("BOURSE_PAGES") else {
-        return eprintln!("skipped: pages_to_look_at (BOURSE_PAGES names no folder)");
+        return bourse_testkit::skipped("pages_to_look_at", "BOURSE_PAGES names no folder");
     };
     let long = [("ten", ten_cases()), ("long", fixture::long())].map(|(name, file)| (name.to_owned(), html(&file)));
     for (name, page) in pages().into_iter().chain(long) {

@@ -57,11 +57,10 @@ fn a_round_over_a_socket_of_this_machine() {
 
 /// Where the file's mode does not keep another user out, the kernel's word does.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn another_user_is_refused() {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: local::another_user_is_refused (only root can become another user)");
+        bourse_testkit::skipped("local::another_user_is_refused", "only root can become another user");
         return;
     }
     let database = Database::new("another.db");

@@ -57,23 +57,21 @@ fn workloads_run(target: &str) {
 }
 
 /// Where DuckDB's library is not, the test's name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 #[test]
 fn duckdb_runs() {
     let library = match bourse_engine_duckdb::info(None) {
         Ok(found) => found.path,
-        Err(why) => return eprintln!("skipped: duckdb_runs ({why})"),
+        Err(why) => return bourse_testkit::skipped("duckdb_runs", why),
     };
     workloads_run(&format!("duckdb:x.duckdb?library={}", library.display()));
     workloads_run(&format!("duckdb::memory:?library={}", library.display()));
 }
 
 /// Where Firebird's library is not, the test's name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 #[test]
 fn firebird_runs() {
     if let Err(why) = bourse_engine_firebird::info(None) {
-        return eprintln!("skipped: firebird_runs ({why})");
+        return bourse_testkit::skipped("firebird_runs", why);
     }
     every_workload_runs("firebird:x.fdb");
     every_workload_runs("firebird:y.fdb?sync=off&serializable=tables");
@@ -88,7 +86,6 @@ fn turso_runs() {
 }
 
 /// Where a server is not installed, its name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 #[test]
 fn private_servers_run() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -100,7 +97,7 @@ fn private_servers_run() {
     ] {
         let found = listed.as_array().into_iter().flatten().find(|it| it["engine"] == engine).expect("it is listed");
         if found["version"].is_null() {
-            eprintln!("skipped: private_servers_run of {engine} ({})", found["unavailable"]);
+            bourse_testkit::skipped(&format!("private_servers_run of {engine}"), &found["unavailable"]);
             continue;
         }
         workloads_run(target);
@@ -119,10 +116,9 @@ fn group_replication_runs() {
 }
 
 /// Where a cluster cannot be had, the test's name is printed. The second round begins as the first did.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 fn cluster_runs(test: &str, product: Product, scheme: &str, name: &str, counter: &str) {
     if let Err(why) = bourse_engine_cluster::installed(product, &bourse_engine_cluster::Options::DEFAULT) {
-        return eprintln!("skipped: {test} ({why})");
+        return bourse_testkit::skipped(test, why);
     }
     let folder = tempfile::tempdir().expect("there is room for a folder");
     // The program is started without settings from the environment.
@@ -159,10 +155,7 @@ fn fjall_runs() {
 #[test]
 fn rocksdb_runs() {
     if let Err(why) = bourse_engine_rocksdb::info(None) {
-        #[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
-        {
-            eprintln!("skipped: rocksdb_runs ({why})");
-        }
+        bourse_testkit::skipped("rocksdb_runs", why);
         return;
     }
     workloads_run("rocksdb:x.rocksdb");
@@ -180,7 +173,6 @@ fn databases_in_java_run() {
 }
 
 /// A target whose jars are there; where they or a Java virtual machine are not, the test's name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 fn in_java(target: &str, settings: &str, test: &str) -> Option<String> {
     match bourse_engine_jdbc::info(target) {
         Ok(found) => {
@@ -188,7 +180,7 @@ fn in_java(target: &str, settings: &str, test: &str) -> Option<String> {
             Some(format!("{target}?jar={}{settings}", jars.display()))
         }
         Err(why) => {
-            eprintln!("skipped: {test} on {target} ({why})");
+            bourse_testkit::skipped(&format!("{test} on {target}"), why);
             None
         }
     }

@@ -149,14 +149,13 @@ fn drivers_that_cannot_share_are_refused() {
 
 /// On a server: half a minute, and only where the longer tests are asked for.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn three_drivers_share_a_server() {
     const NAME: &str = "coordinated::three_drivers_share_a_server";
     if std::env::var_os("BOURSE_LONG_TESTS").is_none() {
-        return eprintln!("skipped: {NAME} (BOURSE_LONG_TESTS is not set)");
+        return bourse_testkit::skipped(NAME, "BOURSE_LONG_TESTS is not set");
     }
     if let Err(why) = bourse_engine_postgres::installed(None) {
-        return eprintln!("skipped: {NAME} ({why})");
+        return bourse_testkit::skipped(NAME, why);
     }
     let memory = if Path::new("/dev/shm").is_dir() { "?ram=on" } else { "" };
     let server = bourse_engine_postgres::open(&format!("postgres+private:{memory}")).expect("a target");

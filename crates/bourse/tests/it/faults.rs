@@ -11,9 +11,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn skipped(name: &str, why: &str) {
-    eprintln!("skipped: faults::{name} ({why})");
+    bourse_testkit::skipped(&format!("faults::{name}"), why);
 }
 
 /// A process that runs: its number, its parent's, its arguments.

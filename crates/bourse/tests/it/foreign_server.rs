@@ -7,10 +7,9 @@ use bourse_testkit::ServerDump;
 use std::path::Path;
 
 /// A person's server, or `None` where none is installed: then the test's name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn server(test: &str, flavour: Flavour) -> Option<MysqlEngine> {
     if let Err(why) = installed(flavour, None) {
-        eprintln!("skipped: {test} ({why})");
+        bourse_testkit::skipped(test, why);
         return None;
     }
     let memory = if Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };

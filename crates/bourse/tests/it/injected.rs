@@ -10,9 +10,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn skipped(name: &str, why: &str) {
-    eprintln!("skipped: injected::{name} ({why})");
+    bourse_testkit::skipped(&format!("injected::{name}"), why);
 }
 
 /// Why nothing can be preloaded; `None` if it can.

@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The library of that name, as a path of its own in the folder; says which test is skipped if it is nowhere.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn copied(name: &str, folder: &Path, to: &str, test: &str) -> Option<PathBuf> {
     match bourse_engine_sqlite_lib::info(Some(name)) {
         Ok(found) => {
@@ -17,7 +16,7 @@ fn copied(name: &str, folder: &Path, to: &str, test: &str) -> Option<PathBuf> {
             Some(copy)
         }
         Err(why) => {
-            eprintln!("skipped: {test} ({why})");
+            bourse_testkit::skipped(test, why);
             None
         }
     }

@@ -11,9 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn skipped(name: &str, why: &str) {
-    eprintln!("skipped: live::{name} ({why})");
+    bourse_testkit::skipped(&format!("live::{name}"), why);
 }
 
 /// The samples of operations at an address.

@@ -94,7 +94,6 @@ fn tables_are_refused_before_anything_is_written() {
 }
 
 /// Each of the page's programs reads what the program wrote. An interpreter that is not there is told by name.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 #[test]
 fn programs_of_the_documentation_read_the_tables() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,7 +126,7 @@ fn programs_of_the_documentation_read_the_tables() {
         assert!(!blocks.is_empty(), "{language}");
         if let Err(why) = present {
             let why = why.lines().last().unwrap_or_default();
-            eprintln!("skipped: programs_of_the_documentation_read_the_tables in {language} ({why})");
+            bourse_testkit::skipped(&format!("programs_of_the_documentation_read_the_tables in {language}"), why);
             continue;
         }
         for block in blocks {
