@@ -26,6 +26,7 @@ mod processes;
 mod refused;
 mod run;
 mod serve;
+mod server_use;
 mod shown;
 mod suite;
 mod tables;

@@ -1,0 +1,45 @@
+//! What a run file tells of a private server: its own counters, its processor time, its memory.
+
+use crate::{output, text};
+use bourse_engine_mysql::Flavour;
+use std::path::Path;
+
+/// A run on each server that is installed; of another its name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[test]
+fn a_run_tells_what_a_private_server_counted_and_used() {
+    let mariadb = bourse_engine_mysql::installed(Flavour::Mariadb, None).err().map(|why| why.to_string());
+    let postgres = bourse_engine_postgres::installed(None).err().map(|why| why.to_string());
+    for (missing, target, counter) in [
+        (mariadb, "mariadb+private:?innodb_buffer_pool=64MiB&log_file=16MiB", "Com_commit"),
+        (postgres, "postgres+private:?", "xact_commit"),
+    ] {
+        if let Some(why) = missing {
+            eprintln!("skipped: server_use::a_run_tells_what_a_private_server_counted_and_used on {target} ({why})");
+            continue;
+        }
+        let memory = if Path::new("/dev/shm").is_dir() { "&ram=on" } else { "" };
+        let target = format!("{target}{memory}").replace("?&", "?");
+        tells(target.trim_end_matches('?'), counter);
+    }
+}
+
+fn tells(target: &str, counter: &str) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let size = ["-s", "rows=100", "--count", "1000", "--warmup", "0s", "--rounds", "1", "--no-wait"];
+    let ended = output(folder.path(), &[&["micro", "run", "update", target, "--json"][..], &size].concat());
+    assert_eq!(ended.status.code(), Some(0), "{target}: {}", text(&ended.stderr));
+    let run: serde_json::Value = serde_json::from_str(&text(&ended.stdout)).expect("a run file is JSON");
+    let round = &run["cases"][0]["rounds"][0];
+    let counters = round["counters"].as_array().expect("a list");
+    let counted = counters.iter().find(|it| it["name"] == counter).and_then(|it| it["count"].as_u64());
+    // Each update commits; what came before the counters were first asked for is in no difference.
+    assert!(counted > Some(0), "{target}: {counters:?}");
+    let seconds = |name: &str| round["server"][name].as_f64().expect("the server's process can be looked at");
+    assert!(seconds("cpu_user_s") + seconds("cpu_system_s") > 0.0, "{target}: {}", round["server"]);
+    assert!(round["io_source"].as_str().is_some_and(|source| source.starts_with("the server (")), "{target}");
+    let columns = round["series"]["columns"].as_array().expect("a list");
+    let memory = columns.iter().find(|it| it["metric"] == "server_memory_resident_bytes").expect("its memory");
+    let values: Vec<f64> = memory["values"].as_array().into_iter().flatten().filter_map(|it| it.as_f64()).collect();
+    assert!(values.iter().any(|bytes| *bytes > 1e6), "{target}: {memory}");
+}
