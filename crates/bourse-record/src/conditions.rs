@@ -179,6 +179,13 @@ pub enum SyncMeaning {
     Disk,
 }
 
+impl Conditions {
+    /// The driver's own queue, if the response times of an operation include it.
+    pub fn queue_of(&self, operation: &str) -> Option<&DriverQueue> {
+        self.driver_queue.as_ref().filter(|queue| queue.operations.iter().any(|name| name == operation))
+    }
+}
+
 /// A queue of the driver's own: whoever fills it pauses while it is full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DriverQueue {

@@ -118,6 +118,37 @@ impl Latency {
         Self { summary, histogram, clamped, unreadable, ..Self::default() }
     }
 
+    /// The times of several operations as those of one: what counts as slower than all others of its kind is slower than all of
+    /// any kind. None of none; without a time if a histogram could not be read, since the others alone would be another figure.
+    pub fn together<'l>(latencies: impl IntoIterator<Item = &'l Self>) -> Option<Self> {
+        latencies.into_iter().cloned().reduce(|all, each| all.with(&each))
+    }
+
+    fn with(mut self, other: &Self) -> Self {
+        let at_least = (self.at_least.is_some() || other.at_least.is_some()).then(|| {
+            let least = |it: &Self| it.at_least.as_deref().cloned().unwrap_or_else(|| it.clone());
+            Box::new(least(&self).with(&least(other)))
+        });
+        self.unreadable |= other.unreadable;
+        if let Some(more) = &other.histogram {
+            let all = self.histogram.get_or_insert_with(|| {
+                let mut empty = more.clone();
+                empty.reset();
+                empty
+            });
+            all.auto(true);
+            all.add(more).expect("a histogram that resizes itself takes any other");
+        }
+        if self.unreadable {
+            self.histogram = None;
+        }
+        self.summary = self.histogram.as_ref().filter(|all| !all.is_empty()).map(LatencySummary::of);
+        self.clamped = self.clamped.saturating_add(other.clamped);
+        self.slower = self.slower.saturating_add(other.slower);
+        self.together = self.together.max(other.together);
+        Self { at_least, ..self }
+    }
+
     /// Without those that failed, whose times are among these.
     fn without(mut self, failed: &[&Distribution]) -> Self {
         let failed = Self::over(failed);

@@ -85,6 +85,11 @@ pub(crate) fn duration_ns(nanoseconds: f64) -> String {
     format!("{} {unit}", significant(value, 3))
 }
 
+/// More than a duration in nanoseconds: `> 1.20 ms`.
+pub(crate) fn beyond_ns(nanoseconds: u64) -> String {
+    format!("> {}", duration_ns(nanoseconds as f64))
+}
+
 /// A length of time in seconds: `30 s`, `12.5 s`, `2 h 5 min`.
 pub(crate) fn seconds(value: f64) -> String {
     if !value.is_finite() {

@@ -5,7 +5,7 @@ use super::plot::style;
 use super::svg::{Anchor, Svg};
 use super::{Frame, Size};
 use crate::units;
-use crate::view::CaseView;
+use crate::view::{CaseView, OperationView, Quantile};
 
 /// Names of the options that cases differ in by at least two numbers, in order.
 pub(crate) fn swept<'a>(views: &[&CaseView<'a>]) -> Vec<&'a str> {
@@ -30,13 +30,32 @@ fn number(text: &str) -> Option<f64> {
     digits.trim().parse::<f64>().ok().map(|value| value * factor).filter(|value| value.is_finite() && *value >= 0.0)
 }
 
+/// The 90th percentile of a case's response times.
+#[derive(Clone, Copy)]
+struct P90 {
+    ns: f64,
+    /// It is more than that: one of the operations without a time.
+    is_beyond: bool,
+}
+
+impl P90 {
+    /// None where too few operations are beyond it.
+    fn of(operation: &OperationView) -> Option<Self> {
+        match operation.response.quantile(0.9)? {
+            Quantile::At(ns) => Some(Self { ns: ns as f64, is_beyond: false }),
+            Quantile::Beyond(ns) => Some(Self { ns: ns as f64, is_beyond: true }),
+            Quantile::TooFew => None,
+        }
+    }
+}
+
 /// A case along the axis.
 struct Point {
     x: f64,
     low: f64,
     figure: f64,
     high: f64,
-    p90_ns: Option<f64>,
+    p90: Option<P90>,
 }
 
 /// Results by an option, a curve for each of what else differs; none if fewer than two cases have a figure.
@@ -51,10 +70,10 @@ pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, 
             continue;
         };
         let (Some(figure), figures) = (view.valid_figure(), view.figures()) else { continue };
-        let p90_ns = view.headline_operation().and_then(|it| it.response.summary).map(|it| it.p90_ns as f64);
+        let p90 = view.headline_operation().and_then(P90::of);
         let interval = view.estimate().and_then(|it| it.interval).map(|it| (it.low, it.high));
         let (low, high) = interval.or(figures.first().copied().zip(figures.last().copied()))?;
-        let point = Point { x, low, figure, high, p90_ns };
+        let point = Point { x, low, figure, high, p90 };
         let name = rest(view, option);
         match curves.iter_mut().find(|(known, _)| *known == name) {
             Some((_, points)) => points.push(point),
@@ -67,7 +86,18 @@ pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, 
     for (_, points) in &mut curves {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
-    Some(draw(frame, &curves, option, views[0].unit(), size))
+    let mut response = "90th percentile of the response times".to_owned();
+    if views.iter().filter_map(|view| view.headline_operation()).any(|it| it.batches().is_some()) {
+        response.push_str(" of batches");
+    }
+    let mut queues = views.iter().filter_map(|view| view.driver_queue(&view.case.workload.headline_operation));
+    if let Some(queue) = queues.next() {
+        response.push_str(&format!(", which include the {queue}"));
+    }
+    if curves.iter().flat_map(|(_, points)| points).any(|point| point.p90.is_some_and(|it| it.is_beyond)) {
+        response.push_str("; more than the dot where a line goes up");
+    }
+    Some(draw(frame, &curves, option, [views[0].unit(), &response], size))
 }
 
 /// What tells a case from others, the option apart: its target and what else was swept.
@@ -86,7 +116,13 @@ fn rest(view: &CaseView<'_>, option: &str) -> String {
     if others.is_empty() { target.to_owned() } else { format!("{target} {}", others.join(" ")) }
 }
 
-fn draw(frame: &Frame<'_>, curves: &[(String, Vec<Point>)], option: &str, unit: &str, size: Size) -> String {
+fn draw(
+    frame: &Frame<'_>,
+    curves: &[(String, Vec<Point>)],
+    option: &str,
+    [unit, response]: [&str; 2],
+    size: Size,
+) -> String {
     const HIGH: f64 = 200.0;
     const GAP: f64 = 44.0;
     let (left, plot) = match size {
@@ -112,7 +148,7 @@ fn draw(frame: &Frame<'_>, curves: &[(String, Vec<Point>)], option: &str, unit: 
     type Panel = (String, Unit, fn(&Point) -> Option<f64>, bool);
     let panels: [Panel; 2] = [
         (unit.to_owned(), Unit::Count, |point| Some(point.figure), true),
-        ("90th percentile of the response times".to_owned(), Unit::Nanoseconds, |point| point.p90_ns, false),
+        (response.to_owned(), Unit::Nanoseconds, |point| Some(point.p90?.ns), false),
     ];
     let mut about = format!("Results by {option}.");
     for (title, unit_of_panel, of, spread) in &panels {
@@ -128,15 +164,25 @@ fn draw(frame: &Frame<'_>, curves: &[(String, Vec<Point>)], option: &str, unit: 
         for (at, (name, points)) in curves.iter().enumerate() {
             let class = style(at);
             let mut path = String::new();
+            let mut is_gap = true;
             for point in points {
-                let Some(value) = of(point) else { continue };
-                let command = if path.is_empty() { 'M' } else { 'L' };
+                let Some(value) = of(point) else {
+                    is_gap = true;
+                    continue;
+                };
+                let command = if is_gap { 'M' } else { 'L' };
+                is_gap = false;
                 path.push_str(&format!("{command}{:.1} {:.1}", x(point), y(value)));
+                let is_beyond = !*spread && point.p90.is_some_and(|it| it.is_beyond);
+                if is_beyond {
+                    svg.line(&format!("curve s{class}"), (x(point), y(value)), (x(point), top));
+                }
                 if *spread && point.high > point.low {
                     svg.line(&format!("curve s{class}"), (x(point), y(point.low)), (x(point), y(point.high)));
                 }
                 svg.circle(&format!("dot f{class}"), (x(point), y(value)), 3.5);
-                let words = format!("{name}\n{option} {}: {}", units::plain(point.x), unit_of_panel.text(value));
+                let more = if is_beyond { "> " } else { "" };
+                let words = format!("{name}\n{option} {}: {more}{}", units::plain(point.x), unit_of_panel.text(value));
                 svg.tip((x(point) - 8.0, y(value) - 8.0), (16.0, 16.0), &words);
                 if *spread {
                     about.push_str(&format!(" {name}, {}: {}.", units::plain(point.x), units::number(value)));

@@ -14,7 +14,7 @@ pub use pairs::{Incomparable, Pair, is_alike, stored_pairs, unlike};
 
 use crate::text::CsvText;
 use crate::units;
-use crate::view::of_round;
+use crate::view::{OperationView, of_round};
 use bourse_record::{Case, Provenance, Round, Workload, median};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
 use serde::Serialize;
@@ -175,6 +175,20 @@ fn response(round: &Round, workload: &Workload, at: usize) -> Option<f64> {
     of_round(round, &workload.headline_operation).get(at).copied().flatten()
 }
 
+/// How the names of response times begin.
+const RESPONSE: &str = "response ";
+
+/// What the name of a response time has to say beside it: that it is one of batches, and that it includes a queue of ours.
+fn of_response(pair: &Pair) -> String {
+    let of = |is: fn(&Case) -> bool, words| if is(&pair.base) || is(&pair.head) { words } else { "" };
+    let batches = |case: &Case| {
+        let operation = |round| OperationView::of(round, &case.workload.headline_operation);
+        case.rounds.iter().filter_map(operation).any(|it| it.batches().is_some())
+    };
+    let queue = |case: &Case| case.conditions.queue_of(&case.workload.headline_operation).is_some();
+    format!("{}{}", of(batches, " of batches"), of(queue, " with driver's queue"))
+}
+
 /// Whether every round of both sides has that metric. Rounds left out for their slow operations would make a side look better
 /// than it is.
 fn is_whole(pair: &Pair, metric: &Metric) -> bool {
@@ -288,9 +302,12 @@ impl Comparison {
             Difference { name: pair.base.workload.figure_unit().to_owned(), decides, verdict: Some(verdict), ..it }
         });
         let interval = headline.as_ref().and_then(|it| it.interval).filter(|_| pair.in_turn);
+        let note = of_response(pair);
         let of = |metrics: &[Metric]| -> Vec<Difference> {
             let whole = metrics.iter().filter(|metric| is_whole(pair, metric));
-            whole.filter_map(|metric| difference(pair, metric).ok()).collect()
+            let mut found: Vec<Difference> = whole.filter_map(|metric| difference(pair, metric).ok()).collect();
+            found.iter_mut().filter(|it| it.name.starts_with(RESPONSE)).for_each(|it| it.name.push_str(&note));
+            found
         };
         let (shown, mut others) = (of(&SHOWN), of(&METRICS));
         let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();

@@ -7,9 +7,10 @@ pub(super) fn text(compared: &Compared) -> String {
     let mut out = String::new();
     for it in &compared.comparisons {
         out.push_str(&format!("A: {}\nB: {}\n", printable(&it.base), printable(&it.head)));
+        let width = it.metrics.iter().map(|metric| metric.name.chars().count()).max().unwrap_or(0).max(20);
         for metric in &it.metrics {
             out.push_str(&format!(
-                "  {:<20} A {:>12}  B {:>12}  {:<48} {}\n",
+                "  {:<width$} A {:>12}  B {:>12}  {:<48} {}\n",
                 printable(&metric.name),
                 (metric.text)(metric.base),
                 (metric.text)(metric.head),

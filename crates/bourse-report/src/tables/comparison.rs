@@ -1,3 +1,4 @@
+use super::transactions::{DRIVER_QUEUE, queue};
 use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Remark, Standing};
@@ -127,6 +128,8 @@ pub(crate) fn comparisons(views: &[CaseView<'_>]) -> Vec<Table> {
 
 /// The cases side by side, as they come.
 pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
+    let in_batches = views.iter().filter_map(|view| view.headline_operation()).any(|it| it.batches().is_some());
+    let of_batches = |batches, each| if in_batches { batches } else { each };
     let heads = vec![
         Head::left("case", "case"),
         Head::left("durability", "durability"),
@@ -139,14 +142,16 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         Head::right("relative", "ratio_to_first"),
         Head::right("ratio from", "ratio_low").rank(2).folds(),
         Head::right("ratio to", "ratio_high").rank(2).folds(),
-        Head::right("p90", "p90_ns").rank(1),
+        Head::right(of_batches("p90 of batches", "p90"), "p90_ns").rank(1),
         Head::right("p90 relative", "p90_ratio_to_first").rank(4).folds(),
         Head::right("from", "p90_ratio_low").rank(7).folds(),
         Head::right("to", "p90_ratio_high").rank(7).folds(),
-        Head::right("p99", "p99_ns").rank(2),
+        Head::right(of_batches("p99 of batches", "p99"), "p99_ns").rank(2),
         Head::right("p99 relative", "p99_ratio_to_first").rank(4).folds(),
         Head::right("from", "p99_ratio_low").rank(7).folds(),
         Head::right("to", "p99_ratio_high").rank(7).folds(),
+        // Wherever there is room for a quantile.
+        Head::left("includes", DRIVER_QUEUE).rank(1).folds(),
         Head::right("CPU/op", "cpu_ns_each").rank(4),
         Head::right("bytes written/op", "written_bytes_each").rank(5),
         Head::right("syncs each", "syncs_each").rank(6),
@@ -221,7 +226,8 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
     let end = |of: fn(&Interval) -> f64| {
         Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
     };
-    let summary = figure.and(view.headline_operation()).and_then(|operation| operation.response.summary);
+    let headline = figure.and(view.headline_operation());
+    let quantile = |at: f64| Cell::quantile(headline.and_then(|operation| operation.response.quantile(at)));
     let [[p90, p90_low, p90_high], [p99, p99_low, p99_high]] = [1, 2].map(|at| {
         let ratio = first.filter(|_| figure.is_some()).and_then(|first| relative_quantile(view, first, at));
         let interval = ratio.and_then(|it| it.interval);
@@ -244,14 +250,15 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
         Cell::or_nothing(ratio.map(|ratio| Cell::figure(ratio.value, |_| ratio_text(&ratio)))),
         end(|it| it.low),
         end(|it| it.high),
-        Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p90_ns as f64))),
+        quantile(0.9),
         p90,
         p90_low,
         p90_high,
-        Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p99_ns as f64))),
+        quantile(0.99),
         p99,
         p99_low,
         p99_high,
+        Cell::or_nothing(headline.map(|operation| queue(view, operation))),
         Cell::or_nothing(cost.and_then(|it| it.cpu_ns).map(Cell::duration_ns)),
         Cell::or_nothing(cost.and_then(|it| it.written_bytes).map(|bytes| Cell::figure(bytes, units::bytes))),
         Cell::or_nothing(cost.and_then(|it| it.syncs).map(|syncs| Cell::figure(syncs, units::number))),

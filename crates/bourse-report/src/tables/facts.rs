@@ -390,6 +390,12 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
             say(name, join(&[Some(units::bytes(all)), parts(&sums, units::bytes), rate(all), each(all, units::bytes)]));
         }
     }
+    if let Some(percent) = view.client_percent() {
+        say(
+            "the client's share",
+            format!("{} of the processor time, the rest is the server's", units::percent(percent)),
+        );
+    }
     if let Some(busy) = view.server_cores_busy() {
         let busy = format!("{} cores busy, of those above", units::significant(busy, 3));
         let memory =

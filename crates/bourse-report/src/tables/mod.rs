@@ -17,4 +17,4 @@ pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{phase, rounds, series};
 pub(crate) use table::{Align, Cell, Head, Table, Tone};
 pub(crate) use time_split::time_split;
-pub(crate) use transactions::{DRIVER_QUEUE, latency, quantiles, server_times, service_times, transactions, under_way};
+pub(crate) use transactions::{latency, quantiles, server_times, service_times, take_queue, transactions, under_way};

@@ -1,6 +1,7 @@
 //! A table, once: terminal, Markdown and HTML show the text of its cells, CSV their values.
 
 use crate::units;
+use crate::view::Quantile;
 
 /// Which side a column's cells stand at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +106,16 @@ impl Cell {
 
     pub(crate) fn duration_ns(nanoseconds: f64) -> Self {
         Self::figure(nanoseconds, units::duration_ns)
+    }
+
+    /// A quantile of a latency: blank where fewer than ten are expected beyond it; where those that failed, were dropped or
+    /// never started reach down to it, it is more than the slowest of the others.
+    pub(crate) fn quantile(found: Option<Quantile>) -> Self {
+        match found {
+            None | Some(Quantile::TooFew) => Self::nothing(),
+            Some(Quantile::At(ns)) => Self::duration_ns(ns as f64),
+            Some(Quantile::Beyond(ns)) => Self { text: units::beyond_ns(ns), tone: Tone::Bad, ..Self::default() },
+        }
     }
 
     pub(crate) fn percent(percent: f64) -> Self {

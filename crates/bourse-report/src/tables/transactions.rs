@@ -1,6 +1,6 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Clock, Latency, OperationView, QUANTILES, Quantile, ServerLatency, over_rounds};
+use crate::view::{CaseView, Clock, Latency, OperationView, QUANTILES, ServerLatency, over_rounds};
 use bourse_record::{Interval, LatencySummary, Outcome, WorkloadKind};
 
 /// A figure of a latency distribution.
@@ -26,32 +26,20 @@ const COLUMNS: [Column; 7] = [
 ];
 
 fn latency_heads(view: &CaseView<'_>) -> impl Iterator<Item = Head> {
-    let in_batches = view.operations.iter().any(|operation| batches(operation).is_some());
+    let in_batches = view.operations.iter().any(|operation| operation.batches().is_some());
     COLUMNS.iter().map(move |(title, of_batches, csv, rank, _)| {
         Head::right(if in_batches { of_batches } else { title }, csv).rank(*rank)
     })
 }
 
-/// The cells of a latency. A quantile is blank where fewer than ten are expected beyond it; where those that failed or never
-/// started reach down to it, it is more than the slowest of the others.
+/// The cells of a latency.
 fn latency_cells(latency: &Latency) -> impl Iterator<Item = Cell> + use<'_> {
     let summary = latency.summary.filter(|summary| summary.count > 0);
-    let cell = move |figure: Figure| {
-        let found = match figure {
-            Figure::Mean => return Some(Cell::duration_ns(summary?.mean_ns)),
-            Figure::Quantile(quantile) => latency.quantile(quantile)?,
-            Figure::Max => latency.longest()?,
-        };
-        match found {
-            Quantile::TooFew => None,
-            Quantile::At(value) => Some(Cell::duration_ns(value as f64)),
-            Quantile::Beyond(value) => {
-                let text = format!("> {}", units::duration_ns(value as f64));
-                Some(Cell { text, tone: Tone::Bad, ..Cell::default() })
-            }
-        }
-    };
-    COLUMNS.iter().map(move |(.., figure)| Cell::or_nothing(cell(*figure)))
+    COLUMNS.iter().map(move |(.., figure)| match figure {
+        Figure::Mean => Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.mean_ns))),
+        Figure::Quantile(quantile) => Cell::quantile(latency.quantile(*quantile)),
+        Figure::Max => Cell::quantile(latency.longest()),
+    })
 }
 
 /// The table by transaction, or operation: how many, how fast for those who waited, and how they ended.
@@ -127,12 +115,27 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
 }
 
 /// Name of the column with the driver's own queue, in CSV.
-pub(crate) const DRIVER_QUEUE: &str = "driver_queue";
+pub(super) const DRIVER_QUEUE: &str = "driver_queue";
 
 /// The driver's own queue, where the response times include it.
-fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
-    let queue = view.conditions().driver_queue.as_ref().filter(|queue| queue.operations.contains(&operation.name));
-    Cell::or_nothing(queue.map(|queue| Cell::text(&format!("driver's queue of {}", queue.room))))
+pub(super) fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
+    Cell::or_nothing(view.driver_queue(&operation.name).map(|queue| Cell::text(&queue)))
+}
+
+/// Takes that column out of a table, for outputs that have a line below it instead; the line, if any row has that queue.
+pub(crate) fn take_queue(table: &mut Table) -> Option<String> {
+    let at = table.heads.iter().position(|head| head.csv == DRIVER_QUEUE)?;
+    // A void case has no times that anything could be part of.
+    let times: Vec<bool> = table.heads.iter().map(|head| head.csv.ends_with("_ns")).collect();
+    let is_timed = |row: &[Cell]| row.iter().zip(&times).any(|(cell, is_time)| *is_time && cell.text != units::NOTHING);
+    let rows = table.rows.iter().filter(|row| is_timed(row));
+    let rows: Vec<[String; 2]> = rows.map(|row| [row[0].text.clone(), row[at].value.clone()]).collect();
+    *table = table.clone().without(DRIVER_QUEUE);
+    let (with, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|[_, queue]| !queue.is_empty());
+    let queue = &with.first()?[1];
+    let names: Vec<&str> = with.iter().map(|[name, _]| name.as_str()).collect();
+    let of = if others.is_empty() { String::new() } else { format!(" of {}", names.join(" and ")) };
+    Some(format!("response times{of} include the {queue}"))
 }
 
 /// The same of what followed the rounds at a part of their rate.
@@ -287,13 +290,8 @@ fn failed_name(operation: &OperationView) -> Cell {
     Cell::text(&format!("{}, failed", operation.name)).tone(Tone::Bad)
 }
 
-/// How many were timed together, where that was more than one.
-fn batches(operation: &OperationView) -> Option<f64> {
-    operation.batch.filter(|batch| *batch > 1.05)
-}
-
 fn batch(operation: &OperationView) -> Cell {
-    Cell::or_nothing(batches(operation).map(|batch| Cell::figure(batch, |batch| units::significant(batch, 3))))
+    Cell::or_nothing(operation.batches().map(|batch| Cell::figure(batch, |batch| units::significant(batch, 3))))
 }
 
 fn troubling(count: u64, tone: Tone) -> Cell {

@@ -2,7 +2,7 @@
 
 use super::grid::{fill, grid};
 use super::paint::Paint;
-use crate::tables::{Table, Tone};
+use crate::tables::{Table, Tone, take_queue};
 use crate::units;
 use crate::view::{CaseView, Standing, case_words};
 use bourse_record::RunFile;
@@ -60,17 +60,30 @@ impl Page {
     }
 
     /// A table without the columns that are zero or have no room, named below it.
-    pub(super) fn table(&mut self, mut table: Table) {
-        let zeros = table.fold();
-        let grid = grid(table, self.width, self.paint);
-        self.out.push_str(&grid.text);
+    pub(super) fn table(&mut self, table: Table) {
+        let (zeros, dropped) = self.brief(table);
         if !zeros.is_empty() {
             self.paragraph(Tone::Faint, &format!("zero: {}", zeros.join(", ")), 2);
         }
-        if !grid.dropped.is_empty() {
-            let dropped = format!("hidden columns (narrow terminal): {}", grid.dropped.join(", "));
+        if !dropped.is_empty() {
+            let dropped = format!("hidden columns (narrow terminal): {}", dropped.join(", "));
             self.paragraph(Tone::Faint, &dropped, 2);
         }
+    }
+
+    /// The same without their names, which it returns: those that are zero, and those without room. Below it stands what its
+    /// response times include.
+    pub(super) fn brief(&mut self, mut table: Table) -> (Vec<&'static str>, Vec<&'static str>) {
+        let queue = take_queue(&mut table);
+        let zeros = table.fold();
+        let times = table.heads.iter().filter(|head| head.csv.ends_with("_ns"));
+        let times: Vec<&str> = times.map(|head| head.title).collect();
+        let grid = grid(table, self.width, self.paint);
+        self.out.push_str(&grid.text);
+        if let Some(queue) = queue.filter(|_| times.iter().any(|title| !grid.dropped.contains(title))) {
+            self.paragraph(Tone::Faint, &queue, 2);
+        }
+        (zeros, grid.dropped)
     }
 
     pub(super) fn paragraph_indented(&mut self, tone: Tone, text: &str) {

@@ -1,6 +1,6 @@
 //! The report on one screen: the answer, the table, what gives reason to doubt it, where the rest stands.
 
-use super::grid::{fill, grid};
+use super::grid::fill;
 use super::page::Page;
 use crate::tables::{self, Tone, by_class};
 use crate::units;
@@ -54,7 +54,7 @@ impl Page {
         if let Some(waits) = view.waits() {
             self.paragraph_indented(waits.tone, waits.verdict.as_deref().unwrap_or(&waits.text));
         }
-        let mut table = tables::transactions(view).without(tables::DRIVER_QUEUE);
+        let mut table = tables::transactions(view);
         // What runs beside the mix, and what nothing became of, stands in the page.
         let is_brokerage = view.case.workload.kind == WorkloadKind::Brokerage;
         let names: Vec<String> = view
@@ -67,9 +67,7 @@ impl Page {
         if table.rows.is_empty() {
             self.toned(Tone::Bad, "nothing was measured");
         } else {
-            table.fold();
-            let grid = grid(table, self.width, self.paint);
-            self.out.push_str(&grid.text);
+            self.brief(table);
         }
         self.cost(view);
     }
@@ -92,9 +90,8 @@ impl Page {
     /// Several cases: one table, then what holds for all of them.
     fn answers(&mut self, views: &[CaseView<'_>], told: &[Told]) {
         let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
-        let mut table = tables::comparison(&in_order, "all cases");
-        table.fold();
-        self.out.push_str(&grid(table, self.width, self.paint).text);
+        let table = tables::comparison(&in_order, "all cases");
+        self.brief(table);
         for remark in verdicts(told) {
             self.paragraph(remark.tone, &remark.text, 2);
         }

@@ -63,12 +63,7 @@ impl Page {
         if table.rows.is_empty() {
             self.toned(Tone::Bad, "nothing was measured");
         } else {
-            self.table(table.without(tables::DRIVER_QUEUE));
-            if let Some(queue) = &view.conditions().driver_queue {
-                let operations = queue.operations.join(" and ");
-                let words = format!("response times of {operations} include the driver's queue of {}", queue.room);
-                self.paragraph(Tone::Faint, &words, 2);
-            }
+            self.table(table);
         }
         self.under_way(view);
         let quantiles = tables::quantiles(view);

@@ -6,6 +6,9 @@ use bourse_record::{
     RunFile, ServerUse, Steadiness, WorkloadKind, median,
 };
 
+/// Age from which on a market owes as many Trade-Results as the mix has.
+const FULL_AGE_S: f64 = 900.0;
+
 /// A case with its rounds taken together.
 pub(crate) struct CaseView<'a> {
     pub(crate) file: &'a RunFile,
@@ -86,11 +89,22 @@ impl<'a> CaseView<'a> {
         median(&self.case.headlines()).filter(|_| self.standing() == Standing::Counts)
     }
 
-    /// What stands beside the headline of the brokerage: its Trade-Results a second.
+    /// What stands beside the headline of the brokerage: its Trade-Results a second, and of a market that still owes fewer of
+    /// them the part of the mix that is due: `346.0 TR/s (8.41 of 10 % due)`. Short: a line of a terminal has it.
     pub(crate) fn results(&self) -> Option<String> {
         let is_brokerage = self.case.workload.kind == WorkloadKind::Brokerage;
         let results = self.results_per_second().filter(|_| is_brokerage)?;
-        Some(format!("{} {}", units::number(results), units::printable(&self.case.workload.headline_unit)))
+        let due = self.due().map(|[due, full]| format!(" ({due:.2} of {} % due)", units::plain(full)));
+        let unit = units::printable(&self.case.workload.headline_unit);
+        Some(format!("{} {unit}{}", units::number(results), due.unwrap_or_default()))
+    }
+
+    /// The share of the mix, in percent, that the headline's operation owed in these intervals, and the share once the market is
+    /// old enough; none of a market that is.
+    fn due(&self) -> Option<[f64; 2]> {
+        let youngest = self.case.rounds.iter().filter_map(|round| round.market_age_s).reduce(f64::min)?;
+        let operation = self.headline_operation().filter(|_| youngest < FULL_AGE_S)?;
+        Some([operation.expected_percent?, operation.target_percent?])
     }
 
     /// Half the width of a single round's interval, in percent of its figure, as `± 2.6 %`; none of a figure that does not
@@ -173,17 +187,12 @@ impl<'a> CaseView<'a> {
     /// How old the market was when each interval began, and what share of Trade-Results it then owed; none for workloads
     /// without a market.
     pub(crate) fn market_age(&self) -> Option<String> {
-        const FULL_S: f64 = 900.0;
-        let ages: Vec<f64> = self.case.rounds.iter().filter_map(|round| round.market_age_s).collect();
-        let youngest = ages.iter().copied().reduce(f64::min)?;
-        let headline = &self.case.workload.headline_operation;
-        let owed = self.operations.iter().find(|it| it.name == *headline);
-        let owed = owed.and_then(|it| Some((it.expected_percent?, it.target_percent?)));
-        let owed = owed.filter(|_| youngest < FULL_S).map(|(expected, target)| {
+        let youngest = self.case.rounds.iter().filter_map(|round| round.market_age_s).reduce(f64::min)?;
+        let owed = self.due().map(|[expected, target]| {
             format!(
                 ": {expected:.2} % of the mix are Trade-Results that are due, {} % once it is {} old",
                 units::plain(target),
-                units::seconds(FULL_S)
+                units::seconds(FULL_AGE_S)
             )
         });
         Some(format!("{} when the interval began{}", units::seconds(youngest), owed.unwrap_or_default()))
@@ -202,6 +211,11 @@ impl<'a> CaseView<'a> {
     /// Unit of the headline.
     pub(crate) fn unit(&self) -> &'a str {
         self.case.workload.figure_unit()
+    }
+
+    /// The driver's own queue, in words, if an operation's response times include it.
+    pub(crate) fn driver_queue(&self, operation: &str) -> Option<String> {
+        self.case.conditions.queue_of(operation).map(|queue| format!("driver's queue of {}", queue.room))
     }
 
     /// The operation of the headline.
@@ -252,6 +266,13 @@ impl<'a> CaseView<'a> {
             return Some((server.cpu_user_s + server.cpu_system_s) / self.measured_s());
         }
         Some(self.mean("server_cpu_user")? + self.mean("server_cpu_system")?)
+    }
+
+    /// Our process's part of its processor time and the server's together, in percent; none without a server whose time is
+    /// known.
+    pub(crate) fn client_percent(&self) -> Option<f64> {
+        let (own, server) = (self.own_cores_busy()?, self.server_cores_busy()?);
+        Some(100.0 * own / (own + server)).filter(|percent| percent.is_finite())
     }
 
     /// Processor seconds of our process per second of measuring.

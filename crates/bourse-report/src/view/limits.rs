@@ -135,9 +135,9 @@ fn market_limits(roles: &[RoleSplit]) -> bool {
     market.busy() >= ALWAYS_BUSY && customers.share(Part::Blocked(BlockedOn::Queue)) >= PAUSED && engine < 0.5
 }
 
-/// Pauses of the customers, which a queue of the driver makes, and the response times that it is part of.
+/// Pauses of the customers, which the driver's queue makes when it is full.
 pub(super) fn pauses(view: &CaseView<'_>) -> Option<Remark> {
-    let queue = view.conditions().driver_queue.as_ref()?;
+    view.conditions().driver_queue.as_ref()?;
     let roles = roles(view);
     let (customers, market) = (of(&roles, CUSTOMERS)?, of(&roles, MARKET_USERS)?);
     let paused = customers.share(Part::Blocked(BlockedOn::Queue));
@@ -146,12 +146,7 @@ pub(super) fn pauses(view: &CaseView<'_>) -> Option<Remark> {
     }
     let busy = units::percent(100.0 * market.busy());
     let users = units::counted(market.threads, "market user was", "market users were");
-    let text = format!(
-        "customers paused {} of their time for the driver's queue of {}: {users} busy {busy}; the response times of {} include \
-         that queue",
-        units::percent(100.0 * paused),
-        queue.room,
-        queue.operations.join(" and "),
-    );
+    // A line of 80 columns: what the queue is part of stands below the table.
+    let text = format!("customers paused {} of their time: {users} busy {busy}", units::percent(100.0 * paused));
     Some(Remark::new(Tone::Doubtful, text))
 }

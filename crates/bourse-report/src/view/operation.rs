@@ -204,6 +204,11 @@ impl OperationView {
         self.completed + self.warned + self.rolled_back + self.too_few_rows
     }
 
+    /// How many were timed together, where that was more than one.
+    pub(crate) fn batches(&self) -> Option<f64> {
+        self.batch.filter(|batch| *batch > 1.05)
+    }
+
     /// By one of the two clocks.
     pub(crate) fn latency(&self, clock: Clock) -> &Latency {
         match clock {

@@ -1,9 +1,9 @@
 //! What a customer waits: response times at a part of the rate, where the users do not wait for one another.
 
-use super::{CaseView, Remark};
+use super::{CaseView, Latency, Quantile, Remark};
 use crate::tables::Tone;
 use crate::units;
-use bourse_record::{Case, LatencyPhase, LatencySummary, is_of_customers};
+use bourse_record::{Case, Conditions, LatencyPhase, is_of_customers};
 
 /// The phases after the rounds that kept their pace.
 fn phases<'a>(view: &CaseView<'a>) -> impl Iterator<Item = &'a LatencyPhase> + use<'a> {
@@ -15,7 +15,9 @@ fn phases<'a>(view: &CaseView<'a>) -> impl Iterator<Item = &'a LatencyPhase> + u
 pub(crate) fn latency_case(view: &CaseView<'_>) -> Option<Case> {
     let rounds: Vec<_> = phases(view).map(|phase| phase.round.clone()).collect();
     let is_told = !rounds.is_empty() && phases(view).all(LatencyPhase::kept_pace);
-    is_told.then(|| Case { rounds, ..view.case.clone() })
+    // What arrives on a schedule does not pause for the driver's queue, and waits in it no longer than a customer does.
+    let conditions = Conditions { driver_queue: None, ..view.case.conditions.clone() };
+    is_told.then(|| Case { rounds, conditions, ..view.case.clone() })
 }
 
 /// What a customer waits at that part of the rate, in a sentence; none where that was not measured.
@@ -38,14 +40,15 @@ pub(super) fn sentence(view: &CaseView<'_>) -> Option<Remark> {
     };
     let waits = CaseView::new(view.file, &case);
     let customers = waits.operations.iter().filter(|operation| is_of_customers(&operation.name));
-    let together = customers.filter_map(|operation| operation.response.histogram.clone()).reduce(|mut sum, each| {
-        sum.auto(true);
-        sum.add(&each).expect("a histogram that resizes itself takes any other");
-        sum
-    })?;
-    let summary = LatencySummary::of(&together);
-    let [p50, p99] = [summary.p50_ns, summary.p99_ns].map(|ns| units::duration_ns(ns as f64));
-    let text = format!("what a customer waits at {rate}: p50 {p50}, p99 {p99}");
-    let verdict = Some(format!("what a customer waits at {part} of that rate: p50 {p50}, p99 {p99}"));
+    let together = Latency::together(customers.map(|operation| &operation.response))?;
+    let found = [("p50", 0.5), ("p99", 0.99)].map(|(name, quantile)| match together.quantile(quantile) {
+        Some(Quantile::At(ns)) => format!("{name} {}", units::duration_ns(ns as f64)),
+        Some(Quantile::Beyond(ns)) => format!("{name} {}", units::beyond_ns(ns)),
+        Some(Quantile::TooFew) => format!("{name} not told (too few transactions)"),
+        None => format!("{name} not told (no times)"),
+    });
+    let found = found.join(", ");
+    let text = format!("what a customer waits at {rate}: {found}");
+    let verdict = Some(format!("what a customer waits at {part} of that rate: {found}"));
     Some(Remark { tone: Tone::Plain, text, verdict })
 }

@@ -10,5 +10,7 @@ mod fixture;
 mod history;
 mod html;
 mod screen;
+mod tails;
 mod text;
 mod versions;
+mod waits;

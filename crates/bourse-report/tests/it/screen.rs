@@ -2,7 +2,7 @@
 
 use crate::fixture;
 use bourse_record::{Durability, RunFile, Warning};
-use bourse_report::{screen, terminal};
+use bourse_report::{html, markdown, screen, terminal};
 
 const PAGE: Option<&str> = Some("bourse-runs/20260102-030405-tpce/report.html");
 
@@ -25,6 +25,50 @@ fn a_run_of_one_case_fits_a_screen_whatever_it_has_to_say() {
         assert!(shown.contains(" more remarks: -v)"), "{shown}");
         assert!(terminal(&file, width, false).contains("warning 49"), "the whole report has them all");
     }
+}
+
+/// Trade-Results of a young market are fewer than at its full age, at any rate: the figure alone looked too low.
+#[test]
+fn results_stand_beside_the_share_that_is_due() {
+    let with_age = |age_s, expected| {
+        let mut file = fixture::normal();
+        file.cases[0].rounds[0].market_age_s = age_s;
+        file.cases[0].rounds[0].operations[0].mix_expected_percent = expected;
+        file
+    };
+    let young = with_age(Some(6.0), Some(8.41));
+    let shown = screen(&young, 80, false, PAGE);
+    assert!(shown.contains("durable   100.0 TR/s (8.41 of 10 % due)\n"), "{shown}");
+    assert!(shown.lines().count() <= 24 && shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    for text in [terminal(&young, 80, false), markdown(&young), html(&young)] {
+        assert!(text.contains("100.0 TR/s (8.41 of 10 % due)"), "{text}");
+    }
+    for (age_s, expected) in [(Some(900.0), Some(9.98)), (None, None), (Some(6.0), None)] {
+        let shown = screen(&with_age(age_s, expected), 80, false, PAGE);
+        assert!(shown.contains("durable   100.0 TR/s\n"), "{shown}");
+    }
+}
+
+/// Below a tenth of pauses nothing said it, and the remark above was cut before it did.
+#[test]
+fn response_times_that_a_queue_of_ours_is_part_of_are_marked() {
+    let line = "response times of Trade-Result and Market-Feed include the driver's queue of 16\n";
+    let mut file = fixture::normal();
+    file.cases[0].rounds[0].time_split = None;
+    assert!(screen(&file, 80, false, PAGE).contains(line));
+    // An open loop has no such pauses.
+    file.cases[0].conditions.driver_queue = None;
+    assert!(!screen(&file, 80, false, PAGE).contains("driver's queue"));
+    let several = "response times include the driver's queue of 16\n";
+    assert!(!screen(&fixture::several(), 80, false, PAGE).contains(several), "no quantile has room");
+    let wide = screen(&fixture::several(), 120, false, PAGE);
+    assert!(wide.contains(several) && wide.contains("p90"), "{wide}");
+    // A case without it beside cases with it.
+    let mut mixed = fixture::several();
+    mixed.cases[0].conditions.driver_queue = None;
+    let wide = screen(&mixed, 120, false, PAGE);
+    assert!(wide.contains("response times of sqlite durable and sqlite in memory include the driver's"), "{wide}");
+    assert!(markdown(&mixed).contains("| includes |") && html(&mixed).contains("driver's queue of 16"));
 }
 
 #[test]
