@@ -7,7 +7,6 @@
 //! holds it to at least 93 %, where the length is enough for what the neighbours share.
 
 use crate::batch::{SeriesMean, autocorrelation_time, batches, interval_of};
-use crate::steady::{Answer, judge};
 use crate::{Estimate, Interval, LEVEL};
 
 /// Batches of a mean that is looked at.
@@ -72,20 +71,11 @@ pub fn is_known(rates: &[f64]) -> bool {
     })
 }
 
-/// Whether it can be told of a series of seconds that it is steady, or that it is not.
-pub fn is_told(seconds: &[f64]) -> bool {
-    judge(seconds, None, TOLERANCE).answer != Answer::Unknown
-}
-
-/// Whether a series of seconds is shown to be steady.
-pub fn is_steady(seconds: &[f64]) -> bool {
-    judge(seconds, None, TOLERANCE).answer == Answer::Yes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::SplitMix;
+    use crate::steady::{Answer, judge};
 
     /// Lengths of an interval at which it is looked at, the longest last.
     fn looks(shortest: u64, longest: u64) -> Vec<u64> {

@@ -181,9 +181,6 @@ pub fn run<'w>(
             if now >= throughput.due() {
                 throughput.row(now, sampler.ended(headline));
             }
-            if let Some(pace) = &mut pace {
-                pace.pass(now, &sampler, control);
-            }
             if now >= tick {
                 let queue = workload.queue_length();
                 let (done, seconds) = sampler.row(now, queue);
@@ -201,6 +198,10 @@ pub fn run<'w>(
                 });
                 // After a pause of the machine the series goes on from now rather than catching up on empty rows.
                 tick = if now >= tick + SECOND { now + SECOND } else { tick + SECOND };
+            }
+            // After the second's row, which a report on an interval that ends now has too.
+            if let Some(pace) = &mut pace {
+                pace.pass(now, &sampler, control);
             }
             let look = pace.as_ref().map_or(Nanos::MAX, |pace| pace.next(now, control));
             let next = tick.min(throughput.due()).min(marks.next(control)).min(look).min(now + 20 * MS).max(now);

@@ -2,7 +2,7 @@
 
 use crate::sampler::Sampler;
 use crate::{Control, MS, Nanos, Plan, SECOND};
-use bourse_record::{Stopping, StoppingRule, blocks_need_s};
+use bourse_record::{Steadiness, Steady, Stopping, StoppingRule, blocks_need_s};
 use bourse_stats::stopping;
 
 /// Rates in short steps, and the rule that looks at them.
@@ -76,7 +76,7 @@ impl Pace {
             return;
         }
         if !self.measuring {
-            if self.is_warm(now) {
+            if self.is_warm(now, sampler) {
                 let at = now + self.step_ns;
                 control.begin_measuring(at);
                 self.measure_from(at, sampler);
@@ -89,7 +89,9 @@ impl Pace {
             StoppingRule::RateKnown => {
                 stopping::is_known(&self.since(from)) && !self.can_be_judged_later(now, from, sampler)
             }
-            StoppingRule::SteadinessTold => stopping::is_told(&self.seconds(from)),
+            StoppingRule::SteadinessTold => {
+                self.steady(from, now, sampler, self.log_written_since(sampler)) != Steady::Unknown
+            }
         };
         self.stopping.looks += 1;
         self.look = from + stopping::next_look(now - from, self.longest.1);
@@ -111,15 +113,29 @@ impl Pace {
         self.look = from + shortest;
     }
 
+    /// What was written to the engine's log since the interval began, where the engine counts that.
+    fn log_written_since(&self, sampler: &Sampler<'_>) -> Option<f64> {
+        sampler.log_written().zip(self.log_written).map(|(now, then)| now.saturating_sub(then) as f64)
+    }
+
+    /// Seconds since the round began.
+    fn seconds(&self, at: Nanos) -> f64 {
+        at.saturating_sub(self.begin) as f64 / SECOND as f64
+    }
+
     /// Whether the interval has too few blocks to judge whether it is steady, and will have enough before it must end.
     fn can_be_judged_later(&self, now: Nanos, from: Nanos, sampler: &Sampler<'_>) -> bool {
-        let since_begin = |at: Nanos| at.saturating_sub(self.begin) as f64 / SECOND as f64;
-        let written = sampler.log_written().zip(self.log_written).map(|(now, then)| now.saturating_sub(then) as f64);
-        let needs = blocks_need_s(&sampler.series, since_begin(from), since_begin(now), written);
+        let written = self.log_written_since(sampler);
+        let needs = blocks_need_s(&sampler.series, self.seconds(from), self.seconds(now), written);
         needs.is_some_and(|seconds| seconds <= self.longest.1 as f64 / SECOND as f64)
     }
 
-    fn is_warm(&mut self, now: Nanos) -> bool {
+    /// What the report will say of the time between two moments, as far as is known now.
+    fn steady(&self, from: Nanos, to: Nanos, sampler: &Sampler<'_>, log_written: Option<f64>) -> Steady {
+        Steadiness::so_far(&sampler.series, self.seconds(from), self.seconds(to), log_written).steady
+    }
+
+    fn is_warm(&mut self, now: Nanos, sampler: &Sampler<'_>) -> bool {
         let passed = now - self.begin;
         match self.rule {
             StoppingRule::RateKnown => {
@@ -128,7 +144,7 @@ impl Pace {
             }
             StoppingRule::SteadinessTold => {
                 self.look = now + passed / 4;
-                stopping::is_steady(&self.seconds(self.begin + passed / 3))
+                self.steady(self.begin + passed / 3, now, sampler, None) == Steady::Yes
             }
         }
     }
@@ -138,10 +154,65 @@ impl Pace {
         let inside = |at: &&(Nanos, f64)| at.0 >= from + self.step_ns / 2;
         self.rates.iter().filter(inside).map(|(_, rate)| *rate).collect()
     }
+}
 
-    /// The same by seconds, which steadiness is judged by.
-    fn seconds(&self, from: Nanos) -> Vec<f64> {
-        let steps = (SECOND / self.step_ns).max(1) as usize;
-        self.since(from).chunks_exact(steps).map(|it| it.iter().sum::<f64>() / steps as f64).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_engine::NullEngine;
+    use bourse_record::LiveReader;
+
+    /// What a round of 5 minutes comes to whose second `at` has a throughput, a 99th percentile and a size of the log: the
+    /// seconds that were measured, whether the rule ended it, and what the report says of it.
+    fn told(second: impl Fn(u32) -> [f64; 3]) -> (u64, Stopping, Steady) {
+        let rule = StoppingRule::SteadinessTold;
+        let plan = Plan { warm_up_ns: 120 * SECOND, measure_ns: 180 * SECOND, until: Some(rule), ..Plan::default() };
+        let control = Control::new(&plan, 0);
+        let mut sampler = Sampler::new(&NullEngine, &[], LiveReader::new(Vec::new(), 0), 0);
+        let mut pace = Pace::of(&plan, 0, 0).expect("there is a rule");
+        let mut now = 0;
+        while !control.draining(now) {
+            now = pace.next(now, &control).min((now / SECOND + 1) * SECOND);
+            if now.is_multiple_of(SECOND) {
+                let at = (now / SECOND) as u32;
+                let names = ["throughput", "response_ns_p99", "log_bytes"];
+                let row = names.into_iter().zip(second(at)).map(|(name, value)| (name.to_owned(), Some(value)));
+                sampler.series.push(f64::from(at), row);
+            }
+            pace.pass(now, &sampler, &control);
+        }
+        let (from, to) = (control.measure_from(), control.measure_to());
+        let steady = pace.steady(from, to, &sampler, None);
+        ((to - from) / SECOND, pace.stopping, steady)
+    }
+
+    /// Scatters by some 3 %.
+    fn scatter(at: u32) -> f64 {
+        1.0 + 0.05 * (f64::from(at) * 12.9898).sin() * (f64::from(at) * 78.233).cos()
+    }
+
+    #[test]
+    fn an_interval_ends_as_soon_as_the_report_can_tell_that_it_is_steady() {
+        let (seconds, stopping, steady) = told(|at| [1_000.0 * scatter(at), 5e6 * scatter(at + 7), 0.0]);
+        assert_eq!((seconds, stopping.warmed_up, stopping.looks, stopping.reached), (60, true, 1, true));
+        assert_eq!(steady, Steady::Yes);
+    }
+
+    #[test]
+    fn a_checkpoint_cycle_and_a_log_that_grows_count_as_in_the_report() {
+        // Every 25 s a checkpoint, hardly to be seen in the throughput: ten of them are longer than the interval may last.
+        let (seconds, stopping, steady) = told(|at| [1_000.0 * scatter(at), 5e6 * scatter(at + 7), f64::from(at % 25)]);
+        assert_eq!((seconds, stopping.reached, steady), (180, false, Steady::Unknown));
+        // A log that goes on growing is told at once.
+        let (seconds, stopping, steady) = told(|at| [1_000.0 * scatter(at), 5e6 * scatter(at + 7), f64::from(at)]);
+        assert_eq!((seconds, stopping.reached, steady), (60, true, Steady::No));
+        assert!(!stopping.warmed_up, "a warm-up whose log grows is not steady");
+    }
+
+    #[test]
+    fn response_times_that_become_longer_end_no_warm_up() {
+        let (_, stopping, steady) =
+            told(|at| [1_000.0 * scatter(at), 5e6 * scatter(at + 7) * (f64::from(at) / 50.0).exp(), 0.0]);
+        assert_eq!((stopping.warmed_up, stopping.reached, steady), (false, true, Steady::No));
     }
 }
