@@ -6,7 +6,7 @@
 
 use crate::plan::{Job, Plan};
 use bourse_driver::Calibration;
-use bourse_record::Round;
+use bourse_record::{Round, Workload};
 use bourse_stats::signed_rank::expected_half_width;
 
 /// Pairs after which their scatter is told.
@@ -28,13 +28,14 @@ pub(super) fn before(plan: &Plan, calibration: &Calibration) -> Option<String> {
     ))
 }
 
-/// What the first pairs say of the pairs that are to come; none but after the third.
-pub(super) fn after(base: &[Round], head: &[Round], rounds: u32) -> Option<String> {
+/// What the first pairs say of the pairs that are to come, by the figure that the verdict will be about; none but after the third.
+pub(super) fn after(workload: &Workload, base: &[Round], head: &[Round], rounds: u32) -> Option<String> {
     if base.len() != PAIRS || head.len() != PAIRS || rounds as usize <= PAIRS {
         return None;
     }
     let ratio = |(one, other): (&Round, &Round)| {
-        (one.headline > 0.0 && other.headline > 0.0).then(|| (other.headline / one.headline).ln())
+        let (one, other) = (one.figure(workload), other.figure(workload));
+        (one > 0.0 && other > 0.0).then(|| (other / one).ln())
     };
     let ratios: Vec<f64> = base.iter().zip(head).map(ratio).collect::<Option<_>>()?;
     let half = expected_half_width(rounds as usize)? * deviation(&ratios)? / OF_THREE;
@@ -69,29 +70,95 @@ fn percent(half: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bourse_record::LatencySummary;
     use bourse_stats::{SplitMix, ratio_of_pairs};
+    use serde_json::json;
 
-    fn rounds(figures: &[f64]) -> Vec<Round> {
-        let round = |figure: &f64| {
-            let mut round: Round = serde_json::from_str(
-                r#"{ "offset_s": 0, "phases": [], "measured_s": 1, "headline": 0, "operations": [],
-                     "series": { "time_s": [], "columns": [] }, "cpu_user_s": 0, "cpu_system_s": 0, "read_bytes": 0,
-                     "written_bytes": 0, "facts": [], "checks": [], "warnings": [] }"#,
-            )
-            .unwrap();
-            round.headline = *figure;
-            round
+    fn workload(kind: &str) -> Workload {
+        let workload = json!({
+            "name": "w", "kind": kind, "parameters": [], "headline_operation": "Trade-Result", "headline_unit": "TR/s",
+            "nominal": null, "outcomes": [], "notice": null,
+        });
+        serde_json::from_value(workload).unwrap()
+    }
+
+    /// Rounds of a second with that headline, and with so many valid transactions of all kinds.
+    fn rounds(headlines: &[f64], transactions: u64) -> Vec<Round> {
+        let times = json!({ "summary": LatencySummary::default(), "hdr_base64": "", "clamped": 0 });
+        let round = |headline: &f64| {
+            let round = json!({
+                "offset_s": 0, "phases": [], "measured_s": 1, "headline": headline, "operations": [{
+                    "name": "Trade-Result", "outcomes": [{ "outcome": "completed", "code": 0, "count": transactions }],
+                    "retries": 0, "late": 0, "mix_target_percent": 10, "response": times, "service": times,
+                }],
+                "series": { "time_s": [], "columns": [] }, "cpu_user_s": 0, "cpu_system_s": 0, "read_bytes": 0,
+                "written_bytes": 0, "facts": [], "checks": [], "warnings": [],
+            });
+            serde_json::from_value(round).unwrap()
         };
-        figures.iter().map(round).collect()
+        headlines.iter().map(round).collect()
     }
 
     #[test]
     fn it_is_said_once_and_only_where_there_will_be_an_interval() {
-        let three = rounds(&[1.0, 2.0, 3.0]);
+        let after = |base: &[Round], head: &[Round], of| after(&workload("micro"), base, head, of);
+        let three = rounds(&[1.0, 2.0, 3.0], 0);
         assert!(after(&three, &three, 8).unwrap().contains("from ±0.0 % on"));
         assert_eq!(after(&three, &three, 5), None);
         assert_eq!(after(&three[..2], &three[..2], 8), None);
-        assert_eq!(after(&rounds(&[0.0; 3]), &three, 8), None);
+        assert_eq!(after(&rounds(&[0.0; 3], 0), &three, 8), None);
+    }
+
+    /// Trade-Results are a tenth of the transactions, and scatter three times as much.
+    #[test]
+    fn what_the_brokerage_can_show_goes_by_transactions_as_its_verdict_does() {
+        let (base, head) = (rounds(&[10.0, 30.0, 20.0], 500), rounds(&[20.0, 10.0, 30.0], 600));
+        let said = |kind| after(&workload(kind), &base, &head, 8).unwrap();
+        assert!(said("brokerage").contains("from ±0.0 % on"), "{}", said("brokerage"));
+        assert!(!said("micro").contains("from ±0.0 % on"), "{}", said("micro"));
+    }
+
+    /// Pairs of rounds of that length.
+    fn plan(rounds: u32, measure_ns: Option<u64>) -> Plan {
+        let mut plan = crate::plan::tests::plan(false);
+        for block in &mut plan.blocks {
+            block.rounds = rounds;
+            for case in &mut block.cases {
+                let Job::Classic(job) = &mut case.job else { panic!("a classic workload") };
+                job.measure_ns = measure_ns;
+            }
+        }
+        plan
+    }
+
+    #[test]
+    fn before_the_first_round_the_machine_says_what_can_be_shown() {
+        let quiet = Calibration {
+            sample_ns: 20.0,
+            lag_ns_p99: 0,
+            scatter_percent: 1.0,
+            loop_ns: 1e6,
+            second_deviation: Some(0.02),
+            others: 0.0,
+            stolen: 0.0,
+        };
+        let half = |plan: &Plan, calibration: &Calibration| {
+            let words = before(plan, calibration)?;
+            let (_, rest) = words.split_once("a difference of ±").expect(&words);
+            Some(rest.split_once(" %").expect(&words).0.parse::<f64>().unwrap())
+        };
+        let said = before(&plan(8, Some(1_000_000_000)), &quiet).unwrap();
+        assert!(said.starts_with("8 pairs of rounds can show a difference of ±"), "{said}");
+        let second = half(&plan(8, Some(1_000_000_000)), &quiet).unwrap();
+        // Of two rounds that each scatter by 2 %, over the root of eight pairs, with Student's quantile of few.
+        assert!((2.0..4.0).contains(&second), "{second}");
+        let longer = half(&plan(8, Some(4_000_000_000)), &quiet).unwrap();
+        assert!((1.8..2.2).contains(&(second / longer)), "{second} {longer}: four times as long is half the scatter");
+        let more = half(&plan(32, Some(1_000_000_000)), &quiet).unwrap();
+        assert!(more < 0.6 * second, "{more} {second}");
+        assert_eq!(before(&plan(5, Some(1_000_000_000)), &quiet), None, "five pairs have no interval");
+        assert_eq!(before(&plan(8, None), &quiet), None, "a load has no length");
+        assert_eq!(before(&plan(8, Some(1)), &Calibration { second_deviation: None, ..quiet }), None);
     }
 
     /// The expected half width is what intervals come to, on average over many sessions.

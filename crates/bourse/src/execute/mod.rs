@@ -369,7 +369,8 @@ impl Executor<'_> {
                 self.round_is_over(&case.planned);
             }
             if let (true, [one, other]) = (self.plan.compares, &*cases)
-                && let Some(words) = expected::after(one.rounds(), other.rounds(), of)
+                && let Some(case) = &one.case
+                && let Some(words) = expected::after(&case.workload, one.rounds(), other.rounds(), of)
             {
                 note(&words);
             }

@@ -319,7 +319,7 @@ fn varied(chosen: &[(&str, &str)]) -> Vec<NameValue> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn case(label: &str) -> PlannedCase {
@@ -344,7 +344,8 @@ mod tests {
         }
     }
 
-    fn plan(require_steady: bool) -> Plan {
+    /// Two rounds of three cases that load.
+    pub(crate) fn plan(require_steady: bool) -> Plan {
         Plan {
             name: "x".to_owned(),
             blocks: vec![Block { cases: vec![case("a"), case("b"), case("c")], rounds: 2 }],
