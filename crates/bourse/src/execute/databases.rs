@@ -68,6 +68,8 @@ enum Kept {
 /// A copy of a database.
 struct Copy {
     target: String,
+    /// Whether the database outlives the run.
+    is_in_files: bool,
     taken: Taken,
 }
 
@@ -211,10 +213,11 @@ impl Databases {
 
     /// A copy for the rounds to come, or why there can be none.
     fn keep(&self, at: At) -> Result<Result<Copy, String>, Failure> {
-        let target = match at {
-            At::Here(at) => &self.prepared[at].target,
-            At::Apart(at) => &self.apart[at].target,
+        let (target, location) = match at {
+            At::Here(at) => (&self.prepared[at].target, self.prepared[at].system.engine().location()),
+            At::Apart(at) => (&self.apart[at].target, engines::location(&self.apart[at].target)?),
         };
+        let is_in_files = location.file().is_some();
         let step = Step::waiting(format!("taking a snapshot of {target}"));
         let taken = match at {
             At::Here(at) => self.prepared[at].copy().map(|taken| taken.map(Taken::Here)),
@@ -224,14 +227,17 @@ impl Databases {
             }
         };
         step.done();
-        Ok(taken?.map(|taken| Copy { target: target.clone(), taken }))
+        Ok(taken?.map(|taken| Copy { target: target.clone(), is_in_files, taken }))
     }
 
     /// Puts databases back whose copies were kept, so that the next run finds them as this one did.
-    pub(super) fn put_back(&mut self) -> Result<(), Failure> {
-        for database in self.prepared.iter().filter(|it| it.system.engine().location().file().is_some()) {
-            let Some(Kept::Copy(copy)) = self.copies.get(&database.place) else { continue };
-            copy.restore()?;
+    pub(super) fn put_back(&self) -> Result<(), Failure> {
+        for kept in self.copies.values() {
+            if let Kept::Copy(copy) = kept
+                && copy.is_in_files
+            {
+                copy.restore()?;
+            }
         }
         Ok(())
     }

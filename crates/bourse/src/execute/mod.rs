@@ -252,15 +252,10 @@ impl Executor<'_> {
         }
         self.begin();
         let searched = cases.iter().any(CaseRun::is_searched);
-        if searched {
-            self.searches(block, cases)?
-        } else {
-            self.rounds(block, cases)?
-        }
-        let puts_back = |case: &CaseRun| matches!(&case.planned.job, Job::Brokerage(job) if job.puts_back);
-        if cases.iter().any(puts_back) {
-            self.databases.put_back()?;
-        }
+        let ran = if searched { self.searches(block, cases) } else { self.rounds(block, cases) };
+        // Also after a failure: the next run is not to begin with half of this one. What failed first is told.
+        let restored = self.databases.put_back();
+        ran.and(restored)?;
         if self.context.is_interrupted() {
             return Ok(());
         }
