@@ -205,10 +205,11 @@ fn writes(plan: &Plan) -> Vec<String> {
         return lines;
     }
     let mut places = BTreeSet::new();
-    for case in plan.cases().filter(|case| case.not_run.is_none()) {
+    let run = plan.blocks.iter().flat_map(|block| block.run_cases().map(|case| (case, block.rounds > 1)));
+    for (case, has_rounds) in run {
         let how = match &case.job {
             Job::Brokerage(job) if job.database.reload => "loaded anew",
-            Job::Brokerage(job) if job.puts_back => "loaded if it does not exist; restored after the run",
+            Job::Brokerage(job) if job.puts_back || has_rounds => "loaded if it does not exist; restored after the run",
             Job::Brokerage(_) => "loaded if it does not exist; kept after the run",
             Job::Classic(_) => "created for each round",
         };
