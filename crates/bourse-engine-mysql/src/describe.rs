@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 /// Variables that a figure depends on; a server has those that it knows.
-const VARIABLES: [&str; 34] = [
+const VARIABLES: [&str; 35] = [
     "tx_isolation",
     "transaction_isolation",
     "innodb_snapshot_isolation",
@@ -44,6 +44,7 @@ const VARIABLES: [&str; 34] = [
     "max_prepared_stmt_count",
     "query_cache_type",
     "thread_handling",
+    "local_infile",
     "wsrep_on",
     "have_ssl",
     "datadir",

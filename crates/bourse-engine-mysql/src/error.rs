@@ -23,7 +23,8 @@ fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
         1053 | 1077..=1080 | 1152 | 1158..=1161 | 1184 | 1927 | 1047 | 2002 | 2003 | 2006 | 2013 => {
             ErrorKind::ConnectionLost
         }
-        1062 | 1048 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1586 | 1761 | 1762 | 3819 | 4025 => {
+        // 1263 is NULL in a column without NULL, of LOAD DATA.
+        1062 | 1048 | 1169 | 1263 | 1216 | 1217 | 1451 | 1452 | 1557 | 1586 | 1761 | 1762 | 3819 | 4025 => {
             ErrorKind::Constraint
         }
         // A node of a replication group that is no part of it now: the server is offline or not elected yet, cannot wait for
@@ -37,6 +38,11 @@ fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
         _ if state.starts_with("23") => ErrorKind::Constraint,
         _ => ErrorKind::Other,
     }
+}
+
+/// A server's warning as the error that it is to us.
+pub(crate) fn warning(code: u16, message: String) -> EngineError {
+    EngineError::new(kind(code, "", &message), message).with_code(code.to_string())
 }
 
 /// A client's error as ours.
@@ -104,6 +110,7 @@ mod tests {
             (1105, "HY000", "unknown error", ErrorKind::Other),
             (1062, "23000", "Duplicate entry", ErrorKind::Constraint),
             (1452, "23000", "foreign key", ErrorKind::Constraint),
+            (1263, "", "Column set to default value; NULL supplied", ErrorKind::Constraint),
             (3819, "HY000", "check", ErrorKind::Constraint),
             (4025, "23000", "check", ErrorKind::Constraint),
             (1114, "HY000", "The table 't' is full", ErrorKind::Full),

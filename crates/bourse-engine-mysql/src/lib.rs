@@ -28,8 +28,11 @@
 //! table without it, or with a view, routine, event or trigger, is never replaced, and neither is one beside it that no
 //! loader made (`ownership`).
 //!
+//! Rows go to MySQL by `LOAD DATA LOCAL INFILE` where its `local_infile` is on, as on private servers, and by INSERT statements
+//! elsewhere.
+//!
 //! Files: `options` and `target` (what was asked for), `statement` and `value` (texts and values in the server's notation),
-//! `session` and `loader` (the seam), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `server` (private ones), `copy` (snapshots of those),
+//! `session` and `loader` (the seam), `local` (rows for `LOAD DATA LOCAL INFILE`), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `server` (private ones), `copy` (snapshots of those),
 //! `connect`, `describe` (what was run on), `status`
 //! (what the server counts and uses), `routines` (procedures in the server), `error` (codes).
 
@@ -39,6 +42,7 @@ mod describe;
 mod engine;
 mod error;
 mod loader;
+mod local;
 mod options;
 mod ownership;
 mod products;

@@ -2,6 +2,7 @@
 
 use crate::connect::Connector;
 use crate::error::error;
+use crate::local::LocalRows;
 use crate::ownership;
 use crate::session::through;
 use crate::value::write_literal;
@@ -21,6 +22,8 @@ pub struct DatabaseLoader {
     loading: String,
     /// Where the tables go that were there before.
     old: String,
+    /// Where the server takes rows as text.
+    local: Option<LocalRows>,
     is_done: bool,
 }
 
@@ -39,7 +42,7 @@ impl DatabaseLoader {
         take_lock(&mut connection, database)?;
         // From here on the lock is given back by whatever ends the loader; there is nothing else to undo yet.
         let [loading, old] = side_databases(database);
-        let mut this = Self { connection, database: database.to_owned(), loading, old, is_done: true };
+        let mut this = Self { connection, database: database.to_owned(), loading, old, local: None, is_done: true };
         ownership::refuse_foreign(&mut this.connection, database)?;
         // What a load that was killed has left; a database of that name which is somebody's is refused.
         ownership::drop_side(&mut this.connection, &this.old)?;
@@ -49,6 +52,7 @@ impl DatabaseLoader {
         this.run(&format!("USE `{}`", this.loading))?;
         // Parents may come after children that are made beside them; orphans are looked for after the load.
         this.run("SET SESSION foreign_key_checks = 0, SESSION unique_checks = 0")?;
+        this.local = LocalRows::of(&mut this.connection)?;
         Ok(this)
     }
 
@@ -124,6 +128,16 @@ impl Loader for DatabaseLoader {
             return Ok(());
         }
         let table = batch.table();
+        if let Some(local) = &mut self.local {
+            for index in 0..batch.len() {
+                let mut is_full = false;
+                batch.with_row(index, &mut |values| is_full = local.add(values));
+                if is_full || index + 1 == batch.len() {
+                    local.send(&mut self.connection, table)?;
+                }
+            }
+            return Ok(());
+        }
         let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
         let start = format!("INSERT INTO {} ({}) VALUES ", table.name, names.join(", "));
         let mut sql = start.clone();

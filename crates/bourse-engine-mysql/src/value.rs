@@ -1,7 +1,7 @@
 //! Values both ways: the binary protocol of prepared statements, and the text protocol of everything else.
 
 use bourse_engine::{Row, Value};
-use bourse_schema::{Date, Timestamp};
+use bourse_schema::{Date, Field as _, Timestamp};
 use mysql::consts::ColumnType;
 use std::borrow::Cow;
 
@@ -76,6 +76,63 @@ pub(crate) fn write_literal(out: &mut String, value: Value<'_>) {
         }
     };
     written.expect("a String takes all");
+}
+
+/// Appends a value as it stands in a file of `LOAD DATA`: fields end with a tab, lines with a newline, a backslash escapes.
+pub(crate) fn write_field(out: &mut Vec<u8>, value: Value<'_>) {
+    /// Of a larger scale, ten to its power does not fit twice into an `i64`.
+    const MOST_DIGITS: u8 = 18;
+    match value {
+        Value::Null => out.extend_from_slice(b"\\N"),
+        Value::Int(number) | Value::Decimal { units: number, scale: 0 } => number.write_flat(out),
+        Value::Bool(flag) => flag.write_flat(out),
+        Value::Decimal { units, scale: scale @ 1..=MOST_DIGITS } => {
+            let one = 10_u64.pow(u32::from(scale));
+            let magnitude = units.unsigned_abs();
+            if units < 0 {
+                out.push(b'-');
+            }
+            ((magnitude / one) as i64).write_flat(out);
+            // The one before the fraction keeps its zeros, and gives its place to the point.
+            let point = out.len();
+            ((magnitude % one + one) as i64).write_flat(out);
+            out[point] = b'.';
+        }
+        Value::Decimal { units, scale } => out.extend_from_slice(decimal_text(units, scale).as_bytes()),
+        Value::Real(number) => write_shown(out, format_args!("{number:e}")),
+        Value::Date(date) if is_written_fast(date) => date.write_flat(out),
+        Value::Date(date) => write_shown(out, format_args!("{date}")),
+        Value::Timestamp(moment) if is_written_fast(moment.date()) => moment.write_flat(out),
+        Value::Timestamp(moment) => write_shown(out, format_args!("{moment}")),
+        Value::Text(text) => write_escaped(out, text.as_bytes()),
+        Value::Blob(bytes) => write_escaped(out, bytes),
+    }
+}
+
+/// Whether the year has four digits.
+fn is_written_fast(date: Date) -> bool {
+    (0..=9_999).contains(&date.ymd().0)
+}
+
+fn write_shown(out: &mut Vec<u8>, shown: std::fmt::Arguments<'_>) {
+    use std::io::Write as _;
+    out.write_fmt(shown).expect("a Vec takes all");
+}
+
+fn write_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\t' | b'\n' | b'\\' | 0)) {
+        let (plain, special) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        out.extend_from_slice(match special[0] {
+            b'\t' => b"\\t",
+            b'\n' => b"\\n",
+            0 => b"\\0",
+            _ => b"\\\\",
+        });
+        rest = &special[1..];
+    }
+    out.extend_from_slice(rest);
 }
 
 /// A row as the client gives it.
@@ -209,6 +266,35 @@ mod tests {
         assert_eq!(read(MYSQL_TYPE_VAR_STRING, "a"), Value::Text("a"));
         assert_eq!(from_bytes(MYSQL_TYPE_BLOB, BINARY, b"a"), Value::Blob(b"a"));
         assert_eq!(from_bytes(MYSQL_TYPE_BIT, BINARY, &[1, 0]), Value::Int(256));
+    }
+
+    #[test]
+    fn fields_of_a_file_are_escaped() {
+        let field = |value| {
+            let mut out = Vec::new();
+            write_field(&mut out, value);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(field(Value::Null), "\\N");
+        assert_eq!(field(Value::Text("\\N")), "\\\\N");
+        assert_eq!(field(Value::Text("\ta\n\n'\"\\ \0b\r")), "\\ta\\n\\n'\"\\\\ \\0b\r");
+        assert_eq!(field(Value::Text("é\t")), "é\\t");
+        assert_eq!(field(Value::Blob(b"\x00\x5c\x09\x0a")), "\\0\\\\\\t\\n");
+        assert_eq!(field(Value::Bool(true)), "1");
+        assert_eq!(field(Value::Real(-0.15)), "-1.5e-1");
+        for number in [0, -1, i64::MIN, i64::MAX] {
+            assert_eq!(field(Value::Int(number)), number.to_string());
+            for scale in [0, 1, 2, 5, 17, 18, 19, 20, 30] {
+                let decimal = Value::Decimal { units: number, scale };
+                assert_eq!(field(decimal), decimal_text(number, scale), "{number} {scale}");
+            }
+        }
+        for year in [-1, 0, 1_000, 2_005, 9_999, 10_000] {
+            let date = Date::from_ymd(year, 12, 31);
+            assert_eq!(field(Value::Date(date)), date.to_string());
+            let moment = Timestamp::at(date, 86_399_999);
+            assert_eq!(field(Value::Timestamp(moment)), moment.to_string());
+        }
     }
 
     #[test]

@@ -166,6 +166,8 @@ fn arguments(flavour: Flavour, folder: &Path, options: &Options) -> Vec<String> 
     });
     if flavour == Flavour::Mysql {
         arguments.push("--mysqlx=OFF".to_owned());
+        // A load sends its rows so.
+        arguments.push("--local-infile=ON".to_owned());
     }
     arguments
 }

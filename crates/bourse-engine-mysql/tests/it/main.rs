@@ -6,6 +6,7 @@ mod conforms;
 mod faulty;
 mod foreign;
 mod loads;
+mod local;
 mod private;
 mod targets;
 #[cfg(all(unix, feature = "tls"))]
