@@ -242,7 +242,7 @@ impl Engine for ClusterEngine {
         // Nodes that all take changes leave out numbers, so that no two of them assign the same one.
         let assigned_keys = self.target.product == Product::Group && !self.target.options.spread;
         Capabilities {
-            sql: Some(SqlCapabilities { isolation, foreign_keys, checks: true }),
+            sql: Some(SqlCapabilities { isolation, foreign_keys, checks: true, row_conflicts: true }),
             concurrent_writers: true,
             snapshots: true,
             checkpoints: false,

@@ -144,6 +144,7 @@ impl Engine for DuckDbEngine {
                 // It has them, and refuses to change an indexed column of a row that another one refers to.
                 foreign_keys: false,
                 checks: true,
+                row_conflicts: true,
             }),
             concurrent_writers: !has_queue,
             snapshots: true,

@@ -120,6 +120,7 @@ impl Engine for FirebirdEngine {
                 },
                 foreign_keys: true,
                 checks: true,
+                row_conflicts: true,
             }),
             concurrent_writers: true,
             snapshots: true,

@@ -116,7 +116,12 @@ impl Engine for JdbcEngine {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            sql: Some(SqlCapabilities { isolation: self.product.isolation, foreign_keys: true, checks: true }),
+            sql: Some(SqlCapabilities {
+                isolation: self.product.isolation,
+                foreign_keys: true,
+                checks: self.product.checks,
+                row_conflicts: self.product.row_conflicts,
+            }),
             concurrent_writers: true,
             snapshots: self.product.snapshots,
             checkpoints: self.path.is_some() && self.product.checkpoint.is_some(),

@@ -40,6 +40,10 @@ pub(crate) struct Product {
     pub(crate) isolation: &'static [Isolation],
     /// Whether readers see versions, and are in nobody's way.
     pub(crate) snapshots: bool,
+    /// Whether it knows `CHECK`.
+    pub(crate) checks: bool,
+    /// Whether transactions that change different rows of one table can both commit.
+    pub(crate) row_conflicts: bool,
     /// Whether a statement that was prepared in a transaction is there when that was rolled back.
     pub(crate) keeps_statements: bool,
     /// Whether it takes dates and times of `java.time`.
@@ -119,6 +123,8 @@ const H2: Product = Product {
     // Its serializable level is a snapshot: two transactions may each miss what the other writes.
     isolation: SNAPSHOT_LEVELS,
     snapshots: true,
+    checks: true,
+    row_conflicts: true,
     keeps_statements: true,
     has_java_time: true,
     states: &[
@@ -270,6 +276,8 @@ const MONETDB: Product = Product {
     memory_end: End::LastConnection,
     levels: [8, 8, 8],
     keeps_statements: false,
+    checks: false,
+    row_conflicts: false,
     has_java_time: false,
     states: &[],
     // Its state is M0M10, as that of every error.

@@ -279,7 +279,12 @@ impl Engine for MysqlEngine {
             }
         };
         Capabilities {
-            sql: Some(SqlCapabilities { isolation, foreign_keys: self.target.options.foreign_keys, checks: true }),
+            sql: Some(SqlCapabilities {
+                isolation,
+                foreign_keys: self.target.options.foreign_keys,
+                checks: true,
+                row_conflicts: true,
+            }),
             concurrent_writers: true,
             snapshots: true,
             checkpoints: false,

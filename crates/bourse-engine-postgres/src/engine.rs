@@ -212,6 +212,7 @@ impl Engine for PostgresEngine {
                 isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
                 foreign_keys: true,
                 checks: true,
+                row_conflicts: true,
             }),
             concurrent_writers: true,
             snapshots: true,

@@ -369,6 +369,7 @@ impl Engine for SqliteEngine {
                 isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
                 foreign_keys: self.target.options.foreign_keys,
                 checks: self.target.options.checks,
+                row_conflicts: true,
             }),
             concurrent_writers: false,
             // In a shared cache readers and writers lock each other out by table.

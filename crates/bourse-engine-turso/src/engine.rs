@@ -123,6 +123,7 @@ impl Engine for TursoEngine {
                 isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
                 foreign_keys,
                 checks,
+                row_conflicts: true,
             }),
             concurrent_writers: journal == Journal::Mvcc,
             snapshots: true,

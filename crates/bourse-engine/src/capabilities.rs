@@ -30,6 +30,8 @@ pub struct SqlCapabilities {
     pub foreign_keys: bool,
     /// Whether it enforces checks.
     pub checks: bool,
+    /// Whether transactions that change different rows of one table can both commit. Where not, conflicts are of whole tables.
+    pub row_conflicts: bool,
 }
 
 /// Capabilities of an engine with records by key.

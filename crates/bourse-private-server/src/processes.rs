@@ -84,7 +84,7 @@ mod tests {
         assert_eq!((one.process.resident_bytes, one.own_bytes, one.shared_bytes), (24_576, 16_384, 4_096));
         assert_eq!((one.process.read_bytes, one.process.written_bytes), (8_192, 4_096));
         let with_children = parse(stat, io, status, true).unwrap();
-        assert_eq!((with_children.process.cpu_user_ns, with_children.ended_ns), (13_340_000_000, 1_200_000_000));
+        assert_eq!((with_children.process.cpu_user_ns, with_children.ended_ns), (13_340_000_000, 1_100_000_000));
         assert_eq!(parse("", "", "", true), None);
         // One that has ended and was not asked for its end.
         let ended = parse(stat, "", "Name:\tx\nState:\tZ (zombie)\n", false).unwrap();

@@ -303,6 +303,7 @@ impl Engine for Remote {
                 isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
                 foreign_keys: self.welcome.engine.foreign_keys,
                 checks: self.welcome.engine.checks,
+                row_conflicts: true,
             }),
             concurrent_writers: self.welcome.engine.concurrent_writers,
             snapshots: false,

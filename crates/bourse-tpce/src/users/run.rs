@@ -512,6 +512,12 @@ pub fn needs(capabilities: &Capabilities) -> Vec<String> {
             "customers, market and maintenance need a session each, and this target allows one at a time".to_owned(),
         );
     }
+    if capabilities.sql.is_some_and(|sql| !sql.row_conflicts) {
+        lacking.push(
+            "customers and market change rows of the same tables at once, and of two transactions that change one table this engine refuses one"
+                .to_owned(),
+        );
+    }
     // Transactions that need more than reads of what is committed get the most that the engine has, which every report shows.
     if capabilities.sql.is_some_and(|sql| sql.isolation.is_empty()) {
         lacking.push("transactions must be kept from what others have not committed yet (Clause 7.4.1)".to_owned());

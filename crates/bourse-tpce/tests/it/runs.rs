@@ -211,5 +211,9 @@ fn what_cannot_be_run_is_refused() {
     let never = RunOptions { load: Load::Constant { per_second: 0.0 }, ..options(0, SECOND) };
     assert_eq!(never.check(), Err(OptionsError::Rate { per_second: 0.0, users: never.users }));
     assert_eq!(needs(&bourse_engine::NullEngine.capabilities()), ["tpce needs SQL"]);
-    assert_eq!(needs(&open("sqlite::memory:").unwrap().capabilities()), [""; 0]);
+    let mut capabilities = open("sqlite::memory:").unwrap().capabilities();
+    assert_eq!(needs(&capabilities), [""; 0]);
+    capabilities.sql.as_mut().unwrap().row_conflicts = false;
+    let [why] = needs(&capabilities).try_into().unwrap();
+    assert!(why.contains("two transactions that change one table"), "{why}");
 }
