@@ -73,8 +73,8 @@ fn firebird_runs() {
     if let Err(why) = bourse_engine_firebird::info(None) {
         return bourse_testkit::skipped("firebird_runs", why);
     }
-    every_workload_runs("firebird:x.fdb");
-    every_workload_runs("firebird:y.fdb?sync=off&serializable=tables");
+    workloads_run("firebird:x.fdb");
+    workloads_run("firebird:y.fdb?sync=off&serializable=tables");
 }
 
 #[test]
