@@ -253,8 +253,9 @@ impl Executor<'_> {
         self.begin();
         let searched = cases.iter().any(CaseRun::is_searched);
         let ran = if searched { self.searches(block, cases) } else { self.rounds(block, cases) };
-        // Also after a failure: the next run is not to begin with half of this one. What failed first is told.
-        let restored = self.databases.put_back();
+        // Also after a failure: the next run is not to begin with half of this one. What failed first is told. Databases that are
+        // removed with the run need it not.
+        let restored = if self.plan.scratch.is_some() { Ok(()) } else { self.databases.put_back() };
         ran.and(restored)?;
         if self.context.is_interrupted() {
             return Ok(());
