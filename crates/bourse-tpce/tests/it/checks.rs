@@ -56,6 +56,12 @@ const BREAKAGES: &[(&str, &[&str])] = &[
           WHERE th_st_id = 'SBMT' AND th_t_id IN (SELECT t_id FROM trade WHERE t_st_id = 'CMPT')",
         &["steps of trades"],
     ),
+    (
+        "INSERT INTO trade_history SELECT th_t_id, th_dts + 5001, 'PNDG' FROM trade_history WHERE th_st_id = 'SBMT'",
+        &["steps of trades"],
+    ),
+    // Transactions that overlap may do that.
+    ("INSERT INTO trade_history SELECT th_t_id, th_dts + 5000, 'PNDG' FROM trade_history WHERE th_st_id = 'SBMT'", &[]),
     ("UPDATE last_trade SET lt_price = 1, lt_dts = (SELECT max(t_dts) FROM trade)", &["triggered limit orders"]),
     (
         "UPDATE trade SET t_tt_id = 'TLB', t_bid_price = 1 WHERE t_st_id = 'CMPT' AND t_tt_id = 'TMB'",
