@@ -51,7 +51,7 @@ pub use histogram::HistogramError;
 pub use latency::{Clock, Latency, Quantile};
 pub use limits::{Reached, ResponseLimit, length};
 pub use live::{LiveCell, LiveCounts, LiveOperation, LiveReader, LiveRow, OperationProgress};
-pub use machine::noise;
+pub use machine::{load, noise};
 pub use metric::{Better, METRICS, Metric, metric};
 pub use operation::{MixShare, OperationSpec};
 pub use processes::of_processes;

@@ -59,15 +59,19 @@ impl Build {
     }
 }
 
-/// What about a program and a machine casts doubt on figures of so many busy threads.
+/// The warning of a machine whose load average was high when a run began. It counts the last minute, an earlier run among
+/// it, and is for runs that do not measure what others use.
+pub fn load(machine: &Machine) -> Option<Warning> {
+    // A third of a processor taken by others shows in every tail.
+    let load = machine.load_average.filter(|load| *load > 0.3 * f64::from(machine.cores))?;
+    Some(Warning::BusyMachine { load_average: load, cpus: machine.cores })
+}
+
+/// What about a program and a machine, its load apart, casts doubt on figures of so many busy threads.
 pub fn noise(build: &Build, machine: &Machine, threads: u32) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if build.profile != "release" {
         warnings.push(Warning::DebugBuild);
-    }
-    // A third of a processor taken by others shows in every tail.
-    if let Some(load) = machine.load_average.filter(|load| *load > 0.3 * f64::from(machine.cores)) {
-        warnings.push(Warning::BusyMachine { load_average: load, cpus: machine.cores });
     }
     let governor = machine.details.iter().find(|detail| detail.name == "frequency governor");
     if let Some(governor) = governor.filter(|governor| governor.value != "performance") {
@@ -104,14 +108,15 @@ mod tests {
         };
         let release = Build { profile: "release".to_owned(), ..Build::of("1") };
         assert_eq!(noise(&release, &quiet, 4), []);
+        assert_eq!(load(&quiet), None);
         let mut noisy = Machine { load_average: Some(1.5), cores: 2, ..quiet };
         noisy.details[0].value = "powersave".to_owned();
+        assert_eq!(load(&noisy), Some(Warning::BusyMachine { load_average: 1.5, cpus: 2 }));
         let found = noise(&Build { profile: "debug".to_owned(), ..release }, &noisy, 3);
         assert_eq!(
             found,
             [
                 Warning::DebugBuild,
-                Warning::BusyMachine { load_average: 1.5, cpus: 2 },
                 Warning::FrequencyGovernor { governor: "powersave".to_owned() },
                 Warning::Oversubscribed { threads: 3, cpus: 2 },
             ]

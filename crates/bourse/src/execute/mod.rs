@@ -318,6 +318,8 @@ impl Executor<'_> {
             {
                 note(&words);
             }
+        } else {
+            warnings.extend(bourse_record::load(&head.machine));
         }
         self.begun = Some(RunFile { warnings, ..RunFile::new(self.plan.name.clone(), head) });
         self.begin = self.context.clock.now();
