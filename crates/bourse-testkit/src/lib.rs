@@ -6,6 +6,7 @@
 //!   for one whose databases are folders.
 //! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and spoil some of what it does.
 //! - [`Misreading`] wraps any engine with records and has some rows come back wrong.
+//! - [`rounds_begin_alike()`] checks that an engine's snapshots are the database as it was.
 //! - [`folders`] has what an engine by key does whose database is a folder.
 //! - [`tells_what_a_writer_waits_on`] does so for what a thread was blocked on.
 //! - [`server`] has what every engine with private servers must do.
@@ -27,6 +28,7 @@ mod misread;
 pub mod proxy;
 mod proxy_checks;
 mod records;
+mod rounds;
 pub mod server;
 mod server_dump;
 mod skipped;
@@ -41,6 +43,7 @@ pub use proxy_checks::{
     Told, each_transaction_is_there_once, few_faults, many_faults, nothing_acknowledged_is_lost, sessions_go_on,
 };
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
+pub use rounds::{numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number};
 pub use server_dump::ServerDump;
 pub use skipped::skipped;
 pub use targets::every_option_is_read_as_it_is_shown;

@@ -1,67 +1,37 @@
 //! Files: made, found again, copied and put back.
 
-use crate::{at, folder, is_there, run};
-use bourse_engine::{Engine, ErrorKind, RowExt as _};
-
-fn numbers(engine: &dyn Engine) -> Vec<i64> {
-    let mut numbers = Vec::new();
-    let mut session = engine.session().unwrap();
-    let each = &mut |row: &dyn bourse_engine::Row| {
-        numbers.push(row.get(0)?);
-        Ok(())
-    };
-    session.query_text("SELECT n FROM numbers ORDER BY n", &[], each).unwrap();
-    numbers
-}
-
-fn with_one(engine: &dyn Engine) {
-    let mut session = engine.session().unwrap();
-    run(&mut *session, "CREATE TABLE numbers (n BIGINT PRIMARY KEY)").unwrap();
-    run(&mut *session, "INSERT INTO numbers VALUES (1)").unwrap();
-}
+use crate::{at, folder, is_there};
+use bourse_engine::{Engine as _, ErrorKind};
+use bourse_testkit::{numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number};
 
 #[test]
-fn rounds_begin_alike() {
-    if !is_there("files::rounds_begin_alike") {
-        return;
+fn copies_are_the_database_as_it_was() {
+    if is_there("files::copies_are_the_database_as_it_was") {
+        let folder = folder();
+        rounds_begin_alike(&at(&folder.path().join("x.fdb"), ""));
+        let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["x.fdb"], "nothing is left beside it");
     }
-    let folder = folder();
-    let engine = at(&folder.path().join("x.fdb"), "");
-    with_one(&engine);
-    let snapshot = engine.snapshot().unwrap();
-    for round in 2..4 {
-        let mut session = engine.session().unwrap();
-        run(&mut *session, &format!("INSERT INTO numbers VALUES ({round})")).unwrap();
-        drop(session);
-        assert_eq!(numbers(&engine), [1, round]);
-        snapshot.restore().unwrap();
-        assert_eq!(numbers(&engine), [1]);
-    }
-    let refused = run(&mut *engine.session().unwrap(), "INSERT INTO numbers VALUES (1)").unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Constraint, "keys are there too");
-    assert_eq!(engine.integrity_check().unwrap(), Some(Vec::new()));
-    assert!(engine.leftovers().unwrap().is_none());
-    drop(snapshot);
-    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names, ["x.fdb"], "nothing is left beside it");
 }
 
 #[test]
 fn a_file_that_is_in_use_is_not_replaced() {
-    if !is_there("files::a_file_that_is_in_use_is_not_replaced") {
-        return;
+    if is_there("files::a_file_that_is_in_use_is_not_replaced") {
+        what_is_in_use_is_not_replaced(&at(&folder().path().join("x.fdb"), ""));
     }
-    let folder = folder();
-    let engine = at(&folder.path().join("x.fdb"), "");
-    with_one(&engine);
-    let session = engine.session().unwrap();
-    assert_eq!(engine.snapshot().err().unwrap().kind(), ErrorKind::Conflict);
-    assert_eq!(engine.loader().unwrap().finish().unwrap_err().kind(), ErrorKind::Conflict);
-    assert_eq!(engine.integrity_check().unwrap(), None, "it is checked when nobody has it open");
-    drop(session);
-    assert_eq!(numbers(&engine), [1]);
-    engine.loader().unwrap().finish().unwrap();
-    assert!(!engine.exists().unwrap());
+}
+
+#[test]
+fn a_file_is_checked_when_nobody_has_it_open() {
+    if is_there("files::a_file_is_checked_when_nobody_has_it_open") {
+        let folder = folder();
+        let engine = at(&folder.path().join("x.fdb"), "");
+        with_one_number(&engine);
+        let session = engine.session().unwrap();
+        assert_eq!(engine.integrity_check().unwrap(), None);
+        drop(session);
+        assert_eq!(engine.integrity_check().unwrap(), Some(Vec::new()));
+    }
 }
 
 #[test]
@@ -73,7 +43,7 @@ fn a_file_is_opened_once() {
     let path = folder.path().join("x.fdb");
     let (one, other) = (at(&path, ""), at(&path, ""));
     let _session = one.session().unwrap();
-    with_one(&one);
+    with_one_number(&one);
     assert_eq!(numbers(&other), [1]);
     let refused = at(&path, "sync=off").session().err().unwrap();
     assert!(refused.kind() == ErrorKind::Conflict && refused.message().contains("other settings"), "{refused}");
@@ -88,7 +58,7 @@ fn reading_leaves_the_file_as_it_is() {
     let path = folder.path().join("x.fdb");
     let engine = at(&path, "");
     let session = engine.session().unwrap();
-    with_one(&engine);
+    with_one_number(&engine);
     assert!(engine.for_reading().unwrap().is_none(), "it is open");
     drop(session);
     let before = std::fs::read(&path).unwrap();
@@ -113,7 +83,7 @@ fn a_path_is_nothing_else() {
     for name in ["employee", "a b.fdb"] {
         let path = folder.path().join(name);
         let engine = at(&path, "");
-        with_one(&engine);
+        with_one_number(&engine);
         assert!(path.is_file() && engine.footprint().unwrap().data_bytes > 100_000, "{name}");
         assert_eq!(numbers(&engine), [1], "{name}");
     }
@@ -134,7 +104,7 @@ fn pages_are_counted() {
     let session = engine.session().unwrap();
     let count = |name: &str| engine.counters().unwrap().iter().find(|it| it.name == name).unwrap().value;
     let before = (count("page writes"), count("page fetches from the cache"));
-    with_one(&engine);
+    with_one_number(&engine);
     assert!(count("page writes") > before.0 && count("page fetches from the cache") > before.1);
     assert!(engine.footprint().unwrap().memory_bytes > 1 << 20);
     drop(session);

@@ -1,7 +1,9 @@
 use crate::{folder, has, in_memory};
 use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, Sql};
 use bourse_engine_jdbc::open;
-use bourse_testkit::{conformance, folders_conformance, records_conformance};
+use bourse_testkit::{
+    conformance, folders_conformance, records_conformance, rounds_begin_alike, what_is_in_use_is_not_replaced,
+};
 
 /// The targets that keep the promises of the seam, but for their places.
 const TARGETS: [(&str, &str); 3] =
@@ -38,6 +40,15 @@ fn left_alone(scheme: &str) {
     }
 }
 
+fn copies(scheme: &str) {
+    if has(scheme, "conforms::copies") {
+        let folder = folder();
+        let at = |name: &str| open(&format!("{scheme}:{}", folder.path().join(name).display())).unwrap();
+        rounds_begin_alike(&at("copied"));
+        what_is_in_use_is_not_replaced(&at("used"));
+    }
+}
+
 macro_rules! of_each {
     ($($name:ident: $scheme:literal,)*) => {$(
         mod $name {
@@ -59,6 +70,11 @@ macro_rules! of_each {
             #[test]
             fn what_it_did_not_make_is_left_alone() {
                 super::left_alone($scheme);
+            }
+
+            #[test]
+            fn copies_are_the_database_as_it_was() {
+                super::copies($scheme);
             }
         }
     )*};

@@ -1,8 +1,9 @@
 //! Files: made, found again, copied and put back.
 
 use crate::folder;
-use bourse_engine::{Access, Checkpoint, Engine, ErrorKind, Isolation, RowExt as _, Session, beside};
+use bourse_engine::{Access, Checkpoint, Engine as _, ErrorKind, Isolation, Session, beside};
 use bourse_engine_turso::{TursoEngine, open};
+use bourse_testkit::{numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number};
 use std::path::Path;
 
 fn at(path: &Path, query: &str) -> TursoEngine {
@@ -13,45 +14,12 @@ fn run(session: &mut dyn Session, sql: &str) {
     session.execute_text(sql, &[]).unwrap();
 }
 
-fn numbers(engine: &dyn Engine) -> Vec<i64> {
-    let mut numbers = Vec::new();
-    let mut session = engine.session().unwrap();
-    let each = &mut |row: &dyn bourse_engine::Row| {
-        numbers.push(row.get(0)?);
-        Ok(())
-    };
-    session.query_text("SELECT n FROM numbers ORDER BY n", &[], each).unwrap();
-    numbers
-}
-
-fn with_one(engine: &dyn Engine) {
-    let mut session = engine.session().unwrap();
-    run(&mut *session, "CREATE TABLE numbers (n BIGINT PRIMARY KEY)");
-    run(&mut *session, "INSERT INTO numbers VALUES (1)");
-}
-
 #[test]
-fn rounds_begin_alike() {
+fn copies_are_the_database_as_it_was() {
     let folder = folder();
     for journal in ["journal=wal", "journal=mvcc"] {
-        let file = at(&folder.path().join(journal), journal);
-        let memory = open(&format!("turso::memory:?{journal}")).unwrap();
-        for engine in [&file as &dyn Engine, &memory] {
-            with_one(engine);
-            let snapshot = engine.snapshot().unwrap();
-            for round in 2..4 {
-                let mut session = engine.session().unwrap();
-                run(&mut *session, &format!("INSERT INTO numbers VALUES ({round})"));
-                drop(session);
-                assert_eq!(numbers(engine), [1, round], "{journal}");
-                snapshot.restore().unwrap();
-                assert_eq!(numbers(engine), [1], "{journal}");
-            }
-            let refused = engine.session().unwrap().execute_text("INSERT INTO numbers VALUES (1)", &[]).unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::Constraint, "keys are there too");
-            assert_eq!(engine.integrity_check().unwrap(), Some(Vec::new()));
-        }
-        assert!(file.leftovers().unwrap().is_none());
+        rounds_begin_alike(&at(&folder.path().join(journal), journal));
+        rounds_begin_alike(&open(&format!("turso::memory:?{journal}")).unwrap());
     }
 }
 
@@ -59,7 +27,7 @@ fn rounds_begin_alike() {
 fn a_file_goes_from_one_journal_to_the_other() {
     let folder = folder();
     let path = folder.path().join("x.turso");
-    with_one(&at(&path, "journal=wal"));
+    with_one_number(&at(&path, "journal=wal"));
     for (number, journal) in [(2, "mvcc"), (3, "mvcc"), (4, "wal"), (5, "mvcc")] {
         let engine = at(&path, &format!("journal={journal}"));
         run(&mut *engine.session().unwrap(), &format!("INSERT INTO numbers VALUES ({number})"));
@@ -70,17 +38,7 @@ fn a_file_goes_from_one_journal_to_the_other() {
 
 #[test]
 fn a_file_that_is_in_use_is_not_replaced() {
-    let folder = folder();
-    let engine = at(&folder.path().join("x.turso"), "");
-    with_one(&engine);
-    let session = engine.session().unwrap();
-    assert_eq!(engine.snapshot().err().unwrap().kind(), ErrorKind::Conflict);
-    let loader = engine.loader().unwrap();
-    assert_eq!(loader.finish().unwrap_err().kind(), ErrorKind::Conflict);
-    drop(session);
-    assert_eq!(numbers(&engine), [1]);
-    engine.loader().unwrap().finish().unwrap();
-    assert!(!engine.exists().unwrap());
+    what_is_in_use_is_not_replaced(&at(&folder().path().join("x.turso"), ""));
 }
 
 #[test]
@@ -89,7 +47,7 @@ fn a_file_is_opened_once() {
     let path = folder.path().join("x.turso");
     let (one, other) = (at(&path, ""), at(&path, ""));
     let _session = one.session().unwrap();
-    with_one(&one);
+    with_one_number(&one);
     assert_eq!(numbers(&other), [1]);
     let refused = at(&path, "sync=off").session().err().unwrap();
     assert!(refused.kind() == ErrorKind::Conflict && refused.message().contains("other settings"), "{refused}");
@@ -125,7 +83,7 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
         let (path, copy) = (folder.path().join("x.turso"), folder.path().join("copy.turso"));
         let engine = at(&path, &format!("journal={journal}"));
         let session = engine.session().unwrap();
-        with_one(&engine);
+        with_one_number(&engine);
         assert!(engine.for_reading().unwrap().is_none(), "it is open");
         assert_eq!(engine.description().unwrap().version, bourse_engine_turso::version().unwrap());
         // As a crash leaves it: the change is in the log alone.

@@ -1,0 +1,63 @@
+//! Copies of a database, from which rounds begin alike.
+
+use bourse_engine::{Engine, ErrorKind, RowExt as _};
+
+/// Makes a table of numbers with the number 1 in it.
+pub fn with_one_number(engine: &dyn Engine) {
+    let mut session = engine.session().unwrap();
+    session.execute_text("CREATE TABLE numbers (n BIGINT NOT NULL PRIMARY KEY)", &[]).unwrap();
+    session.execute_text("INSERT INTO numbers VALUES (1)", &[]).unwrap();
+}
+
+/// The numbers of that table, in order.
+pub fn numbers(engine: &dyn Engine) -> Vec<i64> {
+    let mut numbers = Vec::new();
+    let mut session = engine.session().unwrap();
+    let each = &mut |row: &dyn bourse_engine::Row| {
+        numbers.push(row.get(0)?);
+        Ok(())
+    };
+    session.query_text("SELECT n FROM numbers ORDER BY n", &[], each).unwrap();
+    numbers
+}
+
+/// Takes a snapshot of an empty database with [one number](with_one_number) in it, and checks that the database is as it was
+/// after each change and restore, and that nothing is left of the snapshot.
+///
+/// # Panics
+/// With what is not as it was.
+pub fn rounds_begin_alike(engine: &dyn Engine) {
+    with_one_number(engine);
+    let snapshot = engine.snapshot().unwrap();
+    for number in 2..4 {
+        engine.session().unwrap().execute_text(&format!("INSERT INTO numbers VALUES ({number})"), &[]).unwrap();
+        assert_eq!(numbers(engine), [1, number]);
+        snapshot.restore().unwrap();
+        assert_eq!(numbers(engine), [1]);
+    }
+    let refused = engine.session().unwrap().execute_text("INSERT INTO numbers VALUES (1)", &[]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Constraint, "keys are there too: {refused}");
+    let damaged = engine.integrity_check().unwrap().unwrap_or_default();
+    assert!(damaged.is_empty(), "{damaged:?}");
+    drop(snapshot);
+    assert_eq!(engine.leftovers().unwrap(), None);
+    assert_eq!(numbers(engine), [1], "the database stays when its copy goes");
+}
+
+/// Checks that an empty database on files is neither copied, nor put back, nor loaded anew while a session has it open.
+///
+/// # Panics
+/// With what was done.
+pub fn what_is_in_use_is_not_replaced(engine: &dyn Engine) {
+    with_one_number(engine);
+    let snapshot = engine.snapshot().unwrap();
+    let session = engine.session().unwrap();
+    let loader = engine.loader().unwrap();
+    for refused in [engine.snapshot().map(drop), snapshot.restore(), loader.finish()] {
+        assert_eq!(refused.map_err(|error| error.kind()), Err(ErrorKind::Conflict));
+    }
+    drop((session, snapshot));
+    assert_eq!(numbers(engine), [1]);
+    engine.loader().unwrap().finish().unwrap();
+    assert!(!engine.exists().unwrap());
+}
