@@ -32,10 +32,12 @@ pub fn info(target: &str) -> Result<Info, NotFound> {
     let product = of_scheme(split.scheme.name).ok_or_else(|| NotFound(format!("unknown scheme in {target}")))?;
     let options = GRAMMAR.read(target, split, String::new(), Options::DEFAULT);
     let options = options.map_err(|error| NotFound(error.to_string()))?.options;
-    Ok(Info {
-        jars: jars(product, &options)?,
-        machine: machine::library(options.java.as_deref()).map_err(|error| NotFound(error.to_string()))?,
-    })
+    let machine = machine::library(options.java.as_deref()).map_err(|error| NotFound(error.to_string()));
+    match (jars(product, &options), machine) {
+        (Ok(jars), Ok(machine)) => Ok(Info { jars, machine }),
+        (Err(jars), Err(machine)) => Err(NotFound(format!("{jars}; {machine}"))),
+        (Err(missing), _) | (_, Err(missing)) => Err(missing),
+    }
 }
 
 /// The jars of a database.
