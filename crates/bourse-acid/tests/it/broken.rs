@@ -2,6 +2,7 @@
 
 use crate::{Copy, examined, failed, inputs, without_crashes};
 use bourse_egen::Part;
+use bourse_engine::Engine;
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_testkit::{Dropping, Fault, Keeping, Weakening};
 use bourse_tpce::load::{LoadOptions, load};
@@ -53,17 +54,33 @@ fn reading_what_is_not_committed_is_a_dirty_read() {
 }
 
 fn mariadb(test: &str) -> Option<bourse_engine_mysql::MysqlEngine> {
-    use bourse_engine_mysql::{Flavour, installed};
+    use bourse_engine_mysql::{Flavour, installed, open};
     if let Err(why) = installed(Flavour::Mariadb, None) {
         bourse_testkit::skipped(test, why);
         return None;
     }
-    let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
-    let target = format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB");
-    let engine = bourse_engine_mysql::open(&target).expect("a target");
+    let target = format!("mariadb+private:?{}innodb_buffer_pool=64MiB&log_file=64MiB", memory());
+    Some(loaded(open(&target).expect("a target")))
+}
+
+fn postgres(test: &str) -> Option<bourse_engine_postgres::PostgresEngine> {
+    use bourse_engine_postgres::{installed, open};
+    if let Err(why) = installed(None) {
+        bourse_testkit::skipped(test, why);
+        return None;
+    }
+    Some(loaded(open(&format!("postgres+private:?{}shared_buffers=64MiB", memory())).expect("a target")))
+}
+
+fn memory() -> &'static str {
+    if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" }
+}
+
+/// A server with the smallest database.
+fn loaded<E: Engine>(engine: E) -> E {
     let part = Part::whole(1_000, 1).expect("a valid part");
     load(&engine, inputs(), part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).expect("loads");
-    Some(engine)
+    engine
 }
 
 /// Where rows are locked and read in versions, transactions are as far apart as they ask to be: all of them, and when they
@@ -74,4 +91,27 @@ fn a_server_fails_where_its_transactions_are_weakened() {
     let weak = Weakening::new(server, Fault::Every(1));
     // Work on several sessions at once then breaks conditions or fails, as it happens; meetings that are arranged do not vary.
     assert_eq!(failed(&examined(&weak, &|id| id.starts_with(['A', 'I']))), ["I1", "I2"]);
+}
+
+/// Conflicts that are found at the commit, instead of locks that are waited for: the same tests fail.
+#[test]
+fn postgres_fails_where_its_transactions_are_weakened() {
+    let Some(server) = postgres("postgres_fails_where_its_transactions_are_weakened") else { return };
+    let chosen = |id: &str| id.starts_with(['A', 'I']);
+    assert_eq!(failed(&examined(&server, &chosen)), [""; 0], "as they ask to be");
+    assert_eq!(failed(&examined(&Weakening::new(server, Fault::Every(1)), &chosen)), ["I1", "I2"]);
+}
+
+/// Writes that the server never gets, and a roll-back that becomes a commit.
+#[test]
+fn postgres_fails_where_it_loses_a_write_or_keeps_too_much() {
+    let Some(server) = postgres("postgres_fails_where_it_loses_a_write_or_keeps_too_much") else { return };
+    let keeps = Keeping::new(server, Fault::At(1));
+    assert_eq!(failed(&examined(&keeps, &|id| id.starts_with('A'))), ["A2"], "only the first roll-back keeps");
+    // What it keeps is a whole order, which breaks no condition.
+    let unpaid = Dropping::new(keeps, Fault::At(1)).only("UPDATE broker");
+    assert_eq!(failed(&examined(&unpaid, &|id| id.starts_with('C'))), ["C1", "C2"]);
+    // The trade without history stays, and breaks a condition ever after, as the broker does.
+    let halved = Dropping::new(unpaid, Fault::At(1)).only("INSERT INTO trade_history");
+    assert_eq!(failed(&examined(&halved, &|id| id.starts_with(['A', 'C']))), ["A1", "C1", "C2", "C4"]);
 }
