@@ -4,7 +4,7 @@ use crate::connect::{Connector, connectors, environment, limits};
 use crate::copy::{DatabaseCopy, copy_of};
 use crate::loader::DatabaseLoader;
 use crate::products::PRODUCTS;
-use crate::server::{self, DATABASE};
+use crate::server::{self, DATABASE, Launch};
 use crate::target::{Place, Target};
 use crate::wire::Connection;
 use crate::{describe, ownership, status};
@@ -16,7 +16,7 @@ use bourse_engine::{
     Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot,
     SqlCapabilities, SqlEngine,
 };
-use bourse_private_server::{ServerSlot, parent};
+use bourse_private_server::{PrivateServer, ServerSlot, parent};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A PostgreSQL database under test.
@@ -24,8 +24,8 @@ pub struct PostgresEngine {
     target: Target,
     /// Of a private target, once something needed it.
     server: ServerSlot<Connector>,
-    /// Settings that it is started with beside what the target says.
-    settings: Mutex<Vec<String>>,
+    /// What it is started with beside what the target says.
+    launch: Mutex<Launch>,
     /// Servers that run already, once something needed them.
     running: Mutex<Option<Arc<Nodes<Connector>>>>,
     /// A connection for sizes, so that asking for them each second opens none.
@@ -74,7 +74,7 @@ impl PostgresEngine {
         Self {
             target,
             server: ServerSlot::default(),
-            settings: Mutex::default(),
+            launch: Mutex::default(),
             running: Mutex::default(),
             watcher: Mutex::new(None),
             announced: Announced::default(),
@@ -91,9 +91,23 @@ impl PostgresEngine {
         self.server.look(|server| server.process_id())
     }
 
-    /// Settings that the private server is started with from now on, each as `name=value`, beside what the target says.
-    pub fn set_settings(&self, settings: Vec<String>) {
-        *locked(&self.settings) = settings;
+    /// What the private server is started with from now on, beside what the target says.
+    pub fn set_launch(&self, launch: Launch) {
+        *locked(&self.launch) = launch;
+    }
+
+    /// Stops the private server in good order: its files hold everything.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Other`] if it does not end in time.
+    pub fn stop(&self) -> Result<(), EngineError> {
+        *locked(&self.watcher) = None;
+        self.server.with(|server, _| server::stop(&self.target, server))
+    }
+
+    /// How the private server has ended; `None` while it runs, or if there is none.
+    pub fn server_exit(&self) -> Option<std::process::ExitStatus> {
+        self.server.look(PrivateServer::exit).flatten()
     }
 
     fn database(&self) -> &str {
@@ -125,7 +139,7 @@ impl PostgresEngine {
             (None, Place::Private { directory }) => {
                 let connector = self
                     .server
-                    .connector(|| server::start(&self.target, directory.as_deref(), &locked(&self.settings)))?;
+                    .connector(|| server::start(&self.target, directory.as_deref(), &locked(&self.launch)))?;
                 self.server.explained(connect(&connector))
             }
             (None, Place::Running { .. }) => Err(EngineError::unsupported("the server's address is not known")),
@@ -361,6 +375,6 @@ impl OwnedServer for PostgresEngine {
 
     fn restart(&self) -> Result<(), EngineError> {
         *locked(&self.watcher) = None;
-        self.server.with(|server, connector| server::restart(&self.target, server, connector, &locked(&self.settings)))
+        self.server.with(|server, connector| server::restart(&self.target, server, connector, &locked(&self.launch)))
     }
 }

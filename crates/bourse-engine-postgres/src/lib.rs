@@ -57,5 +57,5 @@ mod wire;
 
 pub use engine::{PostgresEngine, open};
 pub use options::{GRAMMAR, Options, PlanCache, SynchronousCommit, WalSyncMethod};
-pub use server::{Installed, installed, sweep_target};
+pub use server::{Installed, Launch, installed, sweep_target};
 pub use target::{Place, Target};

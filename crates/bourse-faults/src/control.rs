@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// Size of the file.
+/// Size of the file in the beginning; the library has the state of an image behind it.
 const BYTES: u64 = 4_096;
 /// What it begins with.
 const MAGIC: u64 = 0x3153_544c_5541_4642;
@@ -19,6 +19,8 @@ mod at {
     pub(super) const FIRED: u64 = 48;
     pub(super) const MAPS: u64 = 56;
     pub(super) const COUNTS: u64 = 64;
+    pub(super) const TROUBLE: u64 = 768;
+    pub(super) const TROUBLE_BYTES: usize = 256;
     pub(super) const WHAT: u64 = 1_024;
     pub(super) const WHAT_BYTES: usize = 512;
 }
@@ -70,7 +72,7 @@ pub enum Effect {
     Lie,
     /// Mapped pages of the files can no longer be read: touching one is a `SIGBUS`.
     Blind,
-    /// The process is killed instead.
+    /// The process is killed instead, and with it all others that share the control file: a server may be many.
     End,
 }
 
@@ -169,6 +171,14 @@ impl Control {
         self.set(at::ARMED, 1)
     }
 
+    /// Neither counts nor does anything from now on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn disarm(&self) -> io::Result<()> {
+        self.set(at::ARMED, 0)
+    }
+
     /// The fault it is armed with; `None` if it only counts or is not armed.
     ///
     /// # Errors
@@ -248,8 +258,21 @@ impl Control {
     /// # Errors
     /// The system's.
     pub fn what(&self) -> io::Result<String> {
-        let mut bytes = [0; at::WHAT_BYTES];
-        self.0.read_exact_at(&mut bytes, at::WHAT)?;
+        self.text::<{ at::WHAT_BYTES }>(at::WHAT)
+    }
+
+    /// Why the image could not be kept, so that nothing follows from it; `None` if it was.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn trouble(&self) -> io::Result<Option<String>> {
+        let text = self.text::<{ at::TROUBLE_BYTES }>(at::TROUBLE)?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    fn text<const BYTES: usize>(&self, at: u64) -> io::Result<String> {
+        let mut bytes = [0; BYTES];
+        self.0.read_exact_at(&mut bytes, at)?;
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         Ok(String::from_utf8_lossy(text).into_owned())
     }
@@ -273,6 +296,8 @@ mod tests {
                 assert_eq!(other.armed().expect("can be read"), Some(spec));
             }
         }
+        control.disarm().expect("can be disarmed");
+        assert_eq!(other.armed().expect("can be read"), None);
         other.count(Call::Sync).expect("can be counted");
         assert_eq!(other.count(Call::Sync).expect("can be counted"), 2);
         assert_eq!(control.counts().expect("can be read").of(Call::Sync), 2);

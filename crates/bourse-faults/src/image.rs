@@ -23,12 +23,14 @@ fn passes(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with("-shm") || name.ends_with("-lock"))
 }
 
-/// Copies a folder with all that is in it, with owners; what is no file or folder is left out.
+/// Copies a folder with all that is in it, with owners and permissions; what is no file or folder is left out.
 ///
 /// # Errors
 /// The system's.
 pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
+    // Some servers refuse a data directory that others may enter.
+    fs::set_permissions(to, fs::metadata(from)?.permissions())?;
     same_owner(from, to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

@@ -1,8 +1,8 @@
 //! Faults between an engine and its files: read, write and sync errors, short transfers, a full disk, a disk that lies,
 //! pages of mapped files that cannot be read; and the image of what such a disk keeps when the power is lost.
 //!
-//! A library of ours (`preload/`) is preloaded into the process of an engine. It counts the calls on the files below one
-//! folder and interferes with the one it is told to. Engines whose storage is a Rust trait can do the same in process with
+//! A library of ours (`preload/`) is preloaded into the process of an engine, or into all of a server's, which share what it
+//! knows. It counts the calls on the files below one folder and interferes with the one it is told to. Engines whose storage is a Rust trait can do the same in process with
 //! [`Watched`].
 //!
 //! | module | what |

@@ -74,6 +74,24 @@ impl PrivateServer {
         Ok(())
     }
 
+    /// Tells it to end, as Ctrl-C at its terminal would.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Unsupported`] where the system has no signals;
+    /// [`ErrorKind::Other`] if it cannot be sent.
+    pub fn interrupt(&mut self) -> Result<(), EngineError> {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal, kill_process};
+            // One that has ended may have left its number to another.
+            self.check_alive()?;
+            kill_process(Pid::from_child(&self.child), Signal::INT)
+                .map_err(|e| EngineError::io("interrupt", &self.program, &e.into()))
+        }
+        #[cfg(not(unix))]
+        Err(EngineError::unsupported("a server cannot be told to end on this system"))
+    }
+
     /// Waits until it has ended by itself, after it was told to.
     ///
     /// # Errors

@@ -4,9 +4,10 @@ use super::catalogue::{Fault, moments};
 use super::judge::{Account, Observed, judge};
 use crate::test_bed::AcidError;
 use bourse_engine::Durability;
-use bourse_faults::{Counts, Effect, Spec, Survival};
+use bourse_faults::{Control, Counts, Effect, Spec, Survival};
 use bourse_record::SplitMix;
 use bourse_record::faults::{FaultRow, Left, Through};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What one trial is to be.
@@ -37,6 +38,28 @@ pub struct Trial {
     pub look: Account,
 }
 
+impl Trial {
+    /// Of what the control tells after a trial.
+    ///
+    /// # Errors
+    /// If the control cannot be read, or the image of the disk was not kept: then nothing follows from what was found.
+    pub fn of(control: &Control, work: Account, look: Account) -> Result<Self, AcidError> {
+        let trouble = |error: io::Error| AcidError::Machinery(format!("a trial cannot be read: {error}"));
+        if let Some(why) = control.trouble().map_err(trouble)? {
+            return Err(AcidError::Machinery(format!("the image of the disk could not be kept: {why}")));
+        }
+        Ok(Self {
+            counts: control.counts().map_err(trouble)?,
+            loaded: control.loaded().map_err(trouble)?,
+            maps: control.maps().map_err(trouble)?,
+            fired: control.fired().map_err(trouble)?,
+            met: control.what().map_err(trouble)?,
+            work,
+            look,
+        })
+    }
+}
+
 /// Where a target's faults are tried.
 pub trait Bed {
     /// The target with its options, without a path.
@@ -44,6 +67,12 @@ pub trait Bed {
 
     /// What its settings promise, and why.
     fn class(&self) -> (Durability, &str);
+
+    /// Whether commits are acknowledged while the engine's memory alone has them, by its own account: then its end is to
+    /// them what a loss of power is.
+    fn commits_in_memory(&self) -> bool {
+        false
+    }
 
     /// By what its calls are interfered with.
     fn through(&self) -> Through;
@@ -100,7 +129,8 @@ pub fn rows(
                     return Ok(all);
                 }
                 let observed = observed?;
-                row.cases.push(judge(fault, bed.class().0, &observed));
+                let judged = Fault { loses_power: fault.loses_power || bed.commits_in_memory(), ..**fault };
+                row.cases.push(judge(&judged, bed.class().0, &observed));
             }
         }
         all.push(row);

@@ -4,7 +4,8 @@ mod find;
 mod start;
 
 pub use find::{Installed, installed};
-pub(crate) use start::{DATABASE, restart, start};
+pub use start::Launch;
+pub(crate) use start::{DATABASE, restart, start, stop};
 
 use crate::target::{Place, Target};
 use std::path::PathBuf;

@@ -8,6 +8,7 @@ use crate::target::Target;
 use bourse_client::passwords::Secret;
 use bourse_engine::EngineError;
 use bourse_private_server::{Kind, PrivateServer, ServerFolder, processes};
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -32,24 +33,35 @@ pub(super) static KIND: Kind = Kind {
     after_kill: remove_segment,
 };
 
+/// What a private server is started with beside what its target says: for those who interfere with its files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Launch {
+    /// Variables of its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Settings, each as `name=value`, after all others.
+    pub settings: Vec<String>,
+    /// Arguments of the program that makes its data directory.
+    pub install: Vec<String>,
+}
+
 /// Starts a target's server below `directory`, and waits until it answers.
 pub(crate) fn start(
     target: &Target,
     directory: Option<&Path>,
-    more: &[String],
+    launch: &Launch,
 ) -> Result<(PrivateServer, Connector), EngineError> {
     let options = &target.options;
     let installed = installed(options.server.as_deref())?;
     let folder = ServerFolder::make(&KIND, directory, options.ram)?;
     let until = Instant::now() + options.start_timeout;
-    folder.fill(fill_command(&installed.install, &folder), until)?;
+    folder.fill(fill_command(&installed.install, &folder, launch), until)?;
     let connector = Connector {
         address: Address::Socket(folder.path().to_owned(), NUMBER),
         user: USER.to_owned(),
         secret: Secret::default(),
         options: options.clone(),
     };
-    let command = server_command(&installed.server, options, &folder, more);
+    let command = server_command(&installed.server, options, &folder, launch);
     let mut server = PrivateServer::start(folder, command)?;
     wait_until_it_answers(&mut server, &connector, until)?;
     Ok((server, connector))
@@ -60,12 +72,20 @@ pub(crate) fn restart(
     target: &Target,
     server: &mut PrivateServer,
     connector: &Connector,
-    more: &[String],
+    launch: &Launch,
 ) -> Result<(), EngineError> {
     let until = Instant::now() + target.options.start_timeout;
-    let command = server_command(server.program(), &target.options, server.folder(), more);
+    let command = server_command(server.program(), &target.options, server.folder(), launch);
     server.start_again(command)?;
     wait_until_it_answers(server, connector, until)
+}
+
+/// Stops it in good order, so that its data are whole without recovery.
+pub(crate) fn stop(target: &Target, server: &mut PrivateServer) -> Result<(), EngineError> {
+    server.check_alive()?;
+    // To PostgreSQL it means: end all sessions, write everything, end.
+    server.interrupt()?;
+    server.wait_until_it_ends(Instant::now() + target.options.start_timeout)
 }
 
 fn wait_until_it_answers(server: &mut PrivateServer, connector: &Connector, until: Instant) -> Result<(), EngineError> {
@@ -84,18 +104,20 @@ fn command(program: &Path, folder: &ServerFolder) -> Command {
 }
 
 /// Starts the server on a data directory that is there.
-fn server_command(program: &Path, options: &Options, folder: &ServerFolder, more: &[String]) -> Command {
+fn server_command(program: &Path, options: &Options, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = command(program, folder);
     command.args(arguments(folder.path(), options));
-    command.args(more.iter().flat_map(|setting| ["-c", setting]));
+    command.args(launch.settings.iter().flat_map(|setting| ["-c", setting]));
+    command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
     command
 }
 
 /// Makes the system's own tables.
-fn fill_command(install: &Path, folder: &ServerFolder) -> Command {
+fn fill_command(install: &Path, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = command(install, folder);
     command.arg("-D").arg(folder.data());
     command.args(["-U", USER, "-A", "trust", "--no-sync", "--encoding=UTF8", "--locale=C", "--no-instructions"]);
+    command.args(&launch.install);
     command
 }
 

@@ -3,7 +3,7 @@
 use crate::loads::{begin_load, names};
 use crate::server;
 use bourse_engine::Engine as _;
-use bourse_engine_postgres::open;
+use bourse_engine_postgres::{Launch, open};
 use bourse_testkit::certificates::{Certificates, file_option};
 use bourse_testkit::proxy::{Proxy, Speaks};
 use std::net::TcpListener;
@@ -37,13 +37,14 @@ fn a_connection_is_encrypted_and_checked_as_asked_for() {
         return;
     };
     let file = |name: &str| certificates.certificate(name);
-    owner.set_settings(vec![
+    let settings = vec![
         format!("listen_addresses={}", HOSTS.join(",")),
         "ssl=on".to_owned(),
         format!("ssl_cert_file={}", file("server").display()),
         format!("ssl_key_file={}", certificates.key("server").display()),
         format!("ssl_ca_file={}", file("ca").display()),
-    ]);
+    ];
+    owner.set_launch(Launch { settings, ..Launch::default() });
     let mut session = owner.session().unwrap();
     let data = owner.location().folder().unwrap();
     let mut rules = |text: &str| {

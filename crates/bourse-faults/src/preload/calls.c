@@ -11,7 +11,10 @@
  *
  * The image: a write goes to the file alone and is noted. A sync that is done copies what was noted from the file to its
  * image. A sync that fails forgets what was noted, as Linux does, which marks the pages clean. A sync that lies does
- * nothing. A new file's name is in the image with its first sync; deletions and renames are once the folder is synced.
+ * nothing. A new file's name, also one by a link, is in the image with its first sync; deletions and renames are once the
+ * folder is synced.
+ *
+ * Several processes may share a control file: those of a server, whether they are forked or started with the library.
  */
 #include "shared.h"
 #include <dlfcn.h>
@@ -22,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,8 +37,16 @@
 struct control *control;
 char files[PATH_MAX], image[PATH_MAX];
 size_t files_length;
-pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-struct map maps[MAPS];
+
+/* Files that are mapped into this process's memory, while they are. */
+#define MAPS 64
+static struct map {
+    char *address;
+    size_t length;
+    int protection;
+    char path[PATH_MAX];
+} maps[MAPS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 long real_open(const char *path, int flags, mode_t mode) {
     return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
@@ -44,22 +56,44 @@ __attribute__((constructor)) static void start(void) {
     const char *name = getenv("BOURSE_FAULTS_CONTROL"), *folder = getenv("BOURSE_FAULTS_FILES");
     const char *copy = getenv("BOURSE_FAULTS_IMAGE");
     if (!name || !folder || strlen(folder) >= PATH_MAX - 1) return;
+    bool has_image = copy && strlen(copy) < PATH_MAX - 1;
+    size_t length = has_image ? STATE_AT + STATE_BYTES : STATE_AT;
     int fd = (int)real_open(name, O_RDWR | O_CLOEXEC, 0);
     if (fd < 0) return;
-    void *mapped = (void *)syscall(SYS_mmap, NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *mapped = MAP_FAILED;
+    if (syscall(SYS_flock, fd, LOCK_EX) == 0) {
+        struct stat found;
+        bool is_long = fstat(fd, &found) == 0 && ((size_t)found.st_size >= length || syscall(SYS_ftruncate, fd, length) == 0);
+        if (is_long) mapped = (void *)syscall(SYS_mmap, NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (mapped != MAP_FAILED && has_image) begin_image((char *)mapped + STATE_AT);
+        /* Closing would not do that: the memory has the file open, too. */
+        syscall(SYS_flock, fd, LOCK_UN);
+    }
     syscall(SYS_close, fd);
     if (mapped == MAP_FAILED) return;
     strcpy(files, folder);
     files_length = strlen(files);
-    if (copy && strlen(copy) < PATH_MAX - 1) strcpy(image, copy);
+    if (has_image) strcpy(image, copy);
     control = mapped;
-    control->loaded++;
+    if (control->loaded++ == 0) control->first = (uint64_t)syscall(SYS_getpid);
+}
+
+/*
+ * The end of all processes that share the control: of this one, of the first one if it is this one's parent, and of each
+ * other one at its next call. So nothing is done to the files any more.
+ */
+static void end_all(void) {
+    control->ended = 1;
+    if ((uint64_t)syscall(SYS_getppid) == control->first) syscall(SYS_kill, (pid_t)control->first, SIGKILL);
+    syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
 }
 
 /* Whether a path is below the folder; files that nobody expects to outlive the process are not. */
 static bool is_watched(const char *path) {
     if (strncmp(path, files, files_length) != 0 || (path[files_length] != '/' && path[files_length] != 0)) return false;
     size_t length = strlen(path);
+    /* PostgreSQL's shared memory, where it is files. */
+    if (strncmp(path + files_length, "/pg_dynshmem/", strlen("/pg_dynshmem/")) == 0) return false;
     const char *passing[] = {"-shm", "-lock", " (deleted)"};
     for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
         size_t end = strlen(passing[i]);
@@ -76,7 +110,9 @@ static bool path_of(int fd, char *path) {
     ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, link, path, PATH_MAX - 1);
     if (length <= 0) return false;
     path[length] = 0;
-    return is_watched(path);
+    if (!is_watched(path)) return false;
+    if (control->ended) end_all();
+    return true;
 }
 
 /* Counts a call; what is to become of it. */
@@ -92,7 +128,7 @@ static enum effect met(enum call call, const char *name, const char *path, off_t
         if (length && end > 0 && (size_t)end < sizeof control->what)
             snprintf(control->what + end, sizeof control->what - (size_t)end, ", %zu bytes at %lld", length, (long long)at);
     }
-    if (effect == END) syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+    if (effect == END) end_all();
     return effect;
 }
 
@@ -124,6 +160,23 @@ PUBLIC ssize_t __pread_chk(int fd, void *to, size_t length, off_t at, size_t roo
     return __pread64_chk(fd, to, length, at, room);
 }
 
+static size_t total(const struct iovec *parts, int count) {
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++) bytes += parts[i].iov_len;
+    return bytes;
+}
+
+PUBLIC ssize_t preadv(int fd, const struct iovec *parts, int count, off_t at) {
+    char path[PATH_MAX];
+    if (path_of(fd, path)) {
+        enum effect effect = met(READ, "preadv", path, at, total(parts, count));
+        if (effect == FAIL_ONCE || effect == FAIL_ON) return errno = EIO, -1;
+        if (effect == HALF && count > 0) return syscall(SYS_pread64, fd, parts->iov_base, (parts->iov_len + 1) / 2, at);
+    }
+    return syscall(SYS_preadv, fd, parts, count, at, 0);
+}
+PUBLIC ssize_t preadv64(int fd, const struct iovec *parts, int count, off_t at) { return preadv(fd, parts, count, at); }
+
 /* ---- writes ---- */
 
 /* Pages of mapped files that cannot be read any more: an empty file stands in their place. */
@@ -135,12 +188,6 @@ static void blind(void) {
             syscall(SYS_mmap, maps[i].address, maps[i].length, maps[i].protection, MAP_SHARED | MAP_FIXED, empty, 0);
     pthread_mutex_unlock(&lock);
     syscall(SYS_close, empty);
-}
-
-static size_t total(const struct iovec *parts, int count) {
-    size_t bytes = 0;
-    for (int i = 0; i < count; i++) bytes += parts[i].iov_len;
-    return bytes;
 }
 
 static ssize_t do_write(const char *name, int fd, const struct iovec *parts, int count, off_t at, bool placed) {
@@ -199,6 +246,29 @@ PUBLIC ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at) {
 }
 PUBLIC ssize_t pwritev64(int fd, const struct iovec *parts, int count, off_t at) {
     return do_write("pwritev", fd, parts, count, at, true);
+}
+
+/* Bytes of one file that become another's without a write. */
+PUBLIC ssize_t copy_file_range(int from, off_t *from_at, int to, off_t *to_at, size_t length, unsigned flags) {
+    char path[PATH_MAX];
+    bool watched = path_of(to, path);
+    off_t at = !watched ? 0 : to_at ? *to_at : syscall(SYS_lseek, to, 0, SEEK_CUR);
+    if (watched) {
+        struct stat found;
+        enum effect effect = met(WRITE, "copy_file_range", path, at, length);
+        if (effect == FAIL_ONCE || effect == FAIL_ON) return errno = EIO, -1;
+        if (effect == BLIND) blind();
+        if (effect == HALF && length > 1) length /= 2;
+        bool grows = fstat(to, &found) == 0 && at + (off_t)length > found.st_size;
+        if (grows && met(GROW, "copy_file_range", path, at, length) == FULL) return errno = ENOSPC, -1;
+    }
+    ssize_t copied = syscall(SYS_copy_file_range, from, from_at, to, to_at, length, flags);
+    if (watched && copied > 0) {
+        int kept = errno;
+        touched(path, at, at + copied);
+        errno = kept;
+    }
+    return copied;
 }
 
 /* ---- sizes ---- */
@@ -299,13 +369,13 @@ PUBLIC void *mmap(void *address, size_t length, int protection, int flags, int f
     char path[PATH_MAX];
     void *mapped = (void *)syscall(SYS_mmap, address, length, protection, flags, fd, at);
     if (mapped == MAP_FAILED || !(flags & MAP_SHARED) || (flags & MAP_ANONYMOUS) || !path_of(fd, path)) return mapped;
+    control->maps++;
+    if (protection & PROT_WRITE) mapped_for_writing(path);
     pthread_mutex_lock(&lock);
     for (int i = 0; i < MAPS; i++)
         if (!maps[i].address) {
             maps[i].address = mapped, maps[i].length = length, maps[i].protection = protection;
             strcpy(maps[i].path, path);
-            control->maps++;
-            if (protection & PROT_WRITE) mapped_for_writing(path);
             break;
         }
     pthread_mutex_unlock(&lock);
@@ -351,7 +421,9 @@ static bool named(const char *name, char *path) {
     if (length + strlen(slash ? slash + 1 : name) + 2 > PATH_MAX) return false;
     path[length] = '/';
     strcpy(path + length + 1, slash ? slash + 1 : name);
-    return is_watched(path);
+    if (!is_watched(path)) return false;
+    if (control->ended) end_all();
+    return true;
 }
 
 PUBLIC int unlink(const char *name) {

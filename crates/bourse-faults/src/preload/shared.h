@@ -20,32 +20,31 @@ struct control {
     _Atomic uint64_t call, nth, effect;
     _Atomic uint64_t loaded, fired, maps;
     _Atomic uint64_t count[CALLS];
-    char unused[1024 - 12 * 8];
+    _Atomic uint64_t first, ended; /* the first process; whether all are to end */
+    char unused[768 - 14 * 8];
+    char trouble[256]; /* why the image could not be kept */
     char what[512];
 };
+
+/* Behind it in the same file stands the state of the image (image.c), which all processes share as well. */
+#define STATE_AT 4096
+#define STATE_BYTES ((size_t)256 << 20) /* nearly all of it a hole */
 
 extern struct control *control;
 /* The folder whose files are watched, and that of their image; empty if none is kept. */
 extern char files[PATH_MAX], image[PATH_MAX];
 extern size_t files_length;
-extern pthread_mutex_t lock;
-
-/* Files that are mapped into memory, while they are. */
-#define MAPS 64
-extern struct map {
-    char *address;
-    size_t length;
-    int protection;
-    char path[PATH_MAX];
-} maps[MAPS];
 
 long real_open(const char *path, int flags, mode_t mode);
 
-/* What befalls the image; each takes the lock. */
+/* Begins with the state behind the control file, which is locked meanwhile. */
+void begin_image(void *state);
+
+/* What befalls the image; each takes the lock of its state. */
 void touched(const char *path, off_t from, off_t to);  /* these bytes were written */
 void synced(int fd, const char *path);                 /* what was written to a file, or a folder's names, lasts */
 void dropped(const char *path);                        /* a sync failed */
 void changed(const char *from, const char *to);        /* a name was taken away, or changed where there is a second */
-void mapped_for_writing(const char *path);             /* bytes may be written that nobody tells; under the lock */
+void mapped_for_writing(const char *path);             /* from now on bytes may be written that nobody tells */
 
 #endif

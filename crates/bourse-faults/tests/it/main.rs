@@ -1,4 +1,4 @@
-//! The preloaded library, in a process that reads, writes and syncs: this test program, started again with it.
+//! The preloaded library, in processes that read, write and sync: this test program, started again with it.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use bourse_faults::{Call, Control, Counts, Effect, Places, Spec};
@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Names the body that the child is to run.
 const BODY: &str = "TEST_BODY";
@@ -75,6 +75,55 @@ const BODIES: &[(&str, Body)] = &[
         fs::remove_file(folder.join("x"))?;
         File::open(folder)?.sync_all()
     }),
+    // Another process shares the folder, as a server's do.
+    ("other-syncs", |folder| {
+        open(folder)?.write_all_at(b"bbb", 0)?;
+        other("sync")
+    }),
+    ("other-writes", |folder| {
+        other("write")?;
+        open(folder)?.sync_all()
+    }),
+    ("other-drops", |folder| {
+        open(folder)?.write_all_at(b"bbb", 0)?;
+        other("failed-sync")?;
+        open(folder)?.sync_all()
+    }),
+    ("other-renames", |folder| {
+        open(folder)?.write_all_at(b"bbb", 0)?;
+        other("rename")?;
+        let image = Places::of_this_process().and_then(|places| places.image).expect("the parent gives places");
+        let lasts = || fs::read(image.join("y")).map(|found| found.starts_with(b"bbba"));
+        assert!(!lasts()?, "a new name makes nothing last");
+        File::open(folder.join("y"))?.sync_all()?;
+        assert!(lasts()?);
+        Ok(())
+    }),
+    ("many-write", |folder| {
+        let others: Vec<_> = (0..4).map(|_| start("write-much")).collect::<io::Result<_>>()?;
+        for mut other in others {
+            assert!(other.wait()?.success());
+        }
+        open(folder)?.sync_all()
+    }),
+    ("other-ends", |folder| {
+        open(folder)?.write_all_at(b"bbb", 0)?;
+        // Whoever comes to a call after the end is ended, too.
+        other("write")?;
+        unreachable!("the other one ends this one")
+    }),
+    ("sync", |folder| open(folder)?.sync_all()),
+    ("failed-sync", |folder| open(folder)?.sync_all().map_or(Ok(()), |()| panic!("it is to fail"))),
+    ("write", |folder| open(folder)?.write_all_at(b"bbb", 0)),
+    ("write-much", |folder| {
+        let file = open(folder)?;
+        (0..1_000).try_for_each(|number| file.write_all_at(b"b", 3 * number % 3_000))
+    }),
+    ("rename", |folder| {
+        fs::rename(folder.join("x"), folder.join("y"))?;
+        fs::write(folder.join("x"), b"nnn")?;
+        open(folder)?.sync_all()
+    }),
     ("replace", |folder| {
         let fresh = folder.join("y");
         fs::write(&fresh, b"yyy")?;
@@ -86,6 +135,18 @@ const BODIES: &[(&str, Body)] = &[
 
 fn open(folder: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(folder.join("x"))
+}
+
+/// Starts a process that runs another body.
+fn start(body: &str) -> io::Result<std::process::Child> {
+    let program = std::env::current_exe()?;
+    Command::new(program).args(["--exact", "body", "--nocapture"]).env(BODY, body).stdout(Stdio::null()).spawn()
+}
+
+/// Lets another process run a body to its end.
+fn other(body: &str) -> io::Result<()> {
+    let ended = start(body)?.wait()?;
+    if ended.success() { Ok(()) } else { Err(io::Error::other(format!("{body}: {ended}"))) }
 }
 
 /// No test by itself: what the child does.
@@ -126,7 +187,8 @@ fn run(body: &str, fault: Option<Spec>) -> Option<Left> {
         .expect("can be started");
     let signal = output.status.signal();
     assert!(output.status.success() || signal.is_some(), "{}", String::from_utf8_lossy(&output.stdout));
-    assert_eq!(control.loaded().expect("can be read"), 1);
+    assert!(control.loaded().expect("can be read") > 0);
+    assert_eq!(control.trouble().expect("can be read"), None);
     let read = |folder: &Path| fs::read(folder.join("x")).unwrap_or_default();
     Some(Left {
         fired: control.fired().expect("can be read"),
@@ -179,4 +241,22 @@ fn calls_fail_as_they_are_told() {
     check("read", spec(Call::Read, 1, Effect::FailOnce), b"aaaa", b"aaaa");
     let ended = check("write-sync-write", spec(Call::Write, 2, Effect::End), b"bbba", b"bbba").expect("as above");
     assert_eq!(ended.signal, Some(9));
+}
+
+/// What one process has written another one's sync makes last, as it is with files.
+#[test]
+fn processes_share_what_is_not_synced() {
+    let Some(left) = check("other-syncs", None, b"bbba", b"bbba") else { return };
+    assert_eq!((left.counts.of(Call::Write), left.counts.of(Call::Sync)), (1, 1));
+    check("other-writes", None, b"bbba", b"bbba");
+    check("other-drops", spec(Call::Sync, 1, Effect::FailOnce), b"bbba", b"aaaa");
+    check("other-renames", None, b"nnn", b"nnn");
+    let many = check("many-write", None, b"baab", b"baab").expect("as above");
+    assert_eq!((many.counts.of(Call::Write), many.file), (4_000, many.image));
+}
+
+#[test]
+fn all_processes_end_together() {
+    let Some(left) = check("other-ends", spec(Call::Write, 2, Effect::End), b"bbba", b"aaaa") else { return };
+    assert_eq!((left.signal, left.met.as_str()), (Some(9), "pwrite of x, 3 bytes at 0"));
 }

@@ -14,7 +14,7 @@ Losses that a lying disk causes, or that the settings allow, are expected and no
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Faults {
     /// Engines with options but no path, for example sqlite:?journal=wal [default: SQLite in several settings, LMDB, redb, and
-    /// MariaDB where it is installed]
+    /// MariaDB and PostgreSQL where they are installed]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     /// Names of the faults to inject [default: all]

@@ -2,8 +2,10 @@
 
 use super::{Calls, options_of_scheme, running_server};
 use bourse_engine_postgres::{GRAMMAR, Options, Target, installed};
+use bourse_record::faults::Through;
 
 pub(super) const PRIVATE: Calls = Calls {
+    faults: &[Through::Preload],
     version: || installed(None).map(|installed| installed.version).map_err(|error| error.to_string()),
     available: |target| {
         let target = Target::parse(target).map_err(|error| error.to_string())?;

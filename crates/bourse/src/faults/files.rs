@@ -118,14 +118,6 @@ impl Bed for FileBed<'_> {
             lose_power(&places.files, image, survival).map_err(trouble)?;
         }
         let look = child::run(&self.arguments(&places.files, &["--look"]), &[], self.conditions.patience)?;
-        Ok(Trial {
-            counts: control.counts().map_err(trouble)?,
-            loaded: control.loaded().map_err(trouble)?,
-            maps: control.maps().map_err(trouble)?,
-            fired: control.fired().map_err(trouble)?,
-            met: control.what().map_err(trouble)?,
-            work,
-            look,
-        })
+        Trial::of(&control, work, look)
     }
 }

@@ -2,7 +2,7 @@
 
 mod child;
 mod files;
-#[cfg(feature = "mysql")]
+#[cfg(any(feature = "mysql", feature = "postgres"))]
 mod server;
 mod work;
 
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What is tried where no target is named; a server beside these where one is installed.
+/// What is tried where no target is named; servers beside these where they are installed.
 const TARGETS: [&str; 6] = [
     "sqlite:?journal=wal&sync=full",
     "sqlite:?journal=wal&sync=normal",
@@ -33,7 +33,10 @@ const TARGETS: [&str; 6] = [
     "lmdb:?sync=full&map_size=16MiB",
     "redb:?durability=immediate",
 ];
-const SERVER: &str = "mariadb+private:?log_file=8MiB&innodb_buffer_pool=16MiB";
+const SERVERS: [&str; 2] = [
+    "mariadb+private:?log_file=8MiB&innodb_buffer_pool=16MiB",
+    "postgres+private:?shared_buffers=1MiB&max_connections=10",
+];
 
 /// What the trials of all targets have in common.
 struct Conditions {
@@ -115,7 +118,7 @@ fn default_targets() -> Vec<String> {
         }
         here.is_ok()
     };
-    TARGETS.into_iter().chain([SERVER]).filter(is_here).map(str::to_owned).collect()
+    TARGETS.into_iter().chain(SERVERS).filter(is_here).map(str::to_owned).collect()
 }
 
 /// A target's scheme and options. It has no place: the databases are made for the trials and removed.
@@ -180,7 +183,7 @@ fn tried(
     let mut noted = |fault: &str| step.say(format!("trying faults on {target}: {fault}"));
     let (seed, interrupted) = (conditions.seed, &*conditions.interrupted);
     let found = match engine.hosting() {
-        #[cfg(feature = "mysql")]
+        #[cfg(any(feature = "mysql", feature = "postgres"))]
         Hosting::OwnedServer(_) if can_be_tried => {
             let bed = server::ServerBed::new(target, conditions)?;
             rows(&bed, faults, times, seed, interrupted, &mut noted)
@@ -229,7 +232,7 @@ mod tests {
         assert_eq!(parted("sqlite:?journal=wal").expect("a target"), ("sqlite", "journal=wal"));
         assert_eq!(parted("redb:").expect("a target"), ("redb", ""));
         assert!(parted("sqlite:x.db?journal=wal").is_err() && parted("x").is_err());
-        for target in TARGETS.into_iter().chain([SERVER]) {
+        for target in TARGETS.into_iter().chain(SERVERS) {
             let (scheme, options) = parted(target).expect("a target");
             let place = if scheme.contains("private") { Path::new("") } else { Path::new("a b/%?#") };
             engines::open(&placed(scheme, place, options)).expect("can be opened");

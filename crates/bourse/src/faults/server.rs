@@ -8,15 +8,125 @@ use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{Account, Ended};
 use bourse_acid::faults::work::{self, Event};
 use bourse_acid::faults::{Bed, Order, Trial};
-use bourse_engine::OwnedServer as _;
-use bourse_engine::{Durability, Engine as _, EngineError};
-use bourse_engine_mysql::{Launch, MysqlEngine};
+use bourse_engine::{Durability, Engine, EngineError, OwnedServer};
 use bourse_faults::{Control, Places, copy_folder, lose_power};
 use bourse_record::faults::Through;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, io};
+
+/// A server of ours that can be started with the library.
+trait Server: Engine + OwnedServer {
+    /// Has it started with these variables from now on, and always so that its calls can be interfered with.
+    fn set_environment(&self, environment: Vec<(OsString, OsString)>);
+
+    /// Has it started from now on to be looked at.
+    fn set_for_a_look(&self) {
+        self.set_environment(Vec::new());
+    }
+
+    /// Whether its settings let it acknowledge a commit that its memory alone has.
+    fn commits_in_memory(&self) -> bool;
+
+    /// How it has ended; `None` while it runs.
+    fn exit(&self) -> Option<ExitStatus>;
+
+    /// Ends it in good order, so that its files hold everything.
+    fn stop(&self, patience: Duration) -> Result<(), EngineError>;
+
+    /// Whether it has done what it does after an error that it does not go on with.
+    fn has_settled(&self) -> bool;
+}
+
+#[cfg(feature = "mysql")]
+impl Server for bourse_engine_mysql::MysqlEngine {
+    fn set_environment(&self, environment: Vec<(OsString, OsString)>) {
+        // Writes that bypass the C library could not be interfered with.
+        let arguments = vec!["--innodb-use-native-aio=0".to_owned()];
+        self.set_launch(bourse_engine_mysql::Launch { environment, arguments });
+    }
+
+    fn commits_in_memory(&self) -> bool {
+        self.target().options.flush_log == bourse_engine_mysql::FlushLog::EverySecond
+    }
+
+    fn exit(&self) -> Option<ExitStatus> {
+        self.server_exit()
+    }
+
+    fn stop(&self, patience: Duration) -> Result<(), EngineError> {
+        self.session()?.execute_text("SHUTDOWN", &[])?;
+        let until = Instant::now() + patience;
+        while self.exit().is_none() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.kill()
+    }
+
+    fn has_settled(&self) -> bool {
+        self.exit().is_some()
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl Server for bourse_engine_postgres::PostgresEngine {
+    fn set_environment(&self, environment: Vec<(OsString, OsString)>) {
+        self.set_launch(postgres_launch(environment));
+    }
+
+    fn set_for_a_look(&self) {
+        let mut launch = postgres_launch(Vec::new());
+        // Before it recovers it would sync every file that it has, of which nothing depends any more.
+        launch.settings.push("fsync=off".to_owned());
+        self.set_launch(launch);
+    }
+
+    fn commits_in_memory(&self) -> bool {
+        self.target().options.synchronous_commit == Some(bourse_engine_postgres::SynchronousCommit::Off)
+    }
+
+    fn exit(&self) -> Option<ExitStatus> {
+        self.server_exit()
+    }
+
+    fn stop(&self, _: Duration) -> Result<(), EngineError> {
+        Self::stop(self)
+    }
+
+    /// One of its processes ends, and the first one starts all others again, which recover.
+    fn has_settled(&self) -> bool {
+        self.exit().is_some() || self.connect().is_ok()
+    }
+}
+
+#[cfg(feature = "postgres")]
+fn postgres_launch(environment: Vec<(OsString, OsString)>) -> bourse_engine_postgres::Launch {
+    let text = |it: &str| it.to_owned();
+    bourse_engine_postgres::Launch {
+        environment,
+        // A short log in small files: so checkpoints, and files that are made and renamed, come about in a trial.
+        install: vec![text("--wal-segsize=1")],
+        settings: ["min_wal_size=2MB", "max_wal_size=2MB", "checkpoint_completion_target=0.1"].map(text).to_vec(),
+    }
+}
+
+fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
+    #[cfg(feature = "postgres")]
+    if target.starts_with("postgres") {
+        let server = bourse_engine_postgres::open(target).map_err(|error| Failure::usage(error.to_string()))?;
+        return Ok(Box::new(server));
+    }
+    #[cfg(feature = "mysql")]
+    {
+        let server = bourse_engine_mysql::open(target).map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(Box::new(server))
+    }
+    #[cfg(not(feature = "mysql"))]
+    Err(Failure::usage(format!("{target} has no server of ours")))
+}
 
 /// A target with a server of ours.
 pub(super) struct ServerBed<'c> {
@@ -24,15 +134,10 @@ pub(super) struct ServerBed<'c> {
     class: Durability,
     class_reason: String,
     conditions: &'c Conditions,
-    engine: MysqlEngine,
+    server: Box<dyn Server>,
     /// The server's data directory.
     data: PathBuf,
     folder: WorkFolder,
-}
-
-/// What the server is started with in all trials: writes that bypass the C library could not be interfered with.
-fn launch() -> Launch {
-    Launch { environment: Vec::new(), arguments: vec!["--innodb-use-native-aio=0".to_owned()] }
 }
 
 impl<'c> ServerBed<'c> {
@@ -48,14 +153,13 @@ impl<'c> ServerBed<'c> {
                 .map_err(|error| failed(error.to_string()))
         };
         open_to_all(folder.path())?;
-        let parsed = bourse_engine_mysql::Target::parse(target).map_err(|error| Failure::usage(error.to_string()))?;
-        let engine = MysqlEngine::new(parsed);
-        engine.set_launch(launch());
-        work::fill(&engine, conditions.seed).map_err(|error| failed(error.to_string()))?;
-        let described = engine.description().map_err(|error| failed(error.to_string()))?;
-        let data = engine.location().folder().ok_or_else(|| failed("the server has no folder".to_owned()))?;
+        let server = open(target)?;
+        server.set_environment(Vec::new());
+        work::fill(&*server, conditions.seed).map_err(|error| failed(error.to_string()))?;
+        let described = server.description().map_err(|error| failed(error.to_string()))?;
+        let data = server.location().folder().ok_or_else(|| failed("the server has no folder".to_owned()))?;
         let data = data.canonicalize().map_err(|error| failed(error.to_string()))?;
-        shut_down(&engine, conditions.patience).map_err(|error| failed(error.to_string()))?;
+        server.stop(conditions.patience).map_err(|error| failed(error.to_string()))?;
         copy_folder(&data, &folder.path().join("base")).map_err(|error| failed(error.to_string()))?;
         if let Ok(library) = bourse_faults::library() {
             let path = folder.path().join("faults.so");
@@ -67,7 +171,7 @@ impl<'c> ServerBed<'c> {
             class: described.durability,
             class_reason: described.durability_reason,
             conditions,
-            engine,
+            server,
             data,
             folder,
         })
@@ -98,51 +202,41 @@ impl<'c> ServerBed<'c> {
                 while !is_done.load(Ordering::Relaxed) {
                     if Instant::now() > until {
                         // Whoever waits for it gets an error.
-                        let _ = self.engine.kill();
+                        let _ = self.server.kill();
                         return true;
                     }
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 false
             });
-            let session = work::work(&self.engine, seed, transactions, &mut |event| events.push(event));
+            let session = work::work(&*self.server, seed, transactions, &mut |event| events.push(event));
             is_done.store(true, Ordering::Relaxed);
             drop(session);
             watch.join()
         });
         self.settle(&events);
         let hung = hung.map_err(|_| AcidError::Machinery("the watch over a server panicked".to_owned()))?;
-        let ended = if hung { Ended::Hung } else { self.engine.server_exit().map_or(Ended::Code(0), child::ended) };
+        let ended = if hung { Ended::Hung } else { self.server.exit().map_or(Ended::Code(0), child::ended) };
         Ok(Account { events, ended })
     }
 
-    /// A server that ends itself takes a moment to write down why.
+    /// A server that ends itself takes a moment to write down why, and one that starts itself again to recover.
     fn settle(&self, events: &[Event]) {
         const MOMENT: Duration = Duration::from_secs(3);
         let until = Instant::now() + MOMENT;
         let was_refused = matches!(events.last(), Some(Event::Error { .. }));
-        while was_refused && self.engine.server_exit().is_none() && Instant::now() < until {
+        while was_refused && !self.server.has_settled() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
     fn looked(&self) -> Account {
-        let event = match self.engine.restart() {
-            Ok(()) => work::look(&self.engine, self.conditions.seed),
+        let event = match self.server.restart() {
+            Ok(()) => work::look(&*self.server, self.conditions.seed),
             Err(error) => Event::Unreadable(error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
         };
         Account { events: vec![event], ended: Ended::Code(0) }
     }
-}
-
-/// Ends the server in good order, so that its files hold everything.
-fn shut_down(engine: &MysqlEngine, patience: Duration) -> Result<(), EngineError> {
-    engine.session()?.execute_text("SHUTDOWN", &[])?;
-    let until = Instant::now() + patience;
-    while engine.server_exit().is_none() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    engine.kill()
 }
 
 impl Bed for ServerBed<'_> {
@@ -154,6 +248,10 @@ impl Bed for ServerBed<'_> {
         (self.class, &self.class_reason)
     }
 
+    fn commits_in_memory(&self) -> bool {
+        self.server.commits_in_memory()
+    }
+
     fn through(&self) -> Through {
         Through::Preload
     }
@@ -162,26 +260,24 @@ impl Bed for ServerBed<'_> {
         let trouble = |error: io::Error| AcidError::Machinery(format!("a trial cannot be made: {error}"));
         let (places, control) = self.renew().map_err(trouble)?;
         let library = self.folder.path().join("faults.so");
-        self.engine.set_launch(Launch { environment: places.preloading(&library), ..launch() });
-        self.engine.restart()?;
+        self.server.set_environment(places.preloading(&library));
+        self.server.restart()?;
         // What the server does to start is no part of the work.
         control.arm(order.spec).map_err(trouble)?;
         let work = self.worked()?;
-        self.engine.kill()?;
+        if order.spec.is_some() {
+            self.server.kill()?;
+        } else {
+            // Some settings let commits wait in the server's memory: where nothing happened they get to its files.
+            control.disarm().map_err(trouble)?;
+            self.server.stop(self.conditions.patience)?;
+        }
         if let (Some(survival), Some(image)) = (order.power, &places.image) {
             lose_power(&places.files, image, survival).map_err(trouble)?;
         }
-        self.engine.set_launch(launch());
+        self.server.set_for_a_look();
         let look = self.looked();
-        self.engine.kill()?;
-        Ok(Trial {
-            counts: control.counts().map_err(trouble)?,
-            loaded: control.loaded().map_err(trouble)?,
-            maps: control.maps().map_err(trouble)?,
-            fired: control.fired().map_err(trouble)?,
-            met: control.what().map_err(trouble)?,
-            work,
-            look,
-        })
+        self.server.kill()?;
+        Trial::of(&control, work, look)
     }
 }

@@ -145,6 +145,50 @@ fn a_server_that_meets_a_fault_ends_or_tells() {
     all(&file, (target, "preload"), "killed", "left", &["whole"]);
 }
 
+/// PostgreSQL's processes write and sync each other's files: what was acknowledged is there after a loss of power, and is not
+/// where the settings let go of it.
+#[test]
+fn a_server_of_many_processes_keeps_what_its_settings_promise() {
+    let name = "a_server_of_many_processes_keeps_what_its_settings_promise";
+    if let Err(why) = bourse_engine_postgres::installed(None) {
+        return skipped(name, &why.to_string());
+    }
+    if nothing_preloads(name) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let options = |more: &str| format!("postgres+private:?shared_buffers=1MiB&max_connections=10{more}");
+    let (durable, late, never) = (options(""), options("&synchronous_commit=off"), options("&fsync=off"));
+    let only = ["--only", "power,sync-errors-power,lying-disk", "--times", "2", "--transactions", "160"];
+    let (code, file) = tried(folder.path(), &[&[durable.as_str()][..], &only].concat());
+    assert_eq!(code, 0, "{file:#}");
+    let bed = (durable.as_str(), "preload");
+    for fault in ["power", "sync-errors-power"] {
+        all(&file, bed, fault, "left", &["whole"]);
+        assert!(cases(&file, bed.0, bed.1, fault).iter().any(|case| case["acknowledged"] != 0), "{file:#}");
+    }
+    all(&file, bed, "power", "reaction", &["killed"]);
+    all(&file, bed, "sync-errors-power", "reaction", &["died", "reported"]);
+    // The same server on a disk that lies loses: so what is kept above is no accident.
+    all(&file, bed, "lying-disk", "left", &["lost", "corrupted", "unreadable"]);
+    all(&file, bed, "lying-disk", "verdict", &["expected"]);
+
+    // A commit that is not waited for, and syncs that are never made: what power takes shows, and must.
+    let only = ["--only", "power,sync-error", "--times", "2", "--transactions", "80"];
+    let (code, file) = tried(folder.path(), &[&[late.as_str(), never.as_str()][..], &only].concat());
+    assert_eq!(code, 0, "{file:#}");
+    for target in [late.as_str(), never.as_str()] {
+        let found = cases(&file, target, "preload", "power");
+        assert!(
+            found.iter().any(|case| case["left"] != "whole" && case["verdict"] == "expected"),
+            "{target}: {file:#}"
+        );
+    }
+    // A server that ends itself, as PostgreSQL does after a failed sync, loses what its memory alone had.
+    all(&file, (&late, "preload"), "sync-error", "verdict", &["ok", "expected"]);
+    assert!(cases(&file, &never, "preload", "sync-error").is_empty(), "without syncs no sync can fail: {file:#}");
+}
+
 #[test]
 fn what_cannot_be_tried_is_refused_before_anything_is_made() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
