@@ -24,6 +24,7 @@ mod data;
 mod documents;
 mod history;
 mod html;
+mod likeness;
 mod live;
 mod suite;
 mod tables;
@@ -42,6 +43,7 @@ pub use documents::{
 };
 pub use history::{StoredFigure, StoredRun, history_csv, history_html, history_markdown, history_terminal};
 pub use html::html;
+pub use likeness::Likeness;
 pub use live::{LIVE_HEADS, LIVE_SCRIPT, LIVE_STYLE, LivePoint, LiveRun, LiveText, live_fragment, live_page};
 pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
 pub use text::{CsvTable, CsvText, csv, csv_tables, markdown, screen, terminal};

@@ -10,7 +10,7 @@ mod text;
 
 pub use disturbance::Disturbance;
 pub use noise::Noise;
-pub use pairs::{Incomparable, Pair, is_alike, stored_pairs, unlike};
+pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
 
 use crate::text::CsvText;
 use crate::units;

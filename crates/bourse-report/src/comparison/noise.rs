@@ -1,8 +1,9 @@
 //! How far apart two runs of the same case lie by noise alone: what a difference of runs that did not take turns is held
 //! against.
 
-use super::{Pair, is_alike};
-use bourse_record::{Build, Case, RunFile};
+use super::Pair;
+use crate::likeness::Likeness;
+use bourse_record::{Build, Case, Machine, RunFile};
 use bourse_stats::quantile;
 
 /// Runs of one build without which nothing is told.
@@ -16,15 +17,20 @@ pub enum Noise {
     Unknown,
     /// Stated, as a part of one.
     Stated(f64),
-    /// Found in earlier runs.
-    Runs(Vec<RunFile>),
+    /// Found in earlier runs of what the first side is.
+    Runs {
+        /// The runs.
+        earlier: Vec<RunFile>,
+        /// Machine of the first side.
+        machine: Box<Machine>,
+    },
 }
 
 impl Noise {
     /// The noise floor of a pair, as a part of one; none if nobody says.
     ///
-    /// Of earlier runs it is the third quartile and three interquartile ranges of how far one run of the same case and build
-    /// lies from the next.
+    /// Of earlier runs it is the third quartile and three interquartile ranges of how far one run of the same build lies from the
+    /// next, of those that are alike the first side.
     ///
     /// # Errors
     /// Why the earlier runs do not tell, in words.
@@ -32,18 +38,29 @@ impl Noise {
         match self {
             Self::Unknown => Ok(None),
             Self::Stated(part) => Ok(Some(*part)),
-            Self::Runs(runs) => floor(runs, pair).map(Some),
+            Self::Runs { earlier, machine } => floor(earlier, machine, pair).map(Some),
         }
     }
 }
 
-fn floor(runs: &[RunFile], pair: &Pair) -> Result<f64, String> {
+fn floor(runs: &[RunFile], machine: &Machine, pair: &Pair) -> Result<f64, String> {
     let (base, head) = (&pair.base, &pair.head);
+    let wanted = Likeness::of(base, machine);
     // The compared runs may lie in the same folder: their difference is what is asked for.
-    let is_same = |case: &Case| is_alike(case, base) && case.rounds != base.rounds && case.rounds != head.rounds;
+    let is_other = |case: &Case| case.rounds != base.rounds && case.rounds != head.rounds;
+    // Of those that only nearly are what is wanted: how many, and what differs of the last.
+    let (mut unlike, mut why) = (0_usize, String::new());
     let mut by_build: Vec<(&Build, Vec<(&str, f64)>)> = Vec::new();
     for run in runs {
-        for case in run.cases.iter().filter(|case| is_same(case)) {
+        for case in run.cases.iter().filter(|case| is_other(case)) {
+            let likeness = Likeness::of(case, &run.provenance.machine);
+            if likeness != wanted {
+                if likeness.is_same_work(&wanted) {
+                    unlike += 1;
+                    why = wanted.differences(&likeness).join("; ");
+                }
+                continue;
+            }
             let Some(figure) = case.estimate().map(|it| it.value).filter(|figure| *figure > 0.0) else { continue };
             let found = (run.provenance.started_at.as_str(), figure);
             match by_build.iter_mut().find(|(build, _)| *build == &run.provenance.build) {
@@ -61,8 +78,13 @@ fn floor(runs: &[RunFile], pair: &Pair) -> Result<f64, String> {
         }
     }
     let (Some(first), Some(third)) = (quantile(&apart, 0.25), quantile(&apart, 0.75)) else {
+        let others = match unlike {
+            0 => String::new(),
+            1 => format!("; another is not alike: {why}"),
+            more => format!("; {more} others are not alike, the last of them: {why}"),
+        };
         return Err(format!(
-            "the earlier runs say nothing of its noise: {FEWEST} runs of the same case and build are needed, there are {most}"
+            "the earlier runs say nothing of its noise: {FEWEST} runs of the same case and build are needed, there are {most}{others}"
         ));
     };
     Ok((third + 3.0 * (third - first)).exp_m1())

@@ -1,7 +1,8 @@
 //! Which cases of two runs are compared with one another, and what speaks against it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_record::{Case, CheckStatus, Conditions, MemoryStore, RunFile, Scale, WriterWait};
+use crate::likeness::{machine_words, unlike_settings};
+use bourse_record::{Case, CheckStatus, RunFile};
 use thiserror::Error;
 
 /// Two cases to compare.
@@ -49,12 +50,6 @@ pub enum Incomparable {
         /// Unit of the candidate's figure.
         head_unit: String,
     },
-}
-
-/// Whether two cases are the same work on the same target, measured in the same unit.
-pub fn is_alike(one: &Case, other: &Case) -> bool {
-    (&one.workload.name, &one.workload.headline_unit, &one.engine.target)
-        == (&other.workload.name, &other.workload.headline_unit, &other.engine.target)
 }
 
 /// The cases of two stored runs by their labels, or where no label is in both and there are as many, by their places; and
@@ -125,12 +120,9 @@ impl Pair {
 /// What about two runs makes their difference one of something else, in words.
 fn differences(base: &RunFile, head: &RunFile) -> Vec<String> {
     let mut notes = Vec::new();
-    let (one, other) = (&base.provenance.machine, &head.provenance.machine);
-    if (&one.processor, one.cores, &one.system) != (&other.processor, other.cores, &other.system) {
-        notes.push(format!(
-            "other machines: {} with {} cores ({}) and {} with {} cores ({})",
-            one.processor, one.cores, one.system, other.processor, other.cores, other.system
-        ));
+    let [one, other] = [base, head].map(|run| machine_words(&run.provenance.machine));
+    if one != other {
+        notes.push(format!("other machines: {one} and {other}"));
     }
     if base.provenance.build.profile != head.provenance.build.profile {
         notes.push(format!("a {} build and a {} build", base.provenance.build.profile, head.provenance.build.profile));
@@ -149,25 +141,6 @@ pub fn unlike(pair: &Pair) -> Vec<String> {
             base.engine.durability, head.engine.durability
         ));
     }
-    let arrangements: [(&str, Option<&str>, Option<&str>); 2] = [
-        (
-            "how writers wait",
-            base.engine.writer_wait.map(WriterWait::words),
-            head.engine.writer_wait.map(WriterWait::words),
-        ),
-        (
-            "what holds the database",
-            base.engine.memory_store.map(MemoryStore::words),
-            head.engine.memory_store.map(MemoryStore::words),
-        ),
-    ];
-    for (name, one, other) in arrangements {
-        if let (Some(one), Some(other)) = (one, other)
-            && one != other
-        {
-            notes.push(format!("{name} differs: {one} and {other}"));
-        }
-    }
     if let Some((one, other)) = unlike_ages(base, head) {
         notes.push(format!(
             "the market's age differs ({} and {} when the interval began): TR/s is not compared, since a younger market owes \
@@ -176,13 +149,7 @@ pub fn unlike(pair: &Pair) -> Vec<String> {
             crate::units::seconds(other)
         ));
     }
-    notes.extend(unlike_conditions(&base.conditions, &head.conditions));
-    for parameter in &base.workload.parameters {
-        let other = head.workload.parameters.iter().find(|other| other.name == parameter.name);
-        if let Some(other) = other.filter(|other| other.value != parameter.value) {
-            notes.push(format!("{} differs: {} and {}", parameter.name, parameter.value, other.value));
-        }
-    }
+    notes.extend(unlike_settings(base, head));
     notes
 }
 
@@ -194,40 +161,4 @@ pub(super) fn unlike_ages(base: &Case, head: &Case) -> Option<(f64, f64)> {
     let (one, other) = (age(base)?, age(head)?);
     let (young, old) = (one.min(other), one.max(other).min(FULL_S));
     (young < FULL_S && old - young > 0.1 * FULL_S).then_some((one, other))
-}
-
-/// A count among the conditions.
-type Count = fn(&Conditions) -> Option<u64>;
-/// A measure of a scale.
-type Size = fn(Scale) -> u64;
-
-/// What of the conditions of two cases differs, in words. Free space is not the same twice.
-fn unlike_conditions(base: &Conditions, head: &Conditions) -> Vec<String> {
-    let number = |number: Option<u64>| number.map(|number| number.to_string());
-    let scale = |it: &Conditions, of: fn(Scale) -> u64| number(it.scale.map(of));
-    let asked: [(&str, Count); 2] = [("users", |it| it.users), ("market users", |it| it.further_users)];
-    let mut each: Vec<(&str, Option<String>, Option<String>)> =
-        asked.into_iter().map(|(name, of)| (name, number(of(base)), number(of(head)))).collect();
-    let sizes: [(&str, Size); 3] = [
-        ("customers", |it| it.customers),
-        ("scale factor", |it| it.scale_factor),
-        ("initial trade days", |it| it.initial_days),
-    ];
-    each.extend(sizes.into_iter().map(|(name, of)| (name, scale(base, of), scale(head, of))));
-    let rate = |it: &Conditions| it.requested_rate.map(|rate| rate.to_string());
-    each.push(("requested rate", rate(base), rate(head)));
-    let aged = |it: &Conditions| it.market_aged_at.map(|rate| rate.to_string());
-    each.push(("rate at which the market was aged", aged(base), aged(head)));
-    let isolation =
-        |it: &Conditions| Some(crate::view::isolation_words(&it.isolation)).filter(|_| !it.isolation.is_empty());
-    each.push(("isolation", isolation(base), isolation(head)));
-    let tunables = |it: &Conditions| it.tunables.map(|tunables| tunables.name().to_owned());
-    each.push(("workload parameters", tunables(base), tunables(head)));
-    each.push(("constraints", base.constraints.clone(), head.constraints.clone()));
-    each.push(("input data", base.input_data.clone(), head.input_data.clone()));
-    // What only one of them tells is no difference.
-    let both = each.into_iter().filter_map(|(name, one, other)| Some((name, one?, other?)));
-    both.filter(|(_, one, other)| one != other)
-        .map(|(name, one, other)| format!("{name} differs: {one} and {other}"))
-        .collect()
 }

@@ -7,9 +7,10 @@ mod trend;
 
 pub use index::{history_csv, history_html, history_markdown, history_terminal};
 
+use crate::likeness::{Likeness, machine_words, settings};
 use crate::tables::Tone;
 use crate::view::{CaseView, Standing, checks_words};
-use bourse_record::{DocumentKind, Provenance, RunFile};
+use bourse_record::{DocumentKind, Machine, Provenance, RunFile};
 use serde::Serialize;
 
 /// A result folder in the history.
@@ -46,10 +47,13 @@ pub struct StoredFigure {
     pub workload: String,
     /// Target.
     pub target: String,
-    /// What it ran with, so that only like is compared with like: users, options of the workload.
+    /// What it ran with: users, size of the database, options of the workload.
     pub settings: String,
     /// Engine and its version.
     pub engine: String,
+    /// What has to be equal for two figures to be drawn as one trend.
+    #[serde(skip)]
+    pub likeness: Likeness,
     /// Durability class.
     pub durability: String,
     /// Unit of the figure.
@@ -69,7 +73,8 @@ pub struct StoredFigure {
 impl StoredRun {
     /// A run, reduced.
     pub fn of_run(folder: &str, run: &RunFile, bytes: u64) -> Self {
-        let figures = CaseView::all(run).iter().map(figure).collect();
+        let machine = &run.provenance.machine;
+        let figures = CaseView::all(run).iter().map(|view| figure(view, machine)).collect();
         let interrupted = run.interrupted;
         Self { figures, interrupted, ..Self::of_document(folder, DocumentKind::Run, &run.provenance, bytes) }
     }
@@ -84,7 +89,7 @@ impl StoredRun {
             command: of.command.clone(),
             bourse: of.build.version.clone(),
             revision: of.revision.clone(),
-            machine: format!("{}, {} cores, {}", machine.processor, machine.cores, machine.system),
+            machine: machine_words(machine),
             interrupted: false,
             figures: Vec::new(),
             bytes,
@@ -92,17 +97,18 @@ impl StoredRun {
     }
 }
 
-fn figure(view: &CaseView<'_>) -> StoredFigure {
+fn figure(view: &CaseView<'_>, machine: &Machine) -> StoredFigure {
     let (case, workload) = (view.case, &view.case.workload);
     let value = view.valid_figure();
     let interval = view.estimate().and_then(|it| it.interval).filter(|_| value.is_some());
     let (tone, words) = checks_words(view);
-    let settings: Vec<String> = workload.parameters.iter().map(|it| format!("{}={}", it.name, it.value)).collect();
+    let settings: Vec<String> = settings(case).iter().map(|it| format!("{}={}", it.name, it.value)).collect();
     StoredFigure {
         label: case.label.clone(),
         workload: workload.name.clone(),
         target: case.engine.target.clone(),
-        settings: settings.join(" "),
+        settings: settings.join("; "),
+        likeness: Likeness::of(case, machine),
         engine: format!("{} {}", case.engine.name, case.engine.version),
         durability: case.engine.durability.name().to_owned(),
         unit: view.unit().to_owned(),

@@ -1,6 +1,7 @@
 //! Trends: figures of the same case on the same machine, in their order of time.
 
 use super::{StoredFigure, StoredRun};
+use crate::likeness::Likeness;
 use bourse_stats::change_points::{ChangePoint, change_points};
 
 /// A run with a figure of it that counts.
@@ -22,42 +23,33 @@ pub(super) struct Trend<'a> {
 impl<'a> Trend<'a> {
     /// Every case with at least two figures that count, those with the most first.
     pub(super) fn all(runs: &'a [StoredRun]) -> Vec<Self> {
-        type Key<'k> = [&'k str; 6];
-        let mut groups: Vec<(Key<'a>, Vec<Point<'a>>)> = Vec::new();
+        let mut groups: Vec<(&Likeness, Vec<Point<'a>>)> = Vec::new();
         for run in runs {
             for figure in &run.figures {
                 let Some(value) = figure.value else { continue };
-                let key: Key<'a> = [
-                    &figure.workload,
-                    &figure.target,
-                    &figure.settings,
-                    &figure.durability,
-                    &figure.unit,
-                    &run.machine,
-                ];
-                match groups.iter_mut().find(|(known, _)| *known == key) {
+                match groups.iter_mut().find(|(known, _)| **known == figure.likeness) {
                     Some((_, points)) => points.push((run, figure, value)),
-                    None => groups.push((key, vec![(run, figure, value)])),
+                    None => groups.push((&figure.likeness, vec![(run, figure, value)])),
                 }
             }
         }
         groups.retain(|(_, points)| points.len() > 1);
         groups.sort_by_key(|(_, points)| std::cmp::Reverse(points.len()));
-        let trend = |(key, mut points): (Key<'a>, Vec<Point<'a>>)| {
-            let [workload, target, settings, durability, unit, machine] = key;
+        let trend = |mut points: Vec<Point<'a>>| {
             // Times of one machine have the same offset, but for the change to summer time and back.
             points.sort_by(|one, other| one.0.started_at.cmp(&other.0.started_at));
+            let (run, first, _) = *points.first()?;
             let figures: Vec<f64> = points.iter().map(|(_, _, value)| *value).collect();
-            let same = [settings, durability, machine].into_iter().filter(|it| !it.is_empty());
-            Self {
-                name: format!("{workload} on {target}"),
-                same: same.collect::<Vec<_>>().join(" · "),
-                unit,
+            let same = [&first.settings, &first.durability, &run.machine].into_iter().filter(|it| !it.is_empty());
+            Some(Self {
+                name: format!("{} on {}", first.workload, first.target),
+                same: same.map(String::as_str).collect::<Vec<_>>().join(" · "),
+                unit: &first.unit,
                 points,
                 changes: change_points(&figures),
-            }
+            })
         };
-        groups.into_iter().map(trend).collect()
+        groups.into_iter().filter_map(|(_, points)| trend(points)).collect()
     }
 
     /// What is new at a point, compared to the one before: engine, revision, version of Bourse.

@@ -36,6 +36,22 @@ fn the_index_shows_where_the_level_changes_and_what_was_new() {
     assert_eq!(links.iter().find(|link| link.contains("tpce")), Some(&"20261112-080000-tpce/report.html"));
 }
 
+/// Runs once were one line whatever their number of users was, and a change of it a change of the figure.
+#[test]
+fn runs_of_other_users_are_another_trend() {
+    let run = |day: u32| {
+        let mut run: RunFile = normal();
+        run.provenance.started_at = format!("2026-11-{day:02}T08:00:00+00:00");
+        run.cases[0].conditions.users = Some(if day <= 6 { 2 } else { 16 });
+        let mut stored = StoredRun::of_run(&format!("202611{day:02}-080000-tpce"), &run, 1 << 20);
+        stored.figures[0].value = Some(if day <= 6 { 1000.0 } else { 800.0 } + f64::from(day % 3));
+        stored
+    };
+    let page = history_html(&(1..=12).map(run).collect::<Vec<_>>(), "1.2.3");
+    let same = |users: u64| page.matches(&format!("users={users};")).count();
+    assert!(same(2) == 1 && same(16) == 1 && !page.contains("-20.0 %"), "{page}");
+}
+
 #[test]
 fn each_form_has_every_run() {
     let runs = runs();

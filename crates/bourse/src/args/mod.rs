@@ -404,7 +404,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, conflicts_with = "baseline", env = "BOURSE_NOISE")]
     pub(crate) noise: Option<f64>,
     /// Stored runs: folder of earlier runs that tell that noise, five of the same case and build at least; with one run only, the
-    /// newest of them before it is the baseline
+    /// newest of the same case before it is the baseline
     #[arg(long, value_name = "DIR", alias = "baseline-runs", env = "BOURSE_BASELINE")]
     pub(crate) baseline: Option<PathBuf>,
     /// Result of --fail-above where nothing can be decided: exit code 6, or 0

@@ -10,8 +10,8 @@ use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use crate::report;
 use bourse_record::{Provenance, RunFile};
-use bourse_report::CsvText;
-use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, is_alike, stored_pairs, unlike};
+use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
+use bourse_report::{CsvText, Likeness};
 use std::path::Path;
 
 /// Compares, prints, and fails if the second is surely slower by more than what is tolerated.
@@ -26,16 +26,26 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
             };
             let head = report::read(Path::new(head))?;
             let earlier = earlier(folder)?;
-            let base = newest_before(&head, &earlier).cloned().ok_or_else(|| {
-                Failure::usage(format!("no earlier run of the same case in {}", folder.display()))
-                    .hint("a case is the same if workload, unit and target are; `bourse runs ls` lists them")
+            let Newest { run, unlike } = Newest::before(&head, &earlier);
+            let base = run.cloned().ok_or_else(|| {
+                let failure = Failure::usage(format!("no earlier run of the same case in {}", folder.display())).hint(
+                    "a case is the same if workload, target, machine and all that it ran with are; \
+                           `bourse compare A B` compares others too",
+                );
+                match unlike.is_empty() {
+                    true => failure,
+                    false => failure.detail("not alike", first_of(&unlike).join("\n")),
+                }
             })?;
+            first_of(&unlike).iter().for_each(|why| note(&format!("left out: {why}")));
             note(&format!("A is the run of {}", base.provenance.started_at));
-            of_stored(arguments, base, head, Noise::Runs(earlier))?
+            let noise = earlier_than(&base, earlier);
+            of_stored(arguments, base, head, noise)?
         }
         (base, Some(head)) if is_stored(base) && is_stored(head) => {
             let (base, head) = (report::read(Path::new(base))?, report::read(Path::new(head))?);
-            of_stored(arguments, base, head, noise(arguments)?)?
+            let noise = noise(arguments, &base)?;
+            of_stored(arguments, base, head, noise)?
         }
         (base, Some(head)) if !is_stored(base) && !is_stored(head) => {
             if arguments.noise.is_some() || arguments.baseline.is_some() {
@@ -81,13 +91,54 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
         .hint("--inconclusive pass makes this exit code 0"))
 }
 
-/// The newest of the runs that began before this one and has a case of it.
-fn newest_before<'r>(head: &RunFile, runs: &'r [RunFile]) -> Option<&'r RunFile> {
-    let began = |run: &RunFile| run.provenance.started_at.parse::<jiff::Timestamp>().ok();
-    let before = began(head)?;
-    let has_case = |run: &RunFile| run.cases.iter().any(|case| head.cases.iter().any(|other| is_alike(case, other)));
-    let earlier = runs.iter().filter(|run| began(run).is_some_and(|it| it < before) && has_case(run));
-    earlier.max_by_key(|run| began(run))
+/// Noise of the runs before a comparison with that one.
+fn earlier_than(base: &RunFile, earlier: Vec<RunFile>) -> Noise {
+    Noise::Runs { earlier, machine: Box::new(base.provenance.machine.clone()) }
+}
+
+/// The newest run that another can be compared with.
+struct Newest<'r> {
+    /// The run, if there is one.
+    run: Option<&'r RunFile>,
+    /// Newer ones of the same workload on the same target, each with what differs.
+    unlike: Vec<String>,
+}
+
+impl<'r> Newest<'r> {
+    /// The newest of the runs that began before this one and has a case that is alike one of it.
+    fn before(head: &RunFile, runs: &'r [RunFile]) -> Self {
+        let began = |run: &RunFile| run.provenance.started_at.parse::<jiff::Timestamp>().ok();
+        let before = began(head);
+        let mut earlier: Vec<_> = runs.iter().filter(|run| began(run).is_some() && began(run) < before).collect();
+        earlier.sort_by_key(|run| std::cmp::Reverse(began(run)));
+        let mut unlike = Vec::new();
+        for run in earlier {
+            match fewest_differences(run, head) {
+                Some(none) if none.is_empty() => return Self { run: Some(run), unlike },
+                Some(some) => unlike.push(format!("the run of {}: {}", run.provenance.started_at, some.join("; "))),
+                None => {}
+            }
+        }
+        Self { run: None, unlike }
+    }
+}
+
+/// The first few of them, and how many more there are.
+fn first_of(all: &[String]) -> Vec<String> {
+    const SHOWN: usize = 3;
+    let more = all.len().saturating_sub(SHOWN);
+    all.iter().take(SHOWN).cloned().chain((more > 0).then(|| format!("{more} older ones"))).collect()
+}
+
+/// What differs between the cases of two runs that are the most alike, in words; none if no workload and target is in both.
+fn fewest_differences(one: &RunFile, other: &RunFile) -> Option<Vec<String>> {
+    let of = |run: &RunFile| -> Vec<Likeness> {
+        run.cases.iter().map(|case| Likeness::of(case, &run.provenance.machine)).collect()
+    };
+    let (all, others) = (of(one), of(other));
+    let pairs = all.iter().flat_map(|it| others.iter().map(move |other| (it, other)));
+    let same = pairs.filter(|(it, other)| it.is_same_work(other));
+    same.map(|(it, other)| it.differences(other)).min_by_key(Vec::len)
 }
 
 /// Two stored runs.
@@ -101,10 +152,10 @@ fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) ->
 }
 
 /// What is said of the noise between stored runs.
-fn noise(arguments: &Compare) -> Result<Noise, Failure> {
+fn noise(arguments: &Compare, base: &RunFile) -> Result<Noise, Failure> {
     match (&arguments.noise, &arguments.baseline) {
         (Some(part), _) => Ok(Noise::Stated(*part)),
-        (None, Some(folder)) => Ok(Noise::Runs(earlier(folder)?)),
+        (None, Some(folder)) => Ok(earlier_than(base, earlier(folder)?)),
         (None, None) => Ok(Noise::Unknown),
     }
 }

@@ -175,10 +175,12 @@ fn removable(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
 /// Compares two stored runs; the other runs of the folder tell the noise, where there are enough of them.
 fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     let [one, other] = [named(directory, base)?, named(directory, head)?];
-    let (pairs, notes) = stored_pairs(report::read(&one)?, report::read(&other)?).map_err(|why| refused(&why))?;
+    let base = report::read(&one)?;
+    let machine = Box::new(base.provenance.machine.clone());
+    let (pairs, notes) = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
     // Both may lie elsewhere.
     let earlier = run_files(directory).unwrap_or_default();
-    print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs(earlier)).text())
+    print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs { earlier, machine }).text())
 }
 
 /// The files of a result folder, if it has no others than those that a run writes.

@@ -136,6 +136,51 @@ fn earlier_runs_tell_the_noise() {
     assert!(code == Some(1) && said.contains("cannot read --baseline nowhere"), "{said}");
 }
 
+/// Makes a stored run one of so many users, which began at that time.
+fn make(file: &Path, users: u64, at: &str) {
+    let mut run = RunFile::read(file).expect("it was written");
+    run.cases[0].conditions.users = Some(users);
+    run.provenance.started_at = format!("2026-11-21T{at}+00:00");
+    run.write(file).expect("it can be written");
+}
+
+/// Earlier runs once made one noise floor, and the newest was the baseline, whatever their number of users was.
+#[test]
+fn runs_of_other_users_are_neither_noise_nor_a_baseline() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let earlier = folder.path().join("earlier");
+    let figures = [(2, 101.0), (2, 102.0), (16, 300.0), (2, 101.1), (16, 310.0), (2, 103.0), (16, 290.0)];
+    let add = |at: usize, users: u64, figure: f64| {
+        let run = earlier.join(format!("run-{at}"));
+        fs::create_dir_all(&run).expect("a folder can be made");
+        store(&run, "run.json", &[figure]);
+        make(&run.join("run.json"), users, &format!("09:00:0{at}"));
+    };
+    figures.into_iter().enumerate().for_each(|(at, (users, figure))| add(at, users, figure));
+    let candidate = |users: u64, figure: f64| {
+        store(folder.path(), "b.json", &[figure]);
+        make(&folder.path().join("b.json"), users, "10:00:00");
+        let ended = output(folder.path(), &["compare", "b.json", "--baseline", "earlier", "--fail-above", "5%"]);
+        (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
+    };
+    let (code, said) = candidate(2, 90.0);
+    let left_out = "left out: the run of 2026-11-21T09:00:06+00:00: users differs: 16 and 2";
+    assert!(said.contains(left_out) && said.contains("A is the run of 2026-11-21T09:00:05"), "{said}");
+    let why = "5 runs of the same case and build are needed, there are 3; 3 others are not alike, the last of them: users \
+               differs: 2 and 16";
+    // The baseline itself is not among those that tell the noise.
+    assert!(code == Some(6) && said.contains(why), "{said}");
+    add(7, 2, 101.2);
+    add(8, 2, 102.1);
+    add(9, 2, 101.3);
+    let (code, said) = candidate(2, 90.0);
+    assert!(code == Some(4) && said.contains("B is slower: -11.2 %") && !said.contains("left out"), "{said}");
+    let (code, said) = candidate(4, 90.0);
+    let unlike = "the run of 2026-11-21T09:00:09+00:00: users differs: 2 and 4";
+    assert!(code == Some(1) && said.contains("no earlier run of the same case") && said.contains(unlike), "{said}");
+    assert!(said.contains("7 older ones"), "{said}");
+}
+
 #[test]
 fn comparisons_have_a_form_for_programs_and_one_for_comments() {
     let base = [100.0, 101.0, 99.0, 100.0];
