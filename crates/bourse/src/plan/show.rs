@@ -27,8 +27,8 @@ pub(crate) fn show(plan: &Plan) -> String {
         text.push_str(&format!("     {engine}\n"));
     }
     text.push_str(&format!("\nseed     {}\n", plan.seed));
-    if plan.cases().any(|case| case.rounds_in == RoundsIn::Child) {
-        text.push_str("process  each round of a microbenchmark or suite in a process of its own\n");
+    if let Some(processes) = processes(plan) {
+        text.push_str(&format!("process  {processes}\n"));
     }
     if plan.calibrate {
         text.push_str("before   calibration of harness overhead and machine noise, about 1 s\n");
@@ -55,6 +55,15 @@ pub(crate) fn show(plan: &Plan) -> String {
         text.push_str(&format!("writes   {line}\n"));
     }
     text
+}
+
+/// The processes that rounds are in, if any is not in this one; a case that is says so itself.
+fn processes(plan: &Plan) -> Option<&'static str> {
+    let is_in = |process| plan.cases().any(|case| case.rounds_in == process);
+    is_in(RoundsIn::Child).then(|| match is_in(RoundsIn::ThisProcess) {
+        false => "each round in a process of its own",
+        true => "each round in a process of its own, but for cases in this process",
+    })
 }
 
 /// What a case runs, on what and where.

@@ -11,10 +11,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-fn skipped(name: &str, why: &str) {
-    bourse_testkit::skipped(&format!("faults::{name}"), why);
-}
-
 /// A process that runs: its number, its parent's, its arguments.
 struct Process {
     id: u32,
@@ -114,7 +110,10 @@ fn a_load_that_fills_the_disk_has_no_figure() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let arguments = ["micro", "run", "bulk-load", "sqlite:small/x.db?journal=wal", "-s", "rows=50000", "--rounds", "2"];
     let Some(ended) = on_small_disk(folder.path(), "4m", ":", &arguments) else {
-        return skipped("a_load_that_fills_the_disk_has_no_figure", "no disk of our own can be mounted");
+        return bourse_testkit::skipped(
+            "faults::a_load_that_fills_the_disk_has_no_figure",
+            "no disk of our own can be mounted",
+        );
     };
     let (report, said) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(2), "{report}{said}");
@@ -141,7 +140,10 @@ fn results_that_find_no_room_are_not_left_in_part() {
     let arguments =
         ["micro", "run", "point-read", "-s", "rows=100", "--count", "100", "--rounds", "1", "-o", "small/runs"];
     let Some(ended) = on_small_disk(folder.path(), "48k", "find small -type f", &arguments) else {
-        return skipped("results_that_find_no_room_are_not_left_in_part", "no disk of our own can be mounted");
+        return bourse_testkit::skipped(
+            "faults::results_that_find_no_room_are_not_left_in_part",
+            "no disk of our own can be mounted",
+        );
     };
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(1), "{said}");
@@ -172,7 +174,10 @@ fn a_cell_that_fills_the_disk_fails_alone() {
     let suite = ["suite", "run", "sqlite-wal", "--scale", "0.01", "--rounds", "1", "--cap", "2s", "--only", "2d"];
     let arguments = [&suite[..], &["--data", "small/data"]].concat();
     let Some(ended) = on_small_disk(folder.path(), "64k", "find small -type f", &arguments) else {
-        return skipped("a_cell_that_fills_the_disk_fails_alone", "no disk of our own can be mounted");
+        return bourse_testkit::skipped(
+            "faults::a_cell_that_fills_the_disk_fails_alone",
+            "no disk of our own can be mounted",
+        );
     };
     let (report, said) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(2), "{report}{said}");
@@ -245,9 +250,9 @@ fn server_below(folder: &Path) -> u32 {
 
 #[test]
 fn a_server_or_its_owner_that_is_killed_leaves_nothing_behind() {
-    let name = "a_server_or_its_owner_that_is_killed_leaves_nothing_behind";
+    let name = "faults::a_server_or_its_owner_that_is_killed_leaves_nothing_behind";
     if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
-        return skipped(name, &why.to_string());
+        return bourse_testkit::skipped(name, why);
     }
     for kills_owner in [false, true] {
         let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -301,7 +306,10 @@ fn a_server_that_does_not_come_up_is_started_once() {
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(2), "{}{said}", text(&ended.stdout));
     if said.contains("useradd") {
-        return skipped("a_server_that_does_not_come_up_is_started_once", "there is no user `mysql`");
+        return bourse_testkit::skipped(
+            "faults::a_server_that_does_not_come_up_is_started_once",
+            "there is no user `mysql`",
+        );
     }
     says(&said, &["a new data directory could not be made", "exit status: 7", "no room for tables today"]);
     let asked = fs::read_to_string(folder.path().join("server.asked")).expect("it was asked");

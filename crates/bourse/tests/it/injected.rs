@@ -10,15 +10,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-fn skipped(name: &str, why: &str) {
-    bourse_testkit::skipped(&format!("injected::{name}"), why);
-}
-
 /// Why nothing can be preloaded; `None` if it can.
 fn nothing_preloads(name: &str) -> bool {
     let library = bourse_faults::library();
     if let Err(why) = library {
-        skipped(name, why);
+        bourse_testkit::skipped(name, why);
     }
     library.is_err()
 }
@@ -57,7 +53,7 @@ fn all(file: &Value, (target, through): (&str, &str), fault: &str, name: &str, e
 /// Each engine in process, with every fault: what must be told is told, and nothing acknowledged is lost without a word.
 #[test]
 fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
-    let name = "engines_tell_of_faults_or_keep_what_they_acknowledged";
+    let name = "injected::engines_tell_of_faults_or_keep_what_they_acknowledged";
     if nothing_preloads(name) {
         return;
     }
@@ -108,7 +104,7 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
 
 #[test]
 fn settings_lose_what_they_do_not_promise() {
-    if nothing_preloads("settings_lose_what_they_do_not_promise") {
+    if nothing_preloads("injected::settings_lose_what_they_do_not_promise") {
         return;
     }
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -128,9 +124,9 @@ fn settings_lose_what_they_do_not_promise() {
 /// A private server: its process meets the faults, and its end is told.
 #[test]
 fn a_server_that_meets_a_fault_ends_or_tells() {
-    let name = "a_server_that_meets_a_fault_ends_or_tells";
+    let name = "injected::a_server_that_meets_a_fault_ends_or_tells";
     if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
-        return skipped(name, &why.to_string());
+        return bourse_testkit::skipped(name, why);
     }
     if nothing_preloads(name) {
         return;
@@ -252,7 +248,7 @@ fn never_succeeds(folder: &Path, call: Call, nth: u64, effect: Effect, arguments
 /// The commands that measure, on engines whose calls go wrong in the middle of it.
 #[test]
 fn a_workload_whose_engine_meets_a_fault_has_no_figure() {
-    if nothing_preloads("a_workload_whose_engine_meets_a_fault_has_no_figure") {
+    if nothing_preloads("injected::a_workload_whose_engine_meets_a_fault_has_no_figure") {
         return;
     }
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -285,7 +281,7 @@ fn a_workload_whose_engine_meets_a_fault_has_no_figure() {
 /// The brokerage workload: loading, checking and measuring.
 #[test]
 fn the_brokerage_workload_does_not_succeed_on_a_disk_that_fails() {
-    if nothing_preloads("the_brokerage_workload_does_not_succeed_on_a_disk_that_fails") {
+    if nothing_preloads("injected::the_brokerage_workload_does_not_succeed_on_a_disk_that_fails") {
         return;
     }
     let folder = tempfile::tempdir().expect("there is room for a folder");

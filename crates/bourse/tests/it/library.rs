@@ -22,13 +22,18 @@ fn copied(name: &str, folder: &Path, to: &str, test: &str) -> Option<PathBuf> {
     }
 }
 
+/// The system's library, or the one that the environment names, as a path of its own in the folder.
+fn systems(folder: &Path, to: &str, test: &str) -> Option<PathBuf> {
+    let name = std::env::var("BOURSE_SYSTEM_SQLITE").unwrap_or_else(|_| "libsqlite3.so.0".to_owned());
+    copied(&name, folder, to, test)
+}
+
 #[test]
 fn two_libraries_are_compared_and_told_apart() {
     let test = "two_libraries_are_compared_and_told_apart";
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let name = std::env::var("BOURSE_SYSTEM_SQLITE").unwrap_or_else(|_| "libsqlite3.so.0".to_owned());
-    let Some(base) = copied(&name, folder.path(), "base.so", test) else { return };
-    let Some(head) = copied(&name, folder.path(), "head.so", test) else { return };
+    let Some(base) = systems(folder.path(), "base.so", test) else { return };
+    let Some(head) = systems(folder.path(), "head.so", test) else { return };
     let target = |file: &str, library: &Path| format!("sqlite+lib:{file}?library={}", library.display());
     let (base_target, head_target) = (target("base.db", &base), target("head.db", &head));
     let short = ["--workload", "point-read", "-s", "rows=100", "--count", "100", "--rounds", "2", "--warmup", "0s"];
@@ -62,8 +67,7 @@ fn keeper_of(program: u32) -> Option<u32> {
 fn a_library_that_ends_its_process_while_it_loads_is_a_lost_target() {
     let test = "a_library_that_ends_its_process_while_it_loads_is_a_lost_target";
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let name = std::env::var("BOURSE_SYSTEM_SQLITE").unwrap_or_else(|_| "libsqlite3.so.0".to_owned());
-    let Some(library) = copied(&name, folder.path(), "base.so", test) else { return };
+    let Some(library) = systems(folder.path(), "base.so", test) else { return };
     let target = format!("sqlite+lib:x.db?library={}", library.display());
     let mut command = bourse(folder.path(), &["tpce", "run", &target, "--for", "1s", "--warmup", "0s"]);
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
@@ -87,8 +91,7 @@ fn a_library_that_ends_its_process_while_it_loads_is_a_lost_target() {
 fn rounds_with_a_library_begin_from_a_copy_that_is_removed_with_the_run() {
     let test = "rounds_with_a_library_begin_from_a_copy_that_is_removed_with_the_run";
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let name = std::env::var("BOURSE_SYSTEM_SQLITE").unwrap_or_else(|_| "libsqlite3.so.0".to_owned());
-    let Some(library) = copied(&name, folder.path(), "base.so", test) else { return };
+    let Some(library) = systems(folder.path(), "base.so", test) else { return };
     load(folder.path(), "sqlite:x.db");
     let target = format!("sqlite+lib:x.db?sync=off&library={}", library.display());
     let length = ["--for", "1s", "--warmup", "0s", "--rounds", "2", "--json"];

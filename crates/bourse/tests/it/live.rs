@@ -11,10 +11,6 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-fn skipped(name: &str, why: &str) {
-    bourse_testkit::skipped(&format!("live::{name}"), why);
-}
-
 /// The samples of operations at an address.
 fn scraped(address: &str) -> Option<BTreeMap<String, f64>> {
     let mut stream = TcpStream::connect(address).ok()?;
@@ -208,7 +204,10 @@ fn a_run_ends_with_its_terminal() {
             .stderr(Stdio::null())
             .spawn();
         let Ok(mut terminal) = terminal else {
-            return skipped("a_run_ends_with_its_terminal", "there is no `script`, which makes a terminal");
+            return bourse_testkit::skipped(
+                "live::a_run_ends_with_its_terminal",
+                "there is no `script`, which makes a terminal",
+            );
         };
         let run = measuring(folder.path());
         let told = std::fs::read_to_string(run.join("live.ndjson")).expect("it can be read");

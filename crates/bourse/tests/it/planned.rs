@@ -34,6 +34,20 @@ fn a_plan_says_what_will_be_run_and_written() {
 }
 
 #[test]
+fn a_plan_says_which_process_a_round_is_in() {
+    let of = |arguments: &[&str]| plan(arguments).lines().find(|line| line.starts_with("process ")).map(str::to_owned);
+    let own = "process  each round in a process of its own";
+    assert_eq!(of(&["tpce", "run", "sqlite:x.db"]), None, "the case says that it is in this process");
+    assert_eq!(of(&["micro", "run", "point-read", "sqlite:x.db"]).as_deref(), Some(own));
+    if let Err(why) = bourse_engine_sqlite_lib::info(None) {
+        return bourse_testkit::skipped("planned::a_plan_says_which_process_a_round_is_in", why.message());
+    }
+    assert_eq!(of(&["tpce", "run", "sqlite+lib:x.db"]).as_deref(), Some(own));
+    let mixed = of(&["tpce", "run", "sqlite+lib:x.db", "sqlite:y.db"]);
+    assert_eq!(mixed, Some(format!("{own}, but for cases in this process")));
+}
+
+#[test]
 fn a_quick_look_is_taken_of_every_engine_in_this_process() {
     let shown = plan(&["quick", "--workloads", "point-read"]);
     for engine in

@@ -5,7 +5,6 @@ use bourse_engine_mysql::Flavour;
 use std::path::Path;
 
 /// A run on each server that is installed; of another its name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
 fn a_run_tells_what_a_private_server_counted_and_used() {
     let mariadb = bourse_engine_mysql::installed(Flavour::Mariadb, None).err().map(|why| why.to_string());
@@ -15,7 +14,8 @@ fn a_run_tells_what_a_private_server_counted_and_used() {
         (postgres, "postgres+private:?", "xact_commit"),
     ] {
         if let Some(why) = missing {
-            eprintln!("skipped: server_use::a_run_tells_what_a_private_server_counted_and_used on {target} ({why})");
+            let test = "server_use::a_run_tells_what_a_private_server_counted_and_used";
+            bourse_testkit::skipped(&format!("{test} on {target}"), why);
             continue;
         }
         let memory = if Path::new("/dev/shm").is_dir() { "&ram=on" } else { "" };
