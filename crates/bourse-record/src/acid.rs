@@ -1,7 +1,7 @@
 //! `acid.json`: what was tested, on what, what happened step by step, and the verdicts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{DocumentKind, Engine, Provenance, Warning};
+use crate::{DocumentKind, Engine, OperationIsolation, Provenance, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,9 @@ pub struct AcidFile {
     pub engine: Engine,
     /// The database it was tested on, in words.
     pub database: String,
+    /// Isolation level by transaction: what it demands, and what the engine declares to give it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub isolation: Vec<OperationIsolation>,
     /// The tests in order.
     pub tests: Vec<Test>,
     /// What a reader should know besides.
@@ -39,6 +42,7 @@ impl AcidFile {
             provenance,
             engine,
             database,
+            isolation: Vec::new(),
             tests: Vec::new(),
             warnings: Vec::new(),
             interrupted: false,

@@ -4,7 +4,7 @@ use super::{csv_table, lines, sections};
 use crate::html::{document_head, render};
 use crate::tables::Tone;
 use crate::text::{CsvText, Paint, code, escaped, markdown_row as row};
-use crate::view::warning;
+use crate::view::{isolation_not_given, warning};
 use bourse_record::BROKERAGE_NOTICE;
 use bourse_record::acid::{AcidFile, Case, Test, Verdict};
 use lines::line;
@@ -31,6 +31,9 @@ pub fn acid_terminal(file: &AcidFile, width: usize, color: bool, verbose: bool) 
     line(&mut out, width, 0, &format!("{}  ({} {})", engine.target, engine.name, engine.version));
     line(&mut out, width, 0, &format!("durability class {}: {}", engine.durability, engine.durability_reason));
     line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.provenance.seed));
+    if let Some(isolation) = isolation(file) {
+        line(&mut out, width, 0, &isolation);
+    }
     let settings: Vec<_> = engine.settings.iter().map(|it| format!("{} {}", it.name, it.value)).collect();
     if verbose && !settings.is_empty() {
         line(&mut out, width, 0, &format!("settings: {}", settings.join(", ")));
@@ -65,6 +68,15 @@ pub fn acid_terminal(file: &AcidFile, width: usize, color: bool, verbose: bool) 
     }
     line(&mut out, width, 0, BROKERAGE_NOTICE);
     out
+}
+
+/// Whether each transaction gets the isolation level that it demands; `None` of a document without levels.
+fn isolation(file: &AcidFile) -> Option<String> {
+    let given = || match isolation_not_given(&file.isolation) {
+        None => "isolation: the engine gives each transaction the level that it demands".to_owned(),
+        Some(short) => format!("isolation lower than demanded: {short}"),
+    };
+    (!file.isolation.is_empty()).then(given)
 }
 
 /// What is said first of tests that were cut short; what passed until then is no result of the whole.
@@ -118,6 +130,7 @@ pub fn acid_html(file: &AcidFile) -> String {
         file => Value::from(Serde(file)),
         warnings => file.warnings.iter().map(warning).collect::<Vec<_>>(),
         incomplete => incomplete(file),
+        isolation => isolation(file),
         passed => file.count(Verdict::Passed),
         failed => file.count(Verdict::Failed),
         not_applicable => file.count(Verdict::NotApplicable),
@@ -144,6 +157,7 @@ pub fn acid_markdown(file: &AcidFile) -> String {
     sections::line(&mut out, &format!("- {} {}", escaped(&engine.name), escaped(&engine.version)));
     let class = format!("- durability class {}: {}", engine.durability, escaped(&engine.durability_reason));
     out.push_str(&format!("{class}\n- {}; seed {}\n", escaped(&file.database), file.provenance.seed));
+    isolation(file).iter().for_each(|it| out.push_str(&format!("- {}\n", escaped(it))));
     file.warnings.iter().for_each(|it| out.push_str(&format!("- warning: {}\n", escaped(&warning(it)))));
 
     sections::heading(&mut out, 2, "Verdicts");

@@ -95,6 +95,14 @@ pub(crate) fn isolation_words(levels: &[OperationIsolation]) -> String {
     units::printable(&words.collect::<Vec<_>>().join("; "))
 }
 
+/// The operations that get less than they demand, with both levels; `None` if all get what they demand.
+pub(crate) fn isolation_not_given(levels: &[OperationIsolation]) -> Option<String> {
+    let short = levels.iter().filter(|it| it.provided < it.demanded);
+    let short: Vec<String> =
+        short.map(|it| format!("{} {} instead of {}", it.operation, it.provided.name(), it.demanded.name())).collect();
+    (!short.is_empty()).then(|| units::printable(&short.join(", ")))
+}
+
 /// An engine and its version, with the arrangements that its figures depend on.
 pub(crate) fn engine_words(engine: &Engine) -> String {
     let name = format!("{} {}", engine.name, engine.version);

@@ -286,13 +286,10 @@ fn isolation(view: &CaseView<'_>) -> (Kept, String) {
     if levels.is_empty() {
         return unknown();
     }
-    let short = levels.iter().filter(|it| it.provided < it.demanded);
-    let short: Vec<String> =
-        short.map(|it| format!("{} {} instead of {}", it.operation, it.provided.name(), it.demanded.name())).collect();
-    if short.is_empty() {
-        return (Kept::Yes, super::isolation_words(levels));
+    match super::isolation_not_given(levels) {
+        None => (Kept::Yes, super::isolation_words(levels)),
+        Some(short) => (Kept::No, short),
     }
-    (Kept::No, units::printable(&short.join(", ")))
 }
 
 fn durability(view: &CaseView<'_>) -> (Kept, String) {

@@ -7,7 +7,10 @@ use bourse_record::crash::{
     CRASH_SCHEMA_VERSION, CrashFile, CrashOutcome, CrashRow, Guarantee, SampledState, SampledStates, crash_file_schema,
 };
 use bourse_record::read;
-use bourse_record::{Build, DocumentKind, Durability, Engine, Machine, NameValue, Provenance, Warning};
+use bourse_record::{
+    Build, DocumentKind, Durability, Engine, IsolationLevel, Machine, NameValue, OperationIsolation, Provenance,
+    Warning,
+};
 use bourse_report::{
     CsvText, acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,
 };
@@ -70,6 +73,11 @@ fn file() -> AcidFile {
             compile_options: Vec::new(),
         },
         database: "1,000 customers, 1 day".into(),
+        isolation: vec![OperationIsolation {
+            operation: "Trade-Result".into(),
+            demanded: IsolationLevel::Serializable,
+            provided: IsolationLevel::RepeatableRead,
+        }],
         tests: vec![
             test("A1", Property::Atomicity, Verdict::Passed, "2 findings, all as demanded", vec![case(true)]),
             test(
@@ -238,6 +246,20 @@ fn the_terminal_shows_why_something_failed_and_everything_when_asked() {
     assert_eq!(all.matches("account 43").count(), 3, "{all}");
     assert!(all.contains("S1: Trade-Result of 7: halted before the commit; read hs_qty = 0; at: COMMIT"), "{all}");
     assert!(all.lines().all(|line| line.chars().count() <= 120), "{all}");
+}
+
+#[test]
+fn a_level_that_is_not_given_is_told_in_every_form() {
+    let lower = "isolation lower than demanded: Trade-Result repeatable read instead of serializable";
+    let given = "isolation: the engine gives each transaction the level that it demands";
+    let mut file = file();
+    let forms = |file: &AcidFile| [acid_terminal(file, 100, false, false), acid_html(file), acid_markdown(file)];
+    assert!(forms(&file).iter().all(|shown| shown.contains(lower)), "{:?}", forms(&file));
+    file.isolation[0].provided = IsolationLevel::Serializable;
+    assert!(forms(&file).iter().all(|shown| shown.contains(given)), "{:?}", forms(&file));
+    // A document of an earlier version has no levels.
+    file.isolation.clear();
+    assert!(forms(&file).iter().all(|shown| !shown.contains("isolation: ") && !shown.contains("isolation lower")));
 }
 
 #[test]

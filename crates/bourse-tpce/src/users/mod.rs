@@ -29,7 +29,7 @@ pub mod together;
 pub mod verify;
 
 pub use options::{ABILITIES, Load, OptionsError, RunOptions};
-pub use run::{NOTICE, OUTCOMES, Ran, RunError, conditions, needs, run, run_on, workload};
+pub use run::{NOTICE, OUTCOMES, Ran, RunError, conditions, isolation, needs, run, run_on, workload};
 pub use specs::response_limits;
 pub use together::together;
 pub use verify::{before_run, reconcile, verify, verify_and_reconcile, verify_drivers};

@@ -175,7 +175,7 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
             room: options.market_room as u64,
             operations: [Transaction::TradeResult, Transaction::MarketFeed].map(|it| it.name().to_owned()).to_vec(),
         }),
-        isolation: Transaction::ALL.into_iter().map(|transaction| isolation(transaction, capabilities)).collect(),
+        isolation: isolation(capabilities),
         tunables: Some(if options.tunables.is_default() { Tunables::Specification } else { Tunables::Changed }),
         ..Conditions::default()
     }
@@ -188,8 +188,13 @@ fn processes(options: &RunOptions) -> Vec<UsersOfProcess> {
     parts.filter_map(|number| options.of_process(number).ok()).map(of).collect()
 }
 
+/// Isolation level that each transaction demands, and the one it gets of an engine of these capabilities.
+pub fn isolation(capabilities: &Capabilities) -> Vec<OperationIsolation> {
+    Transaction::ALL.into_iter().map(|transaction| isolation_of(transaction, capabilities)).collect()
+}
+
 /// Isolation level that a transaction demands, and the one it gets: the lowest on offer that is enough.
-fn isolation(transaction: Transaction, capabilities: &Capabilities) -> OperationIsolation {
+fn isolation_of(transaction: Transaction, capabilities: &Capabilities) -> OperationIsolation {
     const LEVELS: [(Isolation, IsolationLevel); 3] = [
         (Isolation::ReadCommitted, IsolationLevel::ReadCommitted),
         (Isolation::RepeatableRead, IsolationLevel::RepeatableRead),

@@ -1,6 +1,8 @@
 //! The program with every engine: those that a build leaves out unless it is told to have them all.
 #![allow(missing_docs, reason = "tests")]
 
+mod acid;
+
 use bourse_engine_cluster::Product;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -39,6 +41,46 @@ fn no_engine_is_left_out() {
     };
     assert!(listed.iter().any(|engine| engine["engine"] == "fjall" && engine["version"].is_string()), "{listed:?}");
     assert_eq!(listed.iter().find(left_out), None);
+}
+
+/// What is missing is told with what has it: the program without anything that the environment names.
+#[test]
+fn an_engine_that_is_unavailable_is_told_with_what_has_it() {
+    const GOT_BY: [(&str, &[&str]); 15] = [
+        ("sqlite+lib", &["libsqlite3-0"]),
+        ("mariadb+private", &["mariadb-server"]),
+        ("mysql+private", &["mysql-server-core"]),
+        ("mariadb+galera", &["mariadb-server", "galera-4", "the package rsync", "the packages lsof"]),
+        ("mysql+group", &["mysql-server-core"]),
+        ("postgres+private", &["postgresql"]),
+        ("duckdb", &["@duckdb/node-bindings-linux-x64"]),
+        ("firebird", &["firebird3.0-server-core"]),
+        // A package of the system may have put the jar in its usual place.
+        ("jdbc+h2", &["com.h2database:h2", "openjdk-17-jre-headless"]),
+        ("jdbc+hsqldb", &["org.hsqldb:hsqldb", "openjdk-17-jre-headless"]),
+        ("jdbc+derby", &["org.apache.derby:derby", "openjdk-17-jre-headless"]),
+        ("jdbc+monetdb", &["monetdb:monetdb-java-lite"]),
+        ("jdbc+monetdb", &["openjdk-17-jre-headless"]),
+        ("rocksdb", &["librocksdb"]),
+        ("fastdb", &["github.com/gavioto/fastdb"]),
+    ];
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut command = command(folder.path(), &["engines", "--json"]);
+    let ended = command.env("PATH", "/nonexistent").env_remove("JAVA_HOME").output().expect("it can be started");
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    let listed: serde_json::Value = serde_json::from_slice(&ended.stdout).expect("it is JSON");
+    let listed = listed.as_array().expect("a list");
+    let mut missing = Vec::new();
+    for engine in listed {
+        let Some(why) = engine["unavailable"].as_str() else { continue };
+        let got_by: Vec<_> = GOT_BY.iter().filter(|(name, _)| engine["engine"] == *name).collect();
+        assert!(!got_by.is_empty(), "nobody knows what has {engine:#}");
+        let is_told = got_by.iter().all(|(_, by)| by.iter().any(|name| why.contains(name)));
+        assert!(is_told, "{got_by:?} is not in: {why}");
+        missing.push(&engine["engine"]);
+    }
+    // Nothing puts its jars in a usual place.
+    assert!(missing.iter().any(|engine| **engine == "jdbc+monetdb"), "{missing:?}");
 }
 
 /// Runs a writing and two reading workloads on a target, twice each, so that the second finds what the first has made.
@@ -85,23 +127,26 @@ fn turso_runs() {
     ours_is_listed_and_removed("turso");
 }
 
-/// Where a server is not installed, its name is printed.
 #[test]
 fn private_servers_run() {
+    for engine in ["mariadb+private", "postgres+private"] {
+        if let Some(target) = private_server("private_servers_run", engine) {
+            workloads_run(&target);
+        }
+    }
+}
+
+/// A target of a private server in memory; where it is not installed, the test's name is printed.
+fn private_server(test: &str, engine: &str) -> Option<String> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let listed: serde_json::Value =
-        serde_json::from_str(&printed(folder.path(), &["engines", "--json"])).expect("it is JSON");
-    for (engine, target) in [
-        ("mariadb+private", "mariadb+private:?ram=on&innodb_buffer_pool=64MiB&log_file=16MiB"),
-        ("postgres+private", "postgres+private:?ram=on"),
-    ] {
-        let found = listed.as_array().into_iter().flatten().find(|it| it["engine"] == engine).expect("it is listed");
-        if found["version"].is_null() {
-            bourse_testkit::skipped(&format!("private_servers_run of {engine}"), &found["unavailable"]);
-            continue;
-        }
-        workloads_run(target);
+        serde_json::from_str(&printed(folder.path(), &["engines", engine, "--json"])).expect("it is JSON");
+    if listed["version"].is_null() {
+        bourse_testkit::skipped(&format!("{test} on {engine}"), &listed["unavailable"]);
+        return None;
     }
+    let small = if engine.starts_with("mariadb") { "&innodb_buffer_pool=64MiB&log_file=16MiB" } else { "" };
+    Some(format!("{engine}:?ram=on{small}"))
 }
 
 #[test]
@@ -170,6 +215,22 @@ fn databases_in_java_run() {
             workloads_run(&target);
         }
     }
+}
+
+/// The machine's own threads are told apart from the users': a machine that has just begun compiles what it runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_virtual_machines_own_threads_are_in_the_run_file() {
+    let test = "a_virtual_machines_own_threads_are_in_the_run_file";
+    let Some(target) = in_java("jdbc+h2::memory:", "", test) else { return };
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let length = ["--rounds", "1", "--for", "2s", "--warmup", "0s", "-s", "rows=1000", "--no-wait", "--json"];
+    let run = printed(folder.path(), &[&["micro", "run", "update", &target][..], &length].concat());
+    let run = bourse_record::RunFile::parse(run.as_bytes(), Path::new("stdout")).expect("--json prints the run file");
+    let threads = &run.cases[0].rounds[0].engine_threads;
+    let works: Vec<_> = threads.iter().map(|it| it.work.as_str()).collect();
+    assert_eq!(works, ["garbage collection", "JIT compiler", "VM thread"]);
+    assert!(threads[1].cpu_s > 0.0 && threads.iter().all(|it| it.cpu_s >= 0.0), "{threads:?}");
 }
 
 /// A target whose jars are there; where they or a Java virtual machine are not, the test's name is printed.

@@ -61,7 +61,9 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let warnings = described.warnings.iter().map(Warning::of_engine).collect();
     let engine_found = bourse_driver::described(described);
     let database = database_in_words(&found, &history);
-    let mut file = AcidFile { warnings, ..AcidFile::new(provenance(arguments.seed), engine_found, database) };
+    let isolation = users::isolation(&engine.capabilities());
+    let mut file =
+        AcidFile { warnings, isolation, ..AcidFile::new(provenance(arguments.seed), engine_found, database) };
     let wanted =
         |id: &str| only.is_empty() || only.iter().any(|name| id == name || (name.len() == 1 && id.starts_with(name)));
     let step = Step::waiting(format!("examining {target}"));

@@ -1,0 +1,137 @@
+//! `bourse tpce acid` on each engine that is there: every test of atomicity, consistency and isolation passes, and levels that
+//! the engine does not give are those that it declares. Tests of durability are those of engines with files, in other places.
+
+use crate::{in_java, printed, private_server};
+use bourse_engine_cluster::Product;
+use bourse_engine_mysql::{Flavour, SERVER_VARIABLE};
+use bourse_record::acid::{AcidFile, Case, Verdict};
+use bourse_record::{IsolationLevel, read};
+use std::path::Path;
+
+/// Everything that is tried beside crashes.
+const TESTS: [&str; 13] = ["A1", "A2", "A3", "A4", "C1", "C2", "C3", "C4", "C5", "I1", "I2", "I3", "I4"];
+
+/// Examines a target, whose engine gives Trade-Result this level: serializable is demanded.
+#[track_caller]
+fn keeps(target: &str, trade_result: IsolationLevel) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let size = ["--customers", "1000", "--days", "1", "--only", "A,C,I", "--repeats", "2", "--json"];
+    let document = printed(folder.path(), &[&["tpce", "acid", target][..], &size].concat());
+    let file: AcidFile =
+        read::parse_acid(document.as_bytes(), Path::new("stdout")).expect("--json prints the document");
+    let ids: Vec<_> = file.tests.iter().map(|test| test.id.as_str()).collect();
+    assert_eq!(ids, TESTS, "{target}");
+    for test in &file.tests {
+        assert_eq!(test.verdict, Verdict::Passed, "{target}: {} {}: {}", test.id, test.title, test.reason);
+        let has_evidence = |case: &Case| case.holds() && !case.findings.is_empty();
+        assert!(!test.cases.is_empty() && test.cases.iter().all(has_evidence), "{target}: {test:?}");
+    }
+    assert_eq!(file.isolation.len(), 12, "{target}: {:?}", file.isolation);
+    for it in &file.isolation {
+        if it.operation == "Trade-Result" {
+            assert_eq!((it.demanded, it.provided), (IsolationLevel::Serializable, trade_result), "{target}");
+        } else {
+            assert!(it.provided >= it.demanded, "{target}: {it:?}");
+        }
+    }
+}
+
+#[test]
+fn postgres_keeps_all() {
+    if let Some(target) = private_server("acid::postgres_keeps_all", "postgres+private") {
+        keeps(&target, IsolationLevel::Serializable);
+    }
+}
+
+#[test]
+fn mariadb_keeps_all() {
+    if let Some(target) = private_server("acid::mariadb_keeps_all", "mariadb+private") {
+        keeps(&target, IsolationLevel::Serializable);
+    }
+}
+
+#[test]
+fn mysql_keeps_all() {
+    match bourse_engine_mysql::installed(Flavour::Mysql, None) {
+        Ok(_) => {
+            let settings = "ram=on&innodb_buffer_pool=64MiB&log_file=16MiB";
+            keeps(&format!("mysql+private:?{settings}{}", named_server()), IsolationLevel::Serializable);
+        }
+        Err(why) => bourse_testkit::skipped("acid::mysql_keeps_all", why),
+    }
+}
+
+/// The server that the environment names, as a setting of a target: the program is started without that environment.
+fn named_server() -> String {
+    std::env::var(SERVER_VARIABLE).map_or_else(|_| String::new(), |server| format!("&server={server}"))
+}
+
+#[test]
+fn galera_keeps_all_but_serializable_between_nodes() {
+    cluster("acid::galera_keeps_all_but_serializable_between_nodes", Product::Galera, "mariadb+galera");
+}
+
+#[test]
+fn group_replication_keeps_all_but_serializable_between_nodes() {
+    cluster("acid::group_replication_keeps_all_but_serializable_between_nodes", Product::Group, "mysql+group");
+}
+
+fn cluster(test: &str, product: Product, scheme: &str) {
+    if let Err(why) = bourse_engine_cluster::installed(product, &bourse_engine_cluster::Options::DEFAULT) {
+        return bourse_testkit::skipped(test, why);
+    }
+    let server = if product == Product::Group { named_server() } else { String::new() };
+    let settings = "nodes=2&ram=on&innodb_buffer_pool=128MiB&log_file=64MiB&flush_log=2";
+    keeps(&format!("{scheme}:?{settings}{server}"), IsolationLevel::RepeatableRead);
+}
+
+#[test]
+fn the_systems_sqlite_keeps_all() {
+    match bourse_engine_sqlite_lib::info(None) {
+        Ok(_) => keeps("sqlite+lib:x.db", IsolationLevel::Serializable),
+        Err(why) => bourse_testkit::skipped("acid::the_systems_sqlite_keeps_all", why.message()),
+    }
+}
+
+#[test]
+fn duckdb_keeps_all_but_serializable_unless_writers_wait() {
+    match bourse_engine_duckdb::info(None) {
+        Ok(found) => {
+            let target = format!("duckdb::memory:?library={}", found.path.display());
+            keeps(&target, IsolationLevel::RepeatableRead);
+            keeps(&format!("{target}&writers=one"), IsolationLevel::Serializable);
+        }
+        Err(why) => bourse_testkit::skipped("acid::duckdb_keeps_all_but_serializable_unless_writers_wait", why),
+    }
+}
+
+#[test]
+fn firebird_keeps_all_but_serializable_unless_tables_are_locked() {
+    let test = "acid::firebird_keeps_all_but_serializable_unless_tables_are_locked";
+    match bourse_engine_firebird::info(None) {
+        Ok(_) => {
+            keeps("firebird:x.fdb?sync=off", IsolationLevel::RepeatableRead);
+            keeps("firebird:x.fdb?sync=off&serializable=tables", IsolationLevel::Serializable);
+        }
+        Err(why) => bourse_testkit::skipped(test, why),
+    }
+}
+
+#[test]
+fn turso_keeps_all() {
+    keeps("turso::memory:", IsolationLevel::Serializable);
+    keeps("turso::memory:?journal=mvcc", IsolationLevel::Serializable);
+}
+
+#[test]
+fn databases_in_java_keep_all_that_they_declare() {
+    for (place, trade_result) in [
+        ("jdbc+h2::memory:", IsolationLevel::RepeatableRead),
+        ("jdbc+hsqldb::memory:", IsolationLevel::RepeatableRead),
+        ("jdbc+derby::memory:", IsolationLevel::Serializable),
+    ] {
+        if let Some(target) = in_java(place, "", "acid::databases_in_java_keep_all_that_they_declare") {
+            keeps(&target, trade_result);
+        }
+    }
+}
