@@ -1,6 +1,6 @@
 //! Each feature of the program alone: what one engine needs must not come from another.
 
-use crate::cargo;
+use crate::{cargo, optional_component};
 use std::path::Path;
 
 /// Features that are sets of others, or bugs on purpose.
@@ -20,6 +20,15 @@ pub(crate) fn alone(root: &Path) -> Result<(), String> {
         cargo(&[&program[..], &["--", "--deny", "warnings"]].concat())?;
     }
     Ok(())
+}
+
+/// Checks and tests the program with no other feature than the engine of `docs/adding-an-engine.md`: that page's promise, and
+/// that SQLite needs nothing of another engine.
+pub(crate) fn least() -> Result<(), String> {
+    // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.
+    let least = ["--workspace", "--no-default-features", "--features", "bourse/example", "--test", "example"];
+    optional_component("clippy", &[&["clippy", "--bins"][..], &least, &["--", "--deny", "warnings"]].concat())?;
+    cargo(&[&["test"][..], &least].concat())
 }
 
 /// Names in a manifest's table of features.

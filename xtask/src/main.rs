@@ -77,6 +77,7 @@ fn ci() -> Result<(), String> {
     let all = ["clippy", "--workspace", "--all-targets", "--features", WITH_BUGS, "--", "--deny", "warnings"];
     optional_component("clippy", &all)?;
     tests()?;
+    features::least()?;
     cargo_with(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
     step("docs", || docs::check(&root()))?;
     step("cargo package", packaged)?;

@@ -389,7 +389,7 @@ impl Engine for ClusterEngine {
 
 impl SqlEngine for ClusterEngine {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::MYSQL
+        &bourse_engine_mysql::DIALECT
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {

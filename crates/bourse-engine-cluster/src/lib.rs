@@ -22,8 +22,8 @@
 //!
 //! Files: `options` and `target` (what was asked for), `find` (what a private cluster needs), `product` (what differs between
 //! the two), `galera` and `group` (their nodes: arguments, joining, the way back after a kill), `plan` (ports and commands of a
-//! private cluster), `cluster` (its life), `copy` (snapshots of it), `engine` and `watcher` (a target, its nodes, their sizes). Sessions are
-//! `bourse-client`'s.
+//! private cluster), `cluster` (its life), `copy` (snapshots of it), `engine` and `watcher` (a target, its nodes, their sizes), `kind` (what a
+//! program is told of them). Sessions are `bourse-client`'s.
 
 mod cluster;
 mod copy;
@@ -31,6 +31,7 @@ mod engine;
 mod find;
 mod galera;
 mod group;
+mod kind;
 mod options;
 mod plan;
 mod product;
@@ -40,6 +41,7 @@ mod watcher;
 pub use cluster::sweep_target;
 pub use engine::{ClusterEngine, open};
 pub use find::{Installed, installed};
+pub use kind::KINDS;
 pub use options::{GRAMMAR, Options};
 pub use product::Product;
 pub use target::Target;

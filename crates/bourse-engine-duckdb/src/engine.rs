@@ -2,6 +2,7 @@
 
 use crate::database::{Connection, Database, Place, in_use, is_open};
 use crate::describe;
+use crate::dialect::DIALECT;
 use crate::library::{Library, load};
 use crate::loader::{FileLoader, MemoryLoader, create, leftovers, resolved};
 use crate::mark::{COMPANIONS, look};
@@ -238,7 +239,7 @@ impl Engine for DuckDbEngine {
 
 impl SqlEngine for DuckDbEngine {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::DUCKDB
+        &DIALECT
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {

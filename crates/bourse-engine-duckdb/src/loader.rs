@@ -2,6 +2,7 @@
 
 use crate::append::Appender;
 use crate::database::{Connection, Database, Place, in_use, is_open};
+use crate::dialect::DIALECT;
 use crate::library::Library;
 use crate::mark::{COMPANIONS, TEMPLATE, look, put, side_file_kind};
 use crate::options::Options;
@@ -82,7 +83,7 @@ impl Rows {
 
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
         let table = batch.table();
-        let named = |e: EngineError| e.with_statement(&bourse_schema::insert(table, &bourse_schema::DUCKDB));
+        let named = |e: EngineError| e.with_statement(&bourse_schema::insert(table, &DIALECT));
         if !std::mem::replace(&mut self.is_in_transaction, true) {
             self.connection.run("BEGIN")?;
         }

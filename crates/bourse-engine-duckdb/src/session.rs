@@ -1,6 +1,7 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::database::{Connection, Database};
+use crate::dialect::DIALECT;
 use crate::options::{Options, Writers};
 use crate::row::Columns;
 use crate::statement::{Failed, Rows, Statement};
@@ -90,7 +91,7 @@ impl DuckSession {
             if self.statements.len() <= slot {
                 self.statements.resize_with(slot + 1, || None);
             }
-            let text = sql.render(&bourse_schema::DUCKDB);
+            let text = sql.render(&DIALECT);
             self.statements[slot] = Some(self.connection.prepare(&text).map_err(Failed::BeforeItRan)?);
         }
         Ok(slot)
@@ -166,7 +167,7 @@ fn failed(kind: ErrorKind) -> EngineError {
 
 impl Session for DuckSession {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::DUCKDB
+        &DIALECT
     }
 
     /// Whatever level is asked for, the transaction sees a snapshot; only writers that come one at a time are serializable.
@@ -255,7 +256,7 @@ impl Session for DuckSession {
 
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         self.refuse_failed()?;
-        let text = bourse_schema::DUCKDB.fill(sql);
+        let text = DIALECT.fill(sql);
         let parameters = (1..).take_while(|number| text.contains(&format!("${number}"))).count();
         let mut lines = Vec::new();
         let mut statement = self.connection.prepare(&format!("EXPLAIN {text}")).map_err(|e| e.with_statement(sql))?;

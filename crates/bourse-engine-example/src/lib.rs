@@ -280,4 +280,25 @@ impl Records for ExampleRecords {
         self.change(table, |records| Ok(std::mem::take(records).len() as u64))
     }
 }
+// --- kind ---
+use bourse_engine::{EngineKind, Faults, InProcess};
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[EngineKind {
+    scheme: "example",
+    summary: "the example of docs/adding-an-engine.md: ordered maps in memory",
+    example: "example::memory:",
+    in_process: Some(InProcess { file_ending: None, memory: true, variant_of: None, is_asked_for: false }),
+    starts_s: None,
+    version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
+    available: |_| Ok(()),
+    options: || GRAMMAR.help("example", &Options {}),
+    compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
+    open: |target| Ok(Box::new(open(target)?)),
+    cleanup: |_| {},
+    crashes: None,
+    faults: Faults::NONE,
+    stays_loaded: false,
+}];
 // --- end ---

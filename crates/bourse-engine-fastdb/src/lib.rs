@@ -6,11 +6,13 @@
 //!
 //! Files: `options` (what was asked for), `library` (the C interface), `leftovers` (what the library leaves behind, and how
 //! it goes away), `mark` (whose a database is), `database` (an open database, and whose transaction a thread is in), `slot` and `statement` (memory that
-//! the library reads and writes, and what it is bound to), `session` and `engine` (the seam), `error` (codes).
+//! the library reads and writes, and what it is bound to), `session` and `engine` (the seam),
+//! `kind` (what a program is told of it), `error` (codes).
 
 mod database;
 mod engine;
 mod error;
+mod kind;
 mod leftovers;
 mod library;
 mod mark;
@@ -20,5 +22,6 @@ mod slot;
 mod statement;
 
 pub use engine::{FastDbEngine, open};
+pub use kind::KINDS;
 pub use library::{Absent, Info, LIBRARY_VARIABLE, info};
 pub use options::{Commit, GRAMMAR, Index, Options};

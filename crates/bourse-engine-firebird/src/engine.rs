@@ -3,6 +3,7 @@
 use crate::attachment::{Attachment, Parameters};
 use crate::database::{Database, in_use, is_open};
 use crate::describe;
+use crate::dialect::DIALECT;
 use crate::library::{Library, load};
 use crate::loader::{FileLoader, create, leftovers};
 use crate::mark::look;
@@ -228,7 +229,7 @@ impl Engine for FirebirdEngine {
 
 impl SqlEngine for FirebirdEngine {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::FIREBIRD
+        &DIALECT
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {

@@ -10,15 +10,18 @@
 //!
 //! Files: `options` (what was asked for), `library` (found and loaded), `api` (tables of functions), `error` and `status` (kinds of
 //! errors), `mark` (whose a file is), `database` (open databases), `attachment` (connections and transactions), `message` (values in),
-//! `row` (rows out), `statement`, `lob` (large objects), `session`, `loader`, `snapshot`, `reading`, `describe` and `engine` (the seam).
+//! `row` (rows out), `statement`, `lob` (large objects), `session`, `loader`, `snapshot`, `reading`, `describe` and `engine` (the seam),
+//! `kind` (what a program is told of it).
 #![cfg(feature = "firebird")]
 
 mod api;
 mod attachment;
 mod database;
 mod describe;
+mod dialect;
 mod engine;
 mod error;
+mod kind;
 mod library;
 mod loader;
 mod lob;
@@ -33,6 +36,7 @@ mod statement;
 mod status;
 
 pub use engine::{FirebirdEngine, open};
+pub use kind::KINDS;
 pub use library::{Absent, Info, LIBRARY_VARIABLE, info};
 pub use mark::side_file_kind;
 pub use options::{GRAMMAR, Options, PageSize, Serializable, Sync};

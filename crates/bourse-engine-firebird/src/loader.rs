@@ -2,6 +2,7 @@
 
 use crate::attachment::{Attachment, Begin, Parameters, Sees, Transaction};
 use crate::database::{Database, in_use, is_open};
+use crate::dialect::DIALECT;
 use crate::library::Library;
 use crate::mark::{TEMPLATE, look, put, side_file_kind};
 use crate::options::{Options, Sync};
@@ -68,7 +69,7 @@ struct Rows {
 impl Rows {
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
         let table = batch.table();
-        let sql = bourse_schema::insert(table, &bourse_schema::FIREBIRD);
+        let sql = bourse_schema::insert(table, &DIALECT);
         let transaction = match &self.transaction {
             Some(transaction) => transaction,
             None => {

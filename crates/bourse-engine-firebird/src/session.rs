@@ -2,6 +2,7 @@
 
 use crate::attachment::{Attachment, Begin, Sees, Transaction, has_conflict};
 use crate::database::{Database, Prepared};
+use crate::dialect::DIALECT;
 use crate::options::{Options, Serializable};
 use crate::statement::{Kind, Statement};
 use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
@@ -122,7 +123,7 @@ impl FirebirdSession {
                 if statements.len() <= slot {
                     statements.resize_with(slot + 1, || None);
                 }
-                let text = sql.render(&bourse_schema::FIREBIRD);
+                let text = sql.render(&DIALECT);
                 statements[slot] = Some(Statement::prepare(&session.attachment, transaction, &text)?);
             }
             let statement = statements[slot].as_mut().expect("prepared just before");
@@ -135,7 +136,7 @@ impl FirebirdSession {
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         let ran = self.within(false, |session, transaction| {
             // Texts of the workloads say `LIMIT`, which Firebird calls otherwise.
-            let text = bourse_schema::FIREBIRD.fill(sql);
+            let text = DIALECT.fill(sql);
             let mut statement = Statement::prepare(&session.attachment, transaction, &text)?;
             if statement.kind() == Kind::Schema {
                 // A table that a prepared statement knows is in use, and is neither changed nor dropped.
@@ -157,7 +158,7 @@ impl Drop for FirebirdSession {
 
 impl Session for FirebirdSession {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::FIREBIRD
+        &DIALECT
     }
 
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
@@ -221,7 +222,7 @@ impl Session for FirebirdSession {
     }
 
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
-        let text = bourse_schema::FIREBIRD.fill(sql);
+        let text = DIALECT.fill(sql);
         let planned = self.within(true, |session, transaction| {
             Statement::prepare(&session.attachment, transaction, &text)?.plan(&session.attachment)
         });

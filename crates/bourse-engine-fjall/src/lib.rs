@@ -1,13 +1,16 @@
 //! fjall behind the seam: log-structured merge trees of records by key, in a folder, with optimistic transactions.
 //!
 //! A target such as `fjall:x.fjall?persist=buffer` is read by [`open`]; [`GRAMMAR`] has the table of all settings. Files:
-//! `options` (what was asked for), `database` (what its sessions share), `engine` and `session` (the seam), `error` (kinds).
+//! `options` (what was asked for), `database` (what its sessions share), `engine` and `session` (the seam), `kind` (what a program is
+//! told of it), `error` (kinds).
 
 mod database;
 mod engine;
 mod error;
+mod kind;
 mod options;
 mod session;
 
 pub use engine::{FjallEngine, open, version};
+pub use kind::KINDS;
 pub use options::{GRAMMAR, Options, Persist};

@@ -11,15 +11,17 @@
 //! Files: `options` (what was asked for), `product` (the databases), `machine` (the virtual machine, found and started once),
 //! `jars` (class paths), `bridge` (an object in the machine), `connection` (its statements), `wire` (values in, rows out),
 //! `error` (kinds of errors), `database` (an open database and its folder), `session`, `loader`, `snapshot`, `describe` and `engine` (the seam),
-//! `threads` (the machine's own).
+//! `kind` (what a program is told of them), `threads` (the machine's own).
 
 mod bridge;
 mod connection;
 mod database;
 mod describe;
+mod dialect;
 mod engine;
 mod error;
 mod jars;
+mod kind;
 mod loader;
 mod machine;
 mod options;
@@ -31,4 +33,5 @@ mod wire;
 
 pub use engine::{JdbcEngine, open};
 pub use jars::{Info, NotFound, info};
+pub use kind::KINDS;
 pub use options::{GRAMMAR, Options};

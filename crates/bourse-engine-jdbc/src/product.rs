@@ -111,7 +111,7 @@ const H2: Product = Product {
     usual: &[&["/usr/share/java/h2.jar"]],
     package: "the Maven artifact com.h2database:h2, or Debian's libh2-java",
     driver: "org.h2.Driver",
-    dialect: &bourse_schema::H2,
+    dialect: &crate::dialect::H2,
     file_url: |folder, options| h2_url(&format!("file:{}/data", folder.display()), options),
     memory_url: |number, options| h2_url(&format!("mem:bourse_{number};DB_CLOSE_DELAY=-1"), options),
     system: |_| String::new(),
@@ -173,7 +173,7 @@ const HSQLDB: Product = Product {
     usual: &[&["/usr/share/java/hsqldb.jar"]],
     package: "the Maven artifact org.hsqldb:hsqldb, or Debian's libhsqldb-java",
     driver: "org.hsqldb.jdbc.JDBCDriver",
-    dialect: &bourse_schema::HSQLDB,
+    dialect: &crate::dialect::HSQLDB,
     file_url: |folder, _| {
         format!("jdbc:hsqldb:file:{}/data;hsqldb.default_table_type=cached;shutdown=false", folder.display())
     },
@@ -226,7 +226,7 @@ const DERBY: Product = Product {
     usual: &[&["/usr/share/java/derby.jar", "/usr/share/java/derbyshared.jar"]],
     package: "the Maven artifacts org.apache.derby:derby and org.apache.derby:derbyshared, which go together",
     driver: "org.apache.derby.iapi.jdbc.AutoloadedDriver",
-    dialect: &bourse_schema::DERBY,
+    dialect: &crate::dialect::DERBY,
     file_url: |folder, _| format!("jdbc:derby:directory:{}/data;create=true", folder.display()),
     memory_url: |number, _| format!("jdbc:derby:memory:bourse_{number};create=true"),
     system: |options| {
@@ -269,7 +269,7 @@ const MONETDB: Product = Product {
     usual: &[],
     package: "the Maven artifacts monetdb:monetdb-java-lite and monetdb:monetdb-jdbc-new, which go together",
     driver: "nl.cwi.monetdb.jdbc.MonetDriver",
-    dialect: &bourse_schema::MONETDB,
+    dialect: &crate::dialect::MONETDB,
     file_url: |folder, _| format!("jdbc:monetdb:embedded:{}/data", folder.display()),
     memory_url: |_, _| "jdbc:monetdb:embedded::memory:".to_owned(),
     properties: "",

@@ -4,11 +4,12 @@
 //! the library directly: a session keeps its transactions, and renews the one it reads with, as LMDB is at its best.
 //!
 //! Files: `options` (what was asked for), `environment` and `transaction` (the C library, made safe), `mark` (whose a database is), `engine` and
-//! `session` (the seam), `error` (codes).
+//! `session` (the seam), `kind` (what a program is told of it), `error` (codes).
 
 mod engine;
 mod environment;
 mod error;
+mod kind;
 mod mark;
 mod options;
 mod session;
@@ -16,4 +17,5 @@ mod transaction;
 
 pub use engine::{LmdbEngine, open};
 pub use environment::version;
+pub use kind::KINDS;
 pub use options::{GRAMMAR, Options, Sync};

@@ -3,6 +3,7 @@
 use crate::connect::{Connector, connectors, facts, limits, tls, version};
 use crate::copy::StoppedCopy;
 use crate::describe;
+use crate::dialect::DIALECT;
 use crate::loader::DatabaseLoader;
 use crate::ownership;
 use crate::products::{OWN, PRODUCTS};
@@ -421,7 +422,7 @@ impl Engine for MysqlEngine {
 
 impl SqlEngine for MysqlEngine {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::MYSQL
+        &DIALECT
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {

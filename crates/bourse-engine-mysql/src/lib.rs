@@ -33,14 +33,16 @@
 //!
 //! Files: `options` and `target` (what was asked for), `statement` and `value` (texts and values in the server's notation),
 //! `session` and `loader` (the seam), `local` (rows for `LOAD DATA LOCAL INFILE`), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `server` (private ones), `copy` (snapshots of those),
-//! `connect`, `describe` (what was run on), `status`
+//! `connect`, `describe` (what was run on), `kind` (what a program is told of it), `status`
 //! (what the server counts and uses), `routines` (procedures in the server), `error` (codes).
 
 mod connect;
 mod copy;
 mod describe;
+mod dialect;
 mod engine;
 mod error;
+mod kind;
 mod loader;
 mod local;
 mod options;
@@ -54,7 +56,9 @@ mod status;
 mod target;
 mod value;
 
+pub use dialect::DIALECT;
 pub use engine::{MysqlEngine, open};
+pub use kind::KINDS;
 pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, Options, Storage};
 pub use server::{Installed, Launch, SERVER_VARIABLE, installed, sweep_target};
 pub use target::{Place, Target};

@@ -2,16 +2,16 @@
 //!
 //! A procedure returns a result for each of its sets, in order.
 
+use crate::dialect::DIALECT;
 use crate::error::error;
 use crate::ownership::MARK;
 use bourse_engine::{EngineError, Language, Routine, version_of};
-use bourse_schema::MYSQL;
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 
 static PSM: Language = Language {
-    dialect: &MYSQL,
-    parameter: MYSQL.physical,
+    dialect: &DIALECT,
+    parameter: DIALECT.physical,
     set: "SET",
     rows: "{sql};",
     clear: "SET {variable} = NULL; ",

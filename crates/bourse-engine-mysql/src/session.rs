@@ -1,5 +1,6 @@
 //! A user's connection: statements prepared at first use and found by number.
 
+use crate::dialect::DIALECT;
 use crate::error::error;
 use crate::products::{Facts, OWN};
 use crate::routines;
@@ -76,7 +77,7 @@ impl MysqlSession {
         if let Some(old) = self.statements[slot].take() {
             self.connection.close(old.statement).map_err(|e| error(&e))?;
         }
-        let rendered = Rendered::of(text, &bourse_schema::MYSQL);
+        let rendered = Rendered::of(text, &DIALECT);
         let scales = rendered.scales(params);
         self.round_trips += 1;
         let statement = self.connection.prep(rendered.sql(&scales)).map_err(|e| error(&e))?;
@@ -118,7 +119,7 @@ impl MysqlSession {
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         self.refuse_doomed()?;
         self.round_trips += 1;
-        let done = Rendered::of(sql, &bourse_schema::MYSQL).literal(params).and_then(|text| {
+        let done = Rendered::of(sql, &DIALECT).literal(params).and_then(|text| {
             self.connection.query_iter(text).map_err(|e| error(&e)).and_then(|result| through(result, each))
         });
         self.settled(done, sql)
@@ -196,7 +197,7 @@ const fn words(isolation: Isolation) -> &'static str {
 
 impl Session for MysqlSession {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::MYSQL
+        &DIALECT
     }
 
     /// One round trip, also where the level changes, unless the server takes one statement at a time.
@@ -298,7 +299,7 @@ impl Session for MysqlSession {
     /// With a constant at each parameter that is a number, a day and a text at once; where the server looks for it by a
     /// unique key and finds nothing, it says so instead of showing a plan.
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
-        let explained = Rendered::of(&format!("EXPLAIN {sql}"), &bourse_schema::MYSQL).inlined(|before, _| {
+        let explained = Rendered::of(&format!("EXPLAIN {sql}"), &DIALECT).inlined(|before, _| {
             let is_count = before.trim_end().to_ascii_uppercase().ends_with("LIMIT");
             before.push_str(if is_count { "20" } else { "'20050103'" });
         });

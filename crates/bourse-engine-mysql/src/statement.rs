@@ -98,10 +98,11 @@ impl Rendered {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::DIALECT;
 
     #[track_caller]
     fn check(text: &str, sql: &str, order: &[usize]) {
-        let rendered = Rendered::of(text, &bourse_schema::MYSQL);
+        let rendered = Rendered::of(text, &DIALECT);
         assert_eq!(rendered.sql(&[]), sql);
         assert_eq!(rendered.order, order, "{text}");
     }
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn decimals_are_declared() {
-        let rendered = Rendered::of("SET a = a + ?2 WHERE b = ?1 AND c = ?2", &bourse_schema::MYSQL);
+        let rendered = Rendered::of("SET a = a + ?2 WHERE b = ?1 AND c = ?2", &DIALECT);
         let params = [Value::Int(1), Value::Decimal { units: 5, scale: 2 }];
         let scales = rendered.scales(&params);
         assert_eq!(
@@ -141,14 +142,14 @@ mod tests {
 
     #[test]
     fn values_that_are_missing_are_told() {
-        let rendered = Rendered::of("SELECT ?1, ?3", &bourse_schema::MYSQL);
+        let rendered = Rendered::of("SELECT ?1, ?3", &DIALECT);
         let refused = rendered.arrange(&[Value::Int(1)]).unwrap_err();
         assert_eq!(refused.message(), "the statement has 3 parameters, 1 were given");
     }
 
     #[test]
     fn values_stand_in_a_text_where_their_parameters_did() {
-        let rendered = Rendered::of("SET a = ?2, b = '?' WHERE c = ?1 OR d = ?2", &bourse_schema::MYSQL);
+        let rendered = Rendered::of("SET a = ?2, b = '?' WHERE c = ?1 OR d = ?2", &DIALECT);
         let text = rendered.literal(&[Value::Text("it's"), Value::Decimal { units: 5, scale: 2 }]).unwrap();
         assert_eq!(text, "SET a = 0.05, b = '?' WHERE c = 'it''s' OR d = 0.05");
         assert!(rendered.literal(&[]).is_err());

@@ -2,6 +2,7 @@
 
 use crate::connect::{Connector, connectors, environment, limits};
 use crate::copy::{DatabaseCopy, copy_of};
+use crate::dialect::DIALECT;
 use crate::loader::DatabaseLoader;
 use crate::products::PRODUCTS;
 use crate::server::{self, DATABASE, Launch};
@@ -352,7 +353,7 @@ impl Engine for PostgresEngine {
 
 impl SqlEngine for PostgresEngine {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::POSTGRES
+        &DIALECT
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {

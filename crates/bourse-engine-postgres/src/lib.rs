@@ -34,13 +34,16 @@
 //!
 //! Files: `options` and `target` (what was asked for), `wire`, `message` and `scram` (the protocol), `value` (binary forms), `session` and `loader` (the
 //! seam), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `copy` (snapshots), `server` (private ones), `connect`, `describe` (what was run
-//! on), `status` (what the server counts and uses), `routines` (functions in PL/pgSQL), `error` (codes).
+//! on), `status` (what the server counts and uses), `routines` (functions in PL/pgSQL), `kind` (what a program is told of
+//! it), `error` (codes).
 
 mod connect;
 mod copy;
 mod describe;
+mod dialect;
 mod engine;
 mod error;
+mod kind;
 mod loader;
 mod message;
 mod options;
@@ -56,6 +59,7 @@ mod value;
 mod wire;
 
 pub use engine::{PostgresEngine, open};
+pub use kind::KINDS;
 pub use options::{GRAMMAR, Options, PlanCache, SynchronousCommit, WalSyncMethod};
 pub use server::{Installed, Launch, installed, sweep_target};
 pub use target::{Place, Target};

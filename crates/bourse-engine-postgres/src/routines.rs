@@ -3,19 +3,20 @@
 //! A function returns one table, so that its sets are told apart by a number, and a row of any set is a value: what
 //! `record_send` makes of it, which has the types and the bytes that a row of a result has.
 
+use crate::dialect::DIALECT;
 use crate::ownership::{MARK, quoted};
 use crate::products::PRODUCTS;
 use crate::wire::Connection;
 use bourse_client::Product;
 use bourse_engine::{EngineError, Language, Routine, version_of};
-use bourse_schema::{ColumnType, POSTGRES};
+use bourse_schema::ColumnType;
 
 static PLPGSQL: Language = Language {
-    dialect: &POSTGRES,
+    dialect: &DIALECT,
     // A parameter has no collation of its own, and takes that of the column it is compared with.
     parameter: |domain| match domain {
         ColumnType::Text(_) => "TEXT".to_owned(),
-        other => (POSTGRES.physical)(other),
+        other => (DIALECT.physical)(other),
     },
     set: "",
     rows: "RETURN QUERY SELECT {number}::SMALLINT, record_send(one_row) FROM ({sql}) AS one_row;",

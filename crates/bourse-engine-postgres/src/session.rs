@@ -1,5 +1,6 @@
 //! A user's connection: statements prepared at first use and found by number.
 
+use crate::dialect::DIALECT;
 use crate::error::broken;
 use crate::message;
 use crate::routines;
@@ -217,7 +218,7 @@ impl PostgresSession {
     /// The statement's number, prepared for these values.
     #[inline]
     fn ready(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<usize, EngineError> {
-        self.ready_as(sql, || sql.render(&bourse_schema::POSTGRES), params)
+        self.ready_as(sql, || sql.render(&DIALECT), params)
     }
 
     /// The statement's number, prepared as `text` for these values.
@@ -438,7 +439,7 @@ const fn begin(isolation: Isolation, access: Access) -> &'static str {
 
 impl Session for PostgresSession {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::POSTGRES
+        &DIALECT
     }
 
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
@@ -559,7 +560,7 @@ impl Session for PostgresSession {
     /// The plan that suits all values of the parameters.
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         const NAME: &str = "bourse_plan";
-        let text = bourse_schema::POSTGRES.fill(sql);
+        let text = DIALECT.fill(sql);
         let parameters = (1..).take_while(|number| text.contains(&format!("${number}"))).count();
         let nulls = vec!["NULL"; parameters].join(", ");
         let values = if parameters == 0 { String::new() } else { format!("({nulls})") };

@@ -2,10 +2,12 @@
 //!
 //! A target such as `redb:x.redb?durability=none` or `redb::memory:` is read by [`open`]; [`GRAMMAR`] has the table of all
 //! settings. Files: `options` (what was asked for), `mark` (whose a database is), `engine` and `session` (the seam),
-//! `transaction` (a transaction with the tables it has opened), `error` (kinds), `watched` (a storage that fails on purpose).
+//! `transaction` (a transaction with the tables it has opened), `error` (kinds), `kind` (what a program is told of it),
+//! `watched` (a storage that fails on purpose).
 
 mod engine;
 mod error;
+mod kind;
 mod mark;
 mod options;
 mod session;
@@ -13,4 +15,5 @@ mod transaction;
 mod watched;
 
 pub use engine::{RedbEngine, open, open_watched, version};
+pub use kind::KINDS;
 pub use options::{Durable, GRAMMAR, Options};

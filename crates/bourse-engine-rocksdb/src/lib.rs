@@ -5,16 +5,19 @@
 //! [`open`]; [`GRAMMAR`] has the table of all settings; [`info`] says whether the library is here, and if not how to get it.
 //!
 //! Files: `options` (what was asked for), `library` (the C interface), `database` (an open database and its tables), `transaction`
-//! (a transaction, and what it sees), `session` and `engine` (the seam), `error` (kinds).
+//! (a transaction, and what it sees), `session` and `engine` (the seam), `kind` (what a program is told of it),
+//! `error` (kinds).
 
 mod database;
 mod engine;
 mod error;
+mod kind;
 mod library;
 mod options;
 mod session;
 mod transaction;
 
 pub use engine::{RocksDbEngine, open};
+pub use kind::KINDS;
 pub use library::{Absent, Info, LIBRARY_VARIABLE, info};
 pub use options::{Compression, GRAMMAR, Options};

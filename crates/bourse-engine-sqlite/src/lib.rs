@@ -9,7 +9,7 @@
 //! Files: `ffi` and `library` (which copy of the library is called), `loaded`, `fitting` and `encrypted` (a library that a target names: loaded, what it can do, databases with a key), `options` and `target` (what was asked for), `source`, `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `mark` (whose a database is), `reading` (one that is only read), `shared_connection` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `memvfs` (files in
 //! memory), `lossy` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
-//! (what was run on), `error` (codes), `syscalls` (the calls to the system, observed and made to fail), `power`
+//! (what was run on), `kind` (what a program is told of it), `error` (codes), `syscalls` (the calls to the system, observed and made to fail), `power`
 //! (file operations recorded, and the states that a power loss leaves of them opened), `files` (the loader's own file operations).
 
 #[cfg(all(loaded, target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -25,6 +25,7 @@ mod ffi;
 mod files;
 #[cfg(loaded)]
 mod fitting;
+mod kind;
 mod library;
 #[cfg(loaded)]
 mod loaded;
@@ -55,6 +56,7 @@ pub use describe::durability_on_disk;
 #[cfg(loaded)]
 pub use encrypted::Key;
 pub use engine::{Info, SqliteEngine, info, open};
+pub use kind::KINDS;
 #[cfg(unix)]
 pub use lossy::seed_simulated_disk;
 pub use mark::side_file_kind;

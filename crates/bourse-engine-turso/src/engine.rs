@@ -2,6 +2,7 @@
 
 use crate::database::{Connection, Database, in_use, is_open};
 use crate::describe;
+use crate::dialect::DIALECT;
 use crate::files::Counts;
 use crate::loader::{FileLoader, MemoryLoader, create, leftovers, resolved};
 use crate::mark::{COMPANIONS, look};
@@ -232,7 +233,7 @@ impl Engine for TursoEngine {
 
 impl SqlEngine for TursoEngine {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::TURSO
+        &DIALECT
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {

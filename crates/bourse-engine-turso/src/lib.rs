@@ -5,14 +5,16 @@
 //!
 //! Files: `options` (what was asked for), `mark` (whose a file is), `files` (the file system below Turso, which counts), `database`
 //! (an open database and its connections), `statement` (values in, rows out), `loader`, `session`, `snapshot`, `describe` and
-//! `engine` (the seam), `error` (kinds of errors).
+//! `engine` (the seam), `kind` (what a program is told of it), `error` (kinds of errors).
 #![cfg(feature = "turso")]
 
 mod database;
 mod describe;
+mod dialect;
 mod engine;
 mod error;
 mod files;
+mod kind;
 mod loader;
 mod mark;
 mod options;
@@ -22,5 +24,6 @@ mod statement;
 
 pub use describe::version;
 pub use engine::{TursoEngine, open};
+pub use kind::KINDS;
 pub use mark::side_file_kind;
 pub use options::{GRAMMAR, Journal, Options, Sync, TempStore};

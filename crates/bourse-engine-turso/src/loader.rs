@@ -1,6 +1,7 @@
 //! Loading: a new database beside the old one, seen only when it is whole.
 
 use crate::database::{Connection, Database, in_use, is_open, is_whole};
+use crate::dialect::DIALECT;
 use crate::engine::Kept;
 use crate::files::Counts;
 use crate::mark::{COMPANIONS, look, side_file_kind};
@@ -96,7 +97,7 @@ impl Incoming {
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
         let table = batch.table();
         if !self.inserts.contains_key(table.name) {
-            let sql = bourse_schema::insert(table, &bourse_schema::TURSO);
+            let sql = bourse_schema::insert(table, &DIALECT);
             self.inserts.insert(table.name, (self.connection.prepare(&sql)?, sql));
         }
         for index in 0..batch.len() {

@@ -1,6 +1,7 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::database::Connection;
+use crate::dialect::DIALECT;
 use crate::error::error;
 use crate::options::Journal;
 use crate::statement::{Rows, Statement};
@@ -63,7 +64,7 @@ impl TursoSession {
     #[cold]
     fn prepare(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
         let slot = sql.slot();
-        let statement = self.connection.prepare(&sql.render(&bourse_schema::TURSO))?;
+        let statement = self.connection.prepare(&sql.render(&DIALECT))?;
         if self.statements.len() <= slot {
             self.statements.resize_with(slot + 1, || None);
         }
@@ -131,7 +132,7 @@ fn failed(kind: ErrorKind) -> EngineError {
 
 impl Session for TursoSession {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::TURSO
+        &DIALECT
     }
 
     /// Every level is given as serializable by one writer at a time. With MVCC a transaction sees a snapshot; one that is to be
@@ -223,7 +224,7 @@ impl Session for TursoSession {
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         const DETAIL: usize = 3;
         let mut lines = Vec::new();
-        let explained = format!("EXPLAIN QUERY PLAN {}", bourse_schema::TURSO.fill(sql));
+        let explained = format!("EXPLAIN QUERY PLAN {}", DIALECT.fill(sql));
         let parameters = (1..).take_while(|number| sql.contains(&format!("?{number}"))).count();
         self.run_text(&explained, &vec![Value::Null; parameters], |row| {
             lines.push(row.value(DETAIL).to_string());

@@ -1,7 +1,27 @@
 use crate::{
-    Access, Batch, Capabilities, Checkpoint, Description, Dialect, Durability, EachRow, Engine, EngineError, Footprint,
-    Hosting, Interface, Isolation, Loader, Location, Params, RecordCapabilities, Session, Sql, SqlEngine, Value,
+    Access, Batch, Capabilities, Checkpoint, Description, Dialect, Durability, EachRow, Engine, EngineError,
+    EngineKind, Faults, Footprint, Hosting, Interface, Isolation, Loader, Location, Params, RecordCapabilities,
+    Session, Sql, SqlEngine, Value,
 };
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[EngineKind {
+    scheme: "null",
+    summary: "no-op engine, to measure the harness overhead",
+    example: "null:",
+    in_process: None,
+    starts_s: None,
+    version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
+    available: |_| Ok(()),
+    options: Vec::new,
+    compiled: Vec::new,
+    renamed: |_| Vec::new(),
+    open: |_| Ok(Box::new(NullEngine)),
+    cleanup: |_| {},
+    crashes: None,
+    faults: Faults::NONE,
+    stays_loaded: false,
+}];
 
 /// An engine that does nothing: its figures are the harness's own cost, the floor under every other figure.
 ///

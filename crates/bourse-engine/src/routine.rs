@@ -232,7 +232,7 @@ mod tests {
     static ADD: Sql = Sql::new("UPDATE held SET qty = qty + ?2 WHERE id = ?1");
     static NOTE: Sql = Sql::new("INSERT INTO noted VALUES (?1)");
     static LANGUAGE: Language = Language {
-        dialect: &bourse_schema::MYSQL,
+        dialect: &Dialect::STANDARD,
         parameter: |_| "INT".to_owned(),
         set: "SET",
         rows: "{sql};",
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn a_routine_is_written_in_the_words_of_its_language() {
         assert_eq!(ROUTINE.parameters(&LANGUAGE), "p_id INT, p_by INT");
-        assert_eq!(ROUTINE.declarations("DECLARE ", &LANGUAGE), "DECLARE v_qty INT;\nDECLARE ROW item;\n");
+        assert_eq!(ROUTINE.declarations("DECLARE ", &LANGUAGE), "DECLARE v_qty INTEGER;\nDECLARE ROW item;\n");
         let expected = [
             "SET v_qty = NULL; SELECT qty FROM held WHERE id = p_id LIMIT 1 INTO v_qty;",
             "IF v_qty > 0 THEN SET v_qty = 0; END IF;",

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// from the dialect's data. Statements are `static`, so a session finds its prepared form by number, without hashing.
 ///
 /// ```
-/// use bourse_engine::Sql;
+/// use bourse_engine::{Dialect, Sql};
 /// static LAST_PRICE: Sql = Sql::new("SELECT lt_price FROM last_trade WHERE lt_s_symb = ?1 {for_update}");
-/// assert_eq!(LAST_PRICE.render(&bourse_schema::POSTGRES), "SELECT lt_price FROM last_trade WHERE lt_s_symb = $1 FOR UPDATE");
+/// assert_eq!(LAST_PRICE.render(&Dialect::STANDARD), "SELECT lt_price FROM last_trade WHERE lt_s_symb = ? FOR UPDATE");
 /// ```
 #[derive(Debug)]
 pub struct Sql {

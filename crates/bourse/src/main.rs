@@ -153,7 +153,7 @@ fn with_known_names(command: clap::Command) -> clap::Command {
     }
     let workloads = || bourse_micro::WORKLOADS.iter().map(|spec| spec.name.to_owned());
     let suites = || bourse_suite::all().unwrap_or_default().into_iter().map(|suite| suite.name);
-    let targets = || engines::ENGINES.iter().map(engines::EngineKind::beginning);
+    let targets = || engines::schemes().map(|scheme| format!("{scheme}:"));
     command
         .mut_subcommand("micro", |micro| {
             let of_workload = |command: clap::Command| command.mut_arg("workload", |it| values(it, workloads()));

@@ -34,7 +34,7 @@ fn the_page_quotes_the_source() {
     let page = include_str!("../../../../docs/adding-an-engine.md");
     let blocks: Vec<&str> = page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     let (source, tests) = (include_str!("../../src/lib.rs"), include_str!("main.rs"));
-    let parts = ["target", "engine", "tables", "records"].map(|name| part(source, name));
+    let parts = ["target", "engine", "tables", "records", "kind"].map(|name| part(source, name));
     let expected: Vec<&str> = parts.into_iter().chain([part(tests, "conformance")]).collect();
     assert_eq!(blocks.len(), expected.len(), "the page has each part once");
     for (block, part) in blocks.into_iter().zip(expected) {

@@ -60,7 +60,7 @@ fn assert_plans(session: &mut dyn Session) {
     session.execute_text("SET enable_seqscan = off", &[]).unwrap();
     let mut walks = Vec::new();
     for sql in statements().into_iter().chain(routine_statements()) {
-        for step in session.plan(&sql.render(&bourse_schema::POSTGRES)).unwrap() {
+        for step in session.plan(&sql.render(session.dialect())).unwrap() {
             let walked = step.split_once("Seq Scan on ").map(|(_, rest)| rest.split(' ').next().unwrap_or_default());
             if walked.is_some_and(|table| !WHOLE.contains(&table)) {
                 walks.push(format!("{step}\n  {}", sql.text()));

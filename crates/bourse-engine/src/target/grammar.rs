@@ -18,6 +18,19 @@ pub struct OptionSpec<O: 'static> {
     pub show: fn(&O) -> String,
 }
 
+/// An option of a target, as a person reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionHelp {
+    /// The name, as it stands before the `=`.
+    pub name: &'static str,
+    /// The values it takes.
+    pub values: &'static str,
+    /// The value where it is not given.
+    pub default: String,
+    /// What it does, in one sentence without full stop.
+    pub meaning: &'static str,
+}
+
 /// One scheme of an engine: what stands before the colon of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scheme {
@@ -203,6 +216,19 @@ impl<O> Grammar<O> {
         seen
     }
 
+    /// The options that targets of a scheme have.
+    pub fn help(&self, scheme: &str, defaults: &O) -> Vec<OptionHelp> {
+        let scheme = self.schemes.iter().find(|known| known.name == scheme);
+        let has = |option: &&OptionSpec<O>| scheme.is_some_and(|scheme| scheme.has(option.name));
+        let help = |&OptionSpec { name, values, meaning, show, .. }: &OptionSpec<O>| OptionHelp {
+            name,
+            values,
+            default: show(defaults),
+            meaning,
+        };
+        self.options.iter().filter(has).map(help).collect()
+    }
+
     /// An option as it would be written, as `commit=full`.
     pub fn written(&self, name: &str, options: &O) -> String {
         let value = self.options.iter().find(|option| option.name == name).map(|option| (option.show)(options));
@@ -315,6 +341,12 @@ mod tests {
     fn options_that_a_scheme_does_not_have_are_not_offered() {
         let message = GRAMMAR.parse("ex+own:a?owm=on", DEFAULTS).unwrap_err().to_string();
         assert!(!message.contains("did you mean") && !message.contains("whose it is"), "{message}");
+        let names =
+            |scheme| GRAMMAR.help(scheme, &DEFAULTS).into_iter().map(|it| (it.name, it.default)).collect::<Vec<_>>();
+        let (size, own) = (("map_size", "1GiB".to_owned()), ("own", "off".to_owned()));
+        assert_eq!(names("ex"), [size.clone(), own]);
+        assert_eq!(names("ex+own"), [size]);
+        assert!(names("exe").is_empty());
     }
 
     #[test]

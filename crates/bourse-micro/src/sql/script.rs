@@ -13,11 +13,14 @@ pub(super) const MOST_PARAMETERS: usize = 32;
 /// The largest weight of an operation: the sum of all weights must be a number too.
 const MOST_WEIGHT: u64 = 1_000_000_000;
 
+/// Whose words are those of every dialect for which the file has none.
+const STANDARD: &str = Dialect::STANDARD.name;
+
 /// A file's contents.
 #[derive(Debug, Default)]
 pub(super) struct Script {
     pub(super) parameters: Vec<(String, Declared)>,
-    /// By dialect, then by name.
+    /// By dialect, then by name; those of [`STANDARD`] are of every dialect that has none of its own here.
     pub(super) holes: BTreeMap<String, BTreeMap<String, String>>,
     pub(super) setup: Vec<Setup>,
     pub(super) operations: Vec<Operation>,
@@ -159,10 +162,7 @@ impl Script {
         let mut open: Vec<String> = statements
             .chain(self.checks.iter().map(|check| &check.sql))
             .flat_map(|sql| holes(sql))
-            .filter(|hole| {
-                let ours = self.holes.get(dialect.name).is_some_and(|words| words.contains_key(*hole));
-                !ours && !dialect.has_hole(hole)
-            })
+            .filter(|hole| !self.words(dialect).any(|(ours, _)| ours == hole) && !dialect.has_hole(hole))
             .map(str::to_owned)
             .collect();
         open.sort();
@@ -170,10 +170,14 @@ impl Script {
         open
     }
 
+    /// The file's words for that dialect, and behind them those for every other.
+    fn words(&self, dialect: &Dialect) -> impl Iterator<Item = (&String, &String)> {
+        [dialect.name, STANDARD].into_iter().filter_map(move |name| self.holes.get(name)).flatten()
+    }
+
     /// A statement's text with the file's words for that dialect.
     pub(super) fn filled(&self, sql: &str, dialect: &Dialect) -> String {
-        let words = self.holes.get(dialect.name).into_iter().flatten();
-        words.fold(sql.to_owned(), |text, (hole, word)| text.replace(&format!("{{{hole}}}"), word))
+        self.words(dialect).fold(sql.to_owned(), |text, (hole, word)| text.replace(&format!("{{{hole}}}"), word))
     }
 }
 

@@ -129,6 +129,19 @@ fn words_that_a_dialect_does_not_have_are_named() {
     );
 }
 
+#[test]
+fn a_word_of_the_standard_is_every_dialects() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.sql");
+    let holes = "--! hole standard kind BIGINT\n--! hole standard start 1\n--! hole sqlite start 2\n";
+    let text = "--! setup\nCREATE TABLE t (a {kind});\n--! setup\nINSERT INTO t VALUES ({start});\n\
+                --! operation a\nSELECT a FROM t;\n--! check equals 2\nSELECT a FROM t;\n";
+    std::fs::write(&path, format!("{holes}{text}")).unwrap();
+    let case = find("sql").unwrap().plan([("file", path.to_str().unwrap())]).unwrap();
+    assert!(case.wordless(&bourse_engine::Dialect::STANDARD).is_empty());
+    assert_eq!(outcome(&format!("{holes}{text}")).0, [CheckStatus::Passed]);
+}
+
 /// Runs a file once on SQLite and says how its checks and its first operation came out.
 fn outcome(text: &str) -> (Vec<CheckStatus>, Option<String>) {
     let folder = tempfile::tempdir().unwrap();

@@ -37,6 +37,7 @@ pub static CHECKS: &[Check] = &[
     Check { name: "a statement is run for each set of parameters", run: statements::runs_for_each_set_of_parameters },
     Check { name: "a plan is shown or refused", run: statements::plans },
     Check { name: "the engine describes itself", run: statements::description },
+    Check { name: "no statement has a hole that only this engine fills", run: statements::holes },
     Check { name: "a rollback undoes", run: isolation::rollback_undoes },
     Check { name: "a commit lasts", run: isolation::commit_lasts },
     Check { name: "a rollback outside a transaction is fine", run: isolation::rollback_outside },

@@ -165,6 +165,11 @@ pub(super) fn plans(engine: &dyn Engine) {
     }
 }
 
+pub(super) fn holes(engine: &dyn Engine) {
+    let own = dialect(engine).words_of_its_own();
+    assert!(own.is_empty(), "the SQL standard has no word for {own:?}: `bourse-schema` gives it one");
+}
+
 pub(super) fn description(engine: &dyn Engine) {
     let _session = small(engine);
     let description = engine.description().unwrap();

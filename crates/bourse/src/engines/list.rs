@@ -1,11 +1,12 @@
 //! `bourse engines`: the engines, which of them are available, and the options of each.
 
-use super::{ENGINES, EngineKind};
+use super::{of_scheme, schemes};
 use crate::args::Engines;
 use crate::failure::Failure;
 use crate::output::{has_color, print, terminal_width};
 use crate::report::{Drawn, texts};
 use bourse_engine::did_you_mean;
+use bourse_engine::target::OptionHelp;
 use bourse_report::{Entry, Part, Sheet, sheet_csv, sheet_html, sheet_markdown, sheet_terminal};
 use serde::Serialize;
 
@@ -13,11 +14,11 @@ use serde::Serialize;
 pub(crate) fn list(arguments: &Engines) -> Result<(), Failure> {
     let (document, sheet) = match &arguments.engine {
         None => {
-            let listed: Vec<Listed> = ENGINES.iter().map(Listed::of).collect();
+            let listed: Vec<Listed> = schemes().filter_map(Listed::of).collect();
             (serde_json::to_value(&listed), listed_sheet(&listed))
         }
         Some(name) => {
-            let explained = Explained::of(named(name)?);
+            let explained = Explained::of(name).ok_or_else(|| unknown(name))?;
             (serde_json::to_value(&explained), explained.sheet())
         }
     };
@@ -35,23 +36,23 @@ pub(crate) fn list(arguments: &Engines) -> Result<(), Failure> {
     drawn.put(arguments.output.as_deref())
 }
 
-fn named(name: &str) -> Result<&'static EngineKind, Failure> {
-    ENGINES.iter().find(|kind| kind.scheme == name).ok_or_else(|| {
-        let known: Vec<_> = ENGINES.iter().map(|kind| kind.scheme).collect();
-        let near = did_you_mean(name, known.iter().copied());
-        Failure::usage(format!("unknown engine '{name}'{near}")).hint(format!("engines: {}", known.join(", ")))
-    })
+fn unknown(name: &str) -> Failure {
+    let known: Vec<_> = schemes().collect();
+    let near = did_you_mean(name, known.iter().copied());
+    Failure::usage(format!("unknown engine '{name}'{near}")).hint(format!("engines: {}", known.join(", ")))
 }
 
 /// An engine of the list.
 #[derive(Debug, Serialize)]
 struct Listed {
     /// What its targets begin with.
-    engine: &'static str,
-    /// What it is.
-    summary: &'static str,
-    /// How its targets are written.
-    example: &'static str,
+    engine: String,
+    /// What it is; unknown of one that this build leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'static str>,
+    /// How its targets are written; unknown of one that this build leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<&'static str>,
     /// Its version on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
@@ -61,13 +62,16 @@ struct Listed {
 }
 
 impl Listed {
-    fn of(kind: &EngineKind) -> Self {
-        let found = kind.version();
-        let (version, unavailable) = match found {
+    /// The engine of a scheme; none where there is no such engine.
+    fn of(scheme: &str) -> Option<Self> {
+        let kind = of_scheme(scheme)?;
+        let (version, unavailable) = match kind.clone().and_then(super::version) {
             Ok(version) => (Some(version), None),
             Err(why) => (None, Some(why)),
         };
-        Self { engine: kind.scheme, summary: kind.summary, example: kind.example, version, unavailable }
+        let kind = kind.ok();
+        let (summary, example) = (kind.map(|kind| kind.summary), kind.map(|kind| kind.example));
+        Some(Self { engine: scheme.to_owned(), summary, example, version, unavailable })
     }
 
     fn entry(&self) -> Entry {
@@ -77,8 +81,8 @@ impl Listed {
             (Some(version), _) => ("available", Some(version)),
             (None, why) => ("unavailable", why.as_ref()),
         };
-        let lines = [self.summary, self.example].into_iter().map(str::to_owned).chain(more.cloned());
-        Entry { name: self.engine.to_owned(), state: state.to_owned(), lines: lines.collect() }
+        let lines = self.summary.into_iter().chain(self.example).map(str::to_owned).chain(more.cloned());
+        Entry { name: self.engine.clone(), state: state.to_owned(), lines: lines.collect() }
     }
 }
 
@@ -111,30 +115,36 @@ struct Explained {
 /// An option of a target.
 #[derive(Debug, Serialize)]
 struct TargetOption {
-    name: String,
-    values: String,
+    name: &'static str,
+    values: &'static str,
     default: String,
-    meaning: String,
+    meaning: &'static str,
 }
 
 impl Explained {
-    fn of(kind: &EngineKind) -> Self {
-        let calls = kind.calls();
-        let options = calls.as_ref().map(|calls| (calls.options)()).unwrap_or_default().into_iter();
-        let options =
-            options.map(|[name, values, default, meaning]| TargetOption { name, values, default, meaning }).collect();
-        let compile_options = calls.map(|calls| (calls.compiled)()).unwrap_or_default();
-        Self { listed: Listed::of(kind), options, compile_options }
+    fn of(scheme: &str) -> Option<Self> {
+        let listed = Listed::of(scheme)?;
+        let kind = of_scheme(scheme)?.ok();
+        let options = kind.map(|kind| (kind.options)()).unwrap_or_default().into_iter();
+        let options = options.map(|OptionHelp { name, values, default, meaning }| TargetOption {
+            name,
+            values,
+            default,
+            meaning,
+        });
+        let compile_options = kind.map(|kind| (kind.compiled)()).unwrap_or_default();
+        Some(Self { listed, options: options.collect(), compile_options })
     }
 
     fn sheet(&self) -> Sheet {
         let Listed { engine, summary, example, unavailable, .. } = &self.listed;
-        let mut parts = vec![Part::Paragraph(format!("{engine}: {summary}")), Part::Paragraph((*example).to_owned())];
-        parts.extend(unavailable.clone().map(Part::Paragraph));
+        let first = summary.map_or_else(|| engine.clone(), |summary| format!("{engine}: {summary}"));
+        let lines = std::iter::once(first).chain(example.map(str::to_owned)).chain(unavailable.clone());
+        let mut parts: Vec<_> = lines.map(Part::Paragraph).collect();
         let options = self.options.iter().map(|TargetOption { name, values, default, meaning }| Entry {
-            name: name.clone(),
+            name: (*name).to_owned(),
             state: String::new(),
-            lines: vec![format!("{values} [default: {default}]"), meaning.clone()],
+            lines: vec![format!("{values} [default: {default}]"), (*meaning).to_owned()],
         });
         let options: Vec<Entry> = options.collect();
         if !options.is_empty() {
@@ -158,7 +168,7 @@ mod tests {
         let listed = |version: Option<&str>, unavailable: Option<&str>| {
             let owned = |text: Option<&str>| text.map(str::to_owned);
             let (version, unavailable) = (owned(version), owned(unavailable));
-            Listed { version, unavailable, ..Listed::of(&ENGINES[0]) }.entry()
+            Listed { version, unavailable, ..Listed::of("sqlite").expect("an engine") }.entry()
         };
         assert_eq!(listed(Some("3.54.1"), None).state, "3.54.1");
         let long = listed(Some("library /usr/lib/libfastdb.so"), None);

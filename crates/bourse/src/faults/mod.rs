@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
     for target in &targets {
         for through in ways(target) {
             if !conditions.interrupted.load(Ordering::Relaxed) {
-                file.rows.extend(tried(target, *through, &faults, arguments.times, &conditions)?);
+                file.rows.extend(tried(target, through, &faults, arguments.times, &conditions)?);
             }
         }
     }
@@ -153,11 +153,9 @@ fn placed(scheme: &str, path: &Path, options: &str) -> String {
 }
 
 /// The ways in which a target's calls are interfered with. A target without any has rows that say why it is not tried.
-fn ways(target: &str) -> &'static [Through] {
-    match engines::fault_ways(target) {
-        [] => &[Through::Preload],
-        ways => ways,
-    }
+fn ways(target: &str) -> Vec<Through> {
+    let ways = engines::fault_ways(target);
+    if ways.is_empty() { vec![Through::Preload] } else { ways }
 }
 
 /// The rows of one target.

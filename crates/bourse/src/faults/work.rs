@@ -4,7 +4,6 @@ use crate::args::FaultWork;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use bourse_acid::faults::work::{self, Event};
-use bourse_engine::Engine;
 use std::io::Write as _;
 
 /// Works, or looks, and tells each event on stdout.
@@ -13,13 +12,8 @@ pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
-    let engine: Box<dyn Engine> = match arguments.storage {
-        #[cfg(feature = "redb")]
-        true => Box::new(
-            bourse_engine_redb::open_watched(&arguments.target).map_err(|error| Failure::usage(error.to_string()))?,
-        ),
-        #[cfg(not(feature = "redb"))]
-        true => return Err(Failure::usage("redb is left out of this build: its storage cannot be watched")),
+    let engine = match arguments.storage {
+        true => engines::open_on_failing_storage(&arguments.target)?,
         false => engines::open(&arguments.target)?,
     };
     let mut tell = |event: Event| {

@@ -68,7 +68,7 @@ fn database(file: &Path) -> Result<Database, Failure> {
     }
     let ending = file.extension().and_then(|it| it.to_str()).unwrap_or_default();
     let mut last = None;
-    for kind in engines::ENGINES.iter().filter(|kind| kind.has_files_of(ending)) {
+    for kind in engines::kinds().filter(|kind| kind.has_files_of(ending)) {
         let target = format!("{}:{}", kind.scheme, bourse_engine::path_in_target(file));
         let Ok(engine) = engines::open(&target) else { continue };
         match refuse_foreign(&target, engine.as_ref()) {

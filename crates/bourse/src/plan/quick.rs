@@ -6,10 +6,11 @@ use super::classic::Asked;
 use super::targets::{self, size};
 use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about, nanoseconds};
 use crate::args::{CheckDepth, Database, Quick};
-use crate::engines::{self, ENGINES, EngineKind};
+use crate::engines;
 use crate::failure::Failure;
+use crate::tpce::DATA_FOLDER;
 use bourse_driver::SECOND;
-use bourse_engine::did_you_mean;
+use bourse_engine::{EngineKind, did_you_mean};
 use bourse_tpce::users;
 use std::time::Duration;
 
@@ -49,7 +50,8 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
     plan.repeats_at_most_ns = Some(repeats_ns);
     if arguments.all {
         plan.on_failure = OnFailure::LeaveOutCase;
-        plan.left_out = ENGINES.iter().filter(|kind| is_meant(kind, true)).filter_map(left_out).collect();
+        let unavailable = engines::kinds().filter(|kind| is_meant(kind, true)).filter_map(unavailable);
+        plan.left_out = unavailable.chain(engines::left_out()).collect();
     }
     plan.checked()
 }
@@ -79,13 +81,13 @@ fn is_meant(kind: &EngineKind, all: bool) -> bool {
 }
 
 /// An engine that is not available, and why.
-fn left_out(kind: &EngineKind) -> Option<String> {
-    kind.version().err().map(|why| format!("{}: {why}", kind.scheme))
+fn unavailable(kind: &EngineKind) -> Option<String> {
+    engines::version(kind).err().map(|why| format!("{}: {why}", kind.scheme))
 }
 
 /// The engines that are meant and available.
 fn here(all: bool) -> impl Iterator<Item = &'static EngineKind> {
-    ENGINES.iter().filter(move |kind| is_meant(kind, all) && kind.version().is_ok())
+    engines::kinds().filter(move |kind| is_meant(kind, all) && engines::version(kind).is_ok())
 }
 
 /// Whether an engine is another build of one that is here too.
@@ -103,7 +105,7 @@ fn brokerage_cases(arguments: &Quick) -> Result<Vec<PlannedCase>, Failure> {
             check: CheckDepth::Quick,
             ..Brokerage::on(Database::of_days(arguments.days))?
         };
-        let file = kind.file_target(&format!("tpce{}", size(&job.database)));
+        let file = kind.file_target(DATA_FOLDER, &format!("tpce{}", size(&job.database)));
         let server = kind.private_target(false);
         for target in file.into_iter().chain(kind.memory_target()).chain(server) {
             if !users::needs(&engines::open(&target)?.capabilities()).is_empty() {
@@ -129,7 +131,7 @@ fn brokerage_cases(arguments: &Quick) -> Result<Vec<PlannedCase>, Failure> {
 fn classic_cases(asked: &Asked<'_>, all: bool) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
     for kind in here(all) {
-        let in_process = kind.memory_target().or_else(|| kind.file_target("quick"));
+        let in_process = kind.memory_target().or_else(|| kind.file_target(DATA_FOLDER, "quick"));
         let Some(target) = in_process.or_else(|| kind.private_target(true)) else { continue };
         let job = asked.job()?;
         let lacking = targets::lacking(&target, &job)?;
@@ -175,8 +177,8 @@ mod tests {
     fn all_engines_are_run_or_named_with_a_reason() {
         let plan = planned(&["--all", "--workloads", "point-read"]);
         assert_eq!(plan.on_failure, OnFailure::LeaveOutCase);
-        for kind in ENGINES.iter().filter(|kind| kind.in_process.is_some() || kind.starts_s.is_some()) {
-            let beginning = kind.beginning();
+        for kind in engines::kinds().filter(|kind| kind.in_process.is_some() || kind.starts_s.is_some()) {
+            let beginning = format!("{}:", kind.scheme);
             let runs = plan.cases().any(|case| case.target.starts_with(&beginning));
             let is_left_out = plan.left_out.iter().any(|words| words.starts_with(&beginning));
             assert!(runs != is_left_out, "{}: {:?}", kind.scheme, plan.left_out);

@@ -79,8 +79,7 @@ pub(super) fn default_target(database: &Database) -> String {
     if database.flat_in.is_some() {
         name.push_str("-official");
     }
-    let usual = &engines::ENGINES[0];
-    usual.file_target(&name).expect("the first engine has files")
+    engines::usual_target(&name)
 }
 
 /// What tells databases of different sizes apart, in a name.

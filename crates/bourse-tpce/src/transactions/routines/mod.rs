@@ -95,8 +95,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     static WORDS: Language = Language {
-        dialect: &bourse_schema::POSTGRES,
-        parameter: |domain| (bourse_schema::POSTGRES.physical)(domain),
+        dialect: &bourse_schema::Dialect::STANDARD,
+        parameter: |domain| (bourse_schema::Dialect::STANDARD.physical)(domain),
         set: "",
         rows: "ROWS {number} {sql};",
         clear: "",

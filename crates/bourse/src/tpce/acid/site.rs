@@ -1,10 +1,10 @@
 //! Site of crashes: a copy beside a database's file, which is removed afterwards.
 
-use crate::engines::{self, Crashes};
+use crate::engines;
 use crate::progress::note;
 use bourse_acid::demand::Crash;
 use bourse_acid::{AcidError, Site};
-use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, SideFile, beside, target_with_path};
+use bourse_engine::{Crashes, DatabaseFiles, Engine, EngineError, ErrorKind, SideFile, beside, target_with_path};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};

@@ -1,9 +1,15 @@
-//! DuckDB.
+//! What a program is told of DuckDB.
 
-use super::{Calls, Crashes, opened, options_of};
-use bourse_engine_duckdb::{GRAMMAR, Options, info, open, side_file_kind};
+use crate::{GRAMMAR, Options, info, open, side_file_kind};
+use bourse_engine::{Crashes, EngineKind, Faults, InProcess};
 
-pub(super) const CALLS: Calls = Calls {
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[EngineKind {
+    scheme: "duckdb",
+    summary: "DuckDB, an analytical database in process; its library is loaded at run time",
+    example: "duckdb:PATH?library=FILE&writers=one, duckdb::memory:",
+    in_process: Some(InProcess { file_ending: Some("duckdb"), memory: true, variant_of: None, is_asked_for: false }),
+    starts_s: None,
     version: || {
         let found = info(None).map_err(|error| error.to_string())?;
         Ok(format!("{}, library {}", found.version, found.path.display()))
@@ -12,10 +18,10 @@ pub(super) const CALLS: Calls = Calls {
         let named = GRAMMAR.parse(target, Options::DEFAULT).map_err(|error| error.to_string())?.options.library;
         info(named.as_deref()).map(drop).map_err(|error| error.to_string())
     },
-    options: || options_of(&GRAMMAR, &Options::DEFAULT),
+    options: || GRAMMAR.help("duckdb", &Options::DEFAULT),
     compiled: Vec::new,
     renamed: |target| GRAMMAR.renamed_in(target),
-    open: |target| opened("duckdb", open(target)),
+    open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
     crashes: Some(Crashes {
         copy: side_file_kind(".bourse-crash", "a copy that crashes may ruin"),
@@ -24,6 +30,6 @@ pub(super) const CALLS: Calls = Calls {
         can_be_recorded: false,
         takes_the_lock: false,
     }),
-    faults: &[],
+    faults: Faults::NONE,
     stays_loaded: true,
-};
+}];

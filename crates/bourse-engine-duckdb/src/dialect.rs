@@ -1,0 +1,54 @@
+//! DuckDB's SQL, as data.
+
+use bourse_schema::{Catalog, ColumnType, Dialect};
+
+/// DuckDB. A row that another one refers to could not be changed in an indexed column, as a trade's status is, so that no
+/// foreign keys are declared. Rows are looked up by indexes of one column alone.
+pub(crate) static DIALECT: Dialect = Dialect {
+    name: "duckdb",
+    physical: |domain| match domain {
+        ColumnType::Ident | ColumnType::Count => "BIGINT".to_owned(),
+        ColumnType::Integer => "INTEGER".to_owned(),
+        ColumnType::Small => "SMALLINT".to_owned(),
+        ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
+        ColumnType::Bool => "BOOLEAN".to_owned(),
+        ColumnType::Date => "DATE".to_owned(),
+        ColumnType::Timestamp => "TIMESTAMP".to_owned(),
+        ColumnType::Text(_) => "VARCHAR".to_owned(),
+        ColumnType::Lob(_) => "BLOB".to_owned(),
+    },
+    assigned_key: "",
+    lobs_last: false,
+    foreign_keys: false,
+    index_columns: 1,
+    parameter: |number| format!("${number}"),
+    holes: &[("for_update", ""), ("two_days", "+ 2"), ("five_seconds", "+ INTERVAL '5 seconds'")],
+    catalog: CATALOG,
+    ..Dialect::STANDARD
+};
+
+/// DuckDB's functions about the catalog that is used.
+const CATALOG: Catalog = Catalog::Parts(
+    "SELECT 'column', table_name, column_name,
+            lower(regexp_extract(data_type, '^[A-Za-z]+')) || CASE WHEN is_nullable THEN ' NULL' ELSE ' NOT NULL' END
+       FROM duckdb_columns()
+      WHERE NOT internal AND database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'index', table_name, 'PRIMARY', 'unique ' || array_to_string(constraint_column_names, ', ')
+       FROM duckdb_constraints()
+      WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'index', table_name, index_name,
+            CASE WHEN is_unique THEN 'unique ' ELSE '' END || trim(expressions, '[]')
+       FROM duckdb_indexes()
+      WHERE database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'foreign key', table_name, array_to_string(constraint_column_names, ', '), referenced_table
+       FROM duckdb_constraints()
+      WHERE constraint_type = 'FOREIGN KEY' AND database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'checks', table_name, 'checks', CAST(count(*) AS VARCHAR)
+       FROM duckdb_constraints()
+      WHERE constraint_type = 'CHECK' AND database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+      GROUP BY table_name",
+);

@@ -1,0 +1,29 @@
+//! What a program is told of FastDB.
+
+use crate::{GRAMMAR, Options, info, open};
+use bourse_engine::{EngineKind, Faults, InProcess};
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[EngineKind {
+    scheme: "fastdb",
+    summary: "FastDB, a main-memory key-value store; its library is loaded at run time",
+    example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
+    in_process: Some(InProcess { file_ending: Some("fastdb"), memory: false, variant_of: None, is_asked_for: false }),
+    starts_s: None,
+    version: || {
+        let found = info(None).map_err(|error| error.to_string())?;
+        Ok(format!("library {}", found.path.display()))
+    },
+    available: |target| {
+        let named = GRAMMAR.parse(target, Options::DEFAULT).map_err(|error| error.to_string())?.options.library;
+        info(named.as_deref()).map(drop).map_err(|error| error.to_string())
+    },
+    options: || GRAMMAR.help("fastdb", &Options::DEFAULT),
+    compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
+    open: |target| Ok(Box::new(open(target)?)),
+    cleanup: |_| {},
+    crashes: None,
+    faults: Faults::NONE,
+    stays_loaded: true,
+}];

@@ -1,0 +1,81 @@
+//! Firebird's SQL, as data.
+
+use bourse_schema::{Catalog, ColumnType, Dialect};
+
+/// Firebird. Its decimals are integers of the smallest unit with the place of their point; texts of the workload are of one byte a
+/// character, so that nothing is converted. Bytes that are few are kept in the row. Its large objects have no length that is declared.
+pub(crate) static DIALECT: Dialect = Dialect {
+    name: "firebird",
+    physical: |domain| match domain {
+        ColumnType::Ident | ColumnType::Count => "BIGINT".to_owned(),
+        ColumnType::Integer => "INTEGER".to_owned(),
+        ColumnType::Small => "SMALLINT".to_owned(),
+        ColumnType::Decimal { precision, scale } => format!("NUMERIC({precision},{scale})"),
+        ColumnType::Bool => "BOOLEAN".to_owned(),
+        ColumnType::Date => "DATE".to_owned(),
+        ColumnType::Timestamp => "TIMESTAMP".to_owned(),
+        ColumnType::Text(width) => format!("VARCHAR({width}) CHARACTER SET ISO8859_1"),
+        ColumnType::Lob(width) if width <= 4_096 => format!("VARCHAR({width}) CHARACTER SET OCTETS"),
+        ColumnType::Lob(_) => "BLOB".to_owned(),
+    },
+    lobs_last: false,
+    drop_if_exists: false,
+    parameter: |number| format!("?{number}"),
+    limit: ["FETCH FIRST", "ROWS ONLY"],
+    holes: &[
+        ("for_update", "FOR UPDATE WITH LOCK"),
+        ("two_days", "+ 2"),
+        ("after_five_seconds", "DATEADD(5 SECOND TO "),
+        ("five_seconds", ")"),
+        ("from_one_row", "FROM rdb$database"),
+        ("row_count", "\"ROW_COUNT\""),
+        ("_d", "\"_d\""),
+        ("start_of", "left("),
+        ("two_letters", ", 2)"),
+    ],
+    catalog: CATALOG,
+    ..Dialect::STANDARD
+};
+
+/// Firebird's own tables: names in lower case, and no index that Firebird made for a foreign key.
+const CATALOG: Catalog = Catalog::Parts(
+    "SELECT CAST('column' AS VARCHAR(20)), lower(trim(c.rdb$relation_name)), lower(trim(c.rdb$field_name)),
+            CAST(CASE f.rdb$field_type WHEN 7 THEN CASE f.rdb$field_sub_type WHEN 1 THEN 'numeric' ELSE 'smallint' END
+                                       WHEN 8 THEN CASE f.rdb$field_sub_type WHEN 1 THEN 'numeric' ELSE 'integer' END
+                                       WHEN 16 THEN CASE f.rdb$field_sub_type WHEN 1 THEN 'numeric' ELSE 'bigint' END
+                                       WHEN 12 THEN 'date' WHEN 23 THEN 'boolean' WHEN 35 THEN 'timestamp'
+                                       WHEN 37 THEN 'varchar' WHEN 261 THEN 'blob'
+                                       ELSE 'type ' || f.rdb$field_type END
+                 || CASE c.rdb$null_flag WHEN 1 THEN ' NOT NULL' ELSE ' NULL' END AS VARCHAR(600))
+       FROM rdb$relation_fields AS c
+      INNER JOIN rdb$relations AS t ON t.rdb$relation_name = c.rdb$relation_name
+      INNER JOIN rdb$fields AS f ON f.rdb$field_name = c.rdb$field_source
+      WHERE coalesce(t.rdb$system_flag, 0) = 0 AND left(c.rdb$relation_name, 7) <> 'BOURSE_'
+     UNION ALL
+     SELECT 'index', lower(trim(i.rdb$relation_name)),
+            CASE WHEN c.rdb$constraint_type IS NULL THEN lower(trim(i.rdb$index_name)) ELSE 'PRIMARY' END,
+            CASE i.rdb$unique_flag WHEN 1 THEN 'unique ' ELSE '' END
+            || (SELECT CAST(list(lower(trim(s.rdb$field_name)), ', ') AS VARCHAR(500))
+                  FROM (SELECT rdb$field_name, rdb$index_name FROM rdb$index_segments
+                         ORDER BY rdb$index_name, rdb$field_position) AS s
+                 WHERE s.rdb$index_name = i.rdb$index_name)
+       FROM rdb$indices AS i LEFT JOIN rdb$relation_constraints AS c ON c.rdb$index_name = i.rdb$index_name
+      WHERE coalesce(i.rdb$system_flag, 0) = 0 AND left(i.rdb$relation_name, 7) <> 'BOURSE_'
+        AND (c.rdb$constraint_type IS NULL OR c.rdb$constraint_type = 'PRIMARY KEY')
+     UNION ALL
+     SELECT 'foreign key', lower(trim(i.rdb$relation_name)),
+            (SELECT CAST(list(lower(trim(s.rdb$field_name)), ', ') AS VARCHAR(500))
+               FROM (SELECT rdb$field_name, rdb$index_name FROM rdb$index_segments
+                      ORDER BY rdb$index_name, rdb$field_position) AS s
+              WHERE s.rdb$index_name = i.rdb$index_name),
+            lower(trim(p.rdb$relation_name))
+       FROM rdb$relation_constraints AS c
+      INNER JOIN rdb$indices AS i ON i.rdb$index_name = c.rdb$index_name
+      INNER JOIN rdb$indices AS p ON p.rdb$index_name = i.rdb$foreign_key
+      WHERE c.rdb$constraint_type = 'FOREIGN KEY' AND left(i.rdb$relation_name, 7) <> 'BOURSE_'
+     UNION ALL
+     SELECT 'checks', lower(trim(rdb$relation_name)), 'checks', CAST(count(*) AS VARCHAR(20))
+       FROM rdb$relation_constraints
+      WHERE rdb$constraint_type = 'CHECK' AND left(rdb$relation_name, 7) <> 'BOURSE_'
+      GROUP BY rdb$relation_name",
+);

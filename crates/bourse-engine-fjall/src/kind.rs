@@ -1,0 +1,23 @@
+//! What a program is told of fjall.
+
+use crate::{GRAMMAR, Options, open, version};
+use bourse_engine::{EngineKind, Faults, InProcess};
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[EngineKind {
+    scheme: "fjall",
+    summary: "fjall, built in; a key-value store of log-structured merge trees, in a folder",
+    example: "fjall:PATH?persist=sync_data",
+    in_process: Some(InProcess { file_ending: Some("fjall"), memory: false, variant_of: None, is_asked_for: false }),
+    starts_s: None,
+    version: || Ok(version().to_owned()),
+    available: |_| Ok(()),
+    options: || GRAMMAR.help("fjall", &Options::DEFAULT),
+    compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
+    open: |target| Ok(Box::new(open(target)?)),
+    cleanup: |_| {},
+    crashes: None,
+    faults: Faults::NONE,
+    stays_loaded: false,
+}];

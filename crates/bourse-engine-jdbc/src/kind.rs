@@ -1,0 +1,79 @@
+//! What a program is told of H2, HSQLDB, Derby and MonetDB: one engine for the databases of the Java virtual machine.
+
+use crate::{GRAMMAR, Options, info, open};
+use bourse_engine::target::OptionHelp;
+use bourse_engine::{EngineKind, Faults, InProcess};
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[
+    EngineKind {
+        scheme: "jdbc+h2",
+        summary: "H2, a database in Java, in process; virtual machine and jar are loaded at run time",
+        example: "jdbc+h2:PATH?jar=FILE&heap=1GiB, jdbc+h2::memory:",
+        version: || version("jdbc+h2"),
+        options: || options("jdbc+h2"),
+        ..with_files("h2")
+    },
+    EngineKind {
+        scheme: "jdbc+hsqldb",
+        summary: "HSQLDB, a database in Java, in process; virtual machine and jar are loaded at run time",
+        example: "jdbc+hsqldb:PATH?jar=FILE&write_delay=0ms, jdbc+hsqldb::memory:",
+        version: || version("jdbc+hsqldb"),
+        options: || options("jdbc+hsqldb"),
+        ..with_files("hsqldb")
+    },
+    EngineKind {
+        scheme: "jdbc+derby",
+        summary: "Derby, a database in Java, in process; virtual machine and jars are loaded at run time",
+        example: "jdbc+derby:PATH?jar=FOLDER, jdbc+derby::memory:",
+        version: || version("jdbc+derby"),
+        options: || options("jdbc+derby"),
+        ..with_files("derby")
+    },
+    EngineKind {
+        scheme: "jdbc+monetdb",
+        summary: "MonetDB embedded, an analytical database, by its library for Java; loaded at run time",
+        example: "jdbc+monetdb:PATH?jar=FOLDER, jdbc+monetdb::memory:",
+        version: || version("jdbc+monetdb"),
+        options: || options("jdbc+monetdb"),
+        ..with_files("monetdb")
+    },
+];
+
+/// What all of them have, with that ending of their files' names.
+const fn with_files(file_ending: &'static str) -> EngineKind {
+    EngineKind {
+        scheme: "",
+        summary: "",
+        example: "",
+        in_process: Some(InProcess {
+            file_ending: Some(file_ending),
+            memory: true,
+            variant_of: None,
+            is_asked_for: false,
+        }),
+        starts_s: None,
+        version: || Ok(String::new()),
+        available: |target| info(target).map(drop).map_err(|error| error.to_string()),
+        options: Vec::new,
+        compiled: Vec::new,
+        renamed: |target| GRAMMAR.renamed_in(target),
+        open: |target| Ok(Box::new(open(target)?)),
+        cleanup: |_| {},
+        crashes: None,
+        faults: Faults::NONE,
+        // There is one virtual machine in a process, which is never unloaded.
+        stays_loaded: true,
+    }
+}
+
+/// Jars and virtual machine of a database: its version is known once it runs.
+fn version(scheme: &str) -> Result<String, String> {
+    let found = info(&format!("{scheme}:x")).map_err(|error| error.to_string())?;
+    let jars: Vec<_> = found.jars.iter().map(|jar| jar.display().to_string()).collect();
+    Ok(format!("{}, {}", jars.join(", "), found.machine.display()))
+}
+
+fn options(scheme: &str) -> Vec<OptionHelp> {
+    GRAMMAR.help(scheme, &Options::DEFAULT)
+}

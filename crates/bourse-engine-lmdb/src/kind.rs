@@ -1,0 +1,23 @@
+//! What a program is told of LMDB.
+
+use crate::{GRAMMAR, Options, open, version};
+use bourse_engine::{EngineKind, Faults, InProcess};
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[EngineKind {
+    scheme: "lmdb",
+    summary: "LMDB, built in; a key-value store in a memory-mapped file",
+    example: "lmdb:PATH?sync=full",
+    in_process: Some(InProcess { file_ending: Some("lmdb"), memory: false, variant_of: None, is_asked_for: false }),
+    starts_s: None,
+    version: || Ok(version()),
+    available: |_| Ok(()),
+    options: || GRAMMAR.help("lmdb", &Options::DEFAULT),
+    compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
+    open: |target| Ok(Box::new(open(target)?)),
+    cleanup: |_| {},
+    crashes: None,
+    faults: Faults::BY_PRELOAD,
+    stays_loaded: false,
+}];

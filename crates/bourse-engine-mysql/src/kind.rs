@@ -1,0 +1,75 @@
+//! What a program is told of MariaDB and MySQL: private servers, and servers that run already.
+
+use crate::{Flavour, GRAMMAR, Options, Target, installed, open, sweep_target};
+use bourse_engine::{EngineKind, Faults};
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[
+    EngineKind {
+        scheme: "mariadb+private",
+        summary: "MariaDB, a private server, started for the run and removed after it",
+        example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
+        starts_s: Some(2),
+        version: || version(Flavour::Mariadb),
+        available: |target| available(Flavour::Mariadb, target),
+        options: || GRAMMAR.help("mariadb+private", &Options::DEFAULT),
+        faults: Faults::BY_PRELOAD,
+        ..RUNNING
+    },
+    EngineKind {
+        scheme: "mysql+private",
+        summary: "MySQL, a private server, started for the run and removed after it",
+        example: "mysql+private:?ram=on&server=PATH",
+        starts_s: Some(6),
+        version: || version(Flavour::Mysql),
+        available: |target| available(Flavour::Mysql, target),
+        options: || GRAMMAR.help("mysql+private", &Options::DEFAULT),
+        faults: Faults::BY_PRELOAD,
+        ..RUNNING
+    },
+    EngineKind {
+        scheme: "mariadb",
+        summary: "MariaDB, a running server",
+        example: "mariadb://USER@HOST:PORT/DATABASE",
+        options: || GRAMMAR.help("mariadb", &Options::DEFAULT),
+        ..RUNNING
+    },
+    RUNNING,
+];
+
+/// A server that runs already.
+const RUNNING: EngineKind = EngineKind {
+    scheme: "mysql",
+    summary: "MySQL, a running server",
+    example: "mysql://USER@HOST:PORT/DATABASE, mysql://USER@HOST,HOST/DATABASE",
+    in_process: None,
+    starts_s: None,
+    version: || Ok("client".to_owned()),
+    available: |_| Ok(()),
+    options: || GRAMMAR.help("mysql", &Options::DEFAULT),
+    compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
+    open: |target| Ok(Box::new(open(target)?)),
+    cleanup: |target| {
+        // A target that cannot be read has started no server.
+        if let Ok(target) = Target::parse(target) {
+            sweep_target(&target);
+        }
+    },
+    crashes: None,
+    faults: Faults::NONE,
+    stays_loaded: false,
+};
+
+/// Whether the server that a private target would start is installed.
+fn available(flavour: Flavour, target: &str) -> Result<(), String> {
+    let target = Target::parse(target).map_err(|error| error.to_string())?;
+    installed(flavour, target.options.server.as_deref()).map(drop).map_err(|error| error.to_string())
+}
+
+/// The version of the server that a private target would start.
+fn version(flavour: Flavour) -> Result<String, String> {
+    let installed = installed(flavour, None).map_err(|error| error.to_string())?;
+    let version = installed.version.split('-').next().unwrap_or_default();
+    Ok(version.to_owned())
+}

@@ -1,0 +1,47 @@
+//! What a program is told of PostgreSQL: private servers, and servers that run already.
+
+use crate::{GRAMMAR, Options, Target, installed, open, sweep_target};
+use bourse_engine::{EngineKind, Faults};
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[
+    EngineKind {
+        scheme: "postgres+private",
+        summary: "PostgreSQL, a private server, started for the run and removed after it",
+        example: "postgres+private:?ram=on, postgres+private:DIRECTORY?synchronous_commit=off",
+        starts_s: Some(2),
+        version: || installed(None).map(|installed| installed.version).map_err(|error| error.to_string()),
+        available: |target| {
+            let target = Target::parse(target).map_err(|error| error.to_string())?;
+            installed(target.options.server.as_deref()).map(drop).map_err(|error| error.to_string())
+        },
+        options: || GRAMMAR.help("postgres+private", &Options::DEFAULT),
+        faults: Faults::BY_PRELOAD,
+        ..RUNNING
+    },
+    RUNNING,
+];
+
+/// A server that runs already.
+const RUNNING: EngineKind = EngineKind {
+    scheme: "postgres",
+    summary: "PostgreSQL, a running server",
+    example: "postgres://USER@HOST:PORT/DATABASE, postgres://USER@HOST,HOST/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
+    in_process: None,
+    starts_s: None,
+    version: || Ok("client".to_owned()),
+    available: |_| Ok(()),
+    options: || GRAMMAR.help("postgres", &Options::DEFAULT),
+    compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
+    open: |target| Ok(Box::new(open(target)?)),
+    cleanup: |target| {
+        // A target that cannot be read has started no server.
+        if let Ok(target) = Target::parse(target) {
+            sweep_target(&target);
+        }
+    },
+    crashes: None,
+    faults: Faults::NONE,
+    stays_loaded: false,
+};

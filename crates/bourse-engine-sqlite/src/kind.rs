@@ -1,0 +1,82 @@
+//! What a program is told of the build of SQLite that this is.
+
+use crate::library::SCHEME;
+use crate::{GRAMMAR, Options, info, open, side_file_kind};
+use bourse_engine::{Crashes, EngineKind, Faults, InProcess};
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[EngineKind {
+    scheme: SCHEME,
+    summary: SUMMARY,
+    example: EXAMPLE,
+    in_process: Some(InProcess {
+        file_ending: Some(if cfg!(loaded) { "lib.db" } else { "db" }),
+        memory: true,
+        variant_of: if cfg!(lean) { Some("sqlite") } else { None },
+        is_asked_for: cfg!(loaded),
+    }),
+    starts_s: None,
+    version,
+    available,
+    options: || GRAMMAR.help(SCHEME, &Options::FILE),
+    compiled,
+    renamed: |target| GRAMMAR.renamed_in(target),
+    open: |target| Ok(Box::new(open(target)?)),
+    cleanup: |_| {},
+    crashes: Some(Crashes {
+        copy: side_file_kind(".bourse-crash", "a copy that crashes may ruin"),
+        sweeps: &["journal=wal,delete", "sync=full,normal,off"],
+        lossy_disk: Some("disk=lossy"),
+        can_be_recorded: !cfg!(any(lean, loaded)),
+        takes_the_lock: false,
+    }),
+    faults: Faults::BY_PRELOAD,
+    stays_loaded: cfg!(loaded),
+}];
+
+#[cfg(not(any(lean, loaded)))]
+const SUMMARY: &str = "SQLite, built in; in process, on a file or in memory";
+#[cfg(not(any(lean, loaded)))]
+const EXAMPLE: &str = "sqlite:PATH?journal=wal&sync=full, sqlite::memory:";
+
+#[cfg(lean)]
+const SUMMARY: &str = "the same SQLite, built with the options that its authors recommend for speed";
+#[cfg(lean)]
+const EXAMPLE: &str = "sqlite-lean:PATH?journal=wal&sync=full, sqlite-lean::memory:";
+
+#[cfg(loaded)]
+const SUMMARY: &str = "any library with SQLite's C interface, loaded at run time: the system's SQLite, another version or build, SQLCipher";
+#[cfg(loaded)]
+const EXAMPLE: &str = "sqlite+lib:PATH?library=FILE&journal=wal&sync=full, sqlite+lib::memory:?library=FILE";
+
+#[cfg(not(loaded))]
+fn version() -> Result<String, String> {
+    info().map(|info| info.version.to_owned()).map_err(|error| error.to_string())
+}
+
+/// The version of the library that targets have which name none, and what else tells which it is.
+#[cfg(loaded)]
+fn version() -> Result<String, String> {
+    let found = info(None).map_err(|error| error.message().to_owned())?;
+    let facts = found.facts.iter().map(|(name, value)| format!("{name} {value}"));
+    let facts: Vec<_> = facts.chain([format!("source_id {}", found.source_id)]).collect();
+    Ok(format!("the system's is {}: {}", found.version, facts.join(", ")))
+}
+
+#[cfg(not(loaded))]
+fn available(_: &str) -> Result<(), String> {
+    Ok(())
+}
+
+#[cfg(loaded)]
+fn available(target: &str) -> Result<(), String> {
+    open(target).map(drop).map_err(|error| error.to_string())
+}
+
+fn compiled() -> Vec<String> {
+    #[cfg(not(loaded))]
+    let info = info();
+    #[cfg(loaded)]
+    let info = info(None);
+    info.map(|info| info.compile_options).unwrap_or_default()
+}

@@ -1,0 +1,29 @@
+//! What a program is told of Turso.
+
+use crate::{GRAMMAR, Options, open, side_file_kind, version};
+use bourse_engine::{Crashes, EngineKind, Faults, InProcess};
+
+/// The engines of this crate.
+pub static KINDS: &[EngineKind] = &[EngineKind {
+    scheme: "turso",
+    summary: "Turso, SQLite's SQL written anew in Rust, built in; in process, on a file or in memory",
+    example: "turso:PATH?journal=mvcc&sync=full, turso::memory:",
+    in_process: Some(InProcess { file_ending: Some("turso"), memory: true, variant_of: None, is_asked_for: false }),
+    starts_s: None,
+    version,
+    available: |_| Ok(()),
+    options: || GRAMMAR.help("turso", &Options::DEFAULT),
+    compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
+    open: |target| Ok(Box::new(open(target)?)),
+    cleanup: |_| {},
+    crashes: Some(Crashes {
+        copy: side_file_kind(".bourse-crash", "a copy that crashes may ruin"),
+        sweeps: &["journal=wal,mvcc", "sync=full,normal,off"],
+        lossy_disk: None,
+        can_be_recorded: false,
+        takes_the_lock: false,
+    }),
+    faults: Faults::NONE,
+    stays_loaded: false,
+}];
