@@ -114,7 +114,8 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, NotTogether> {
             });
         }
     }
-    let mut whole = first.clone();
+    // Each driver has waited for the others.
+    let mut whole = RunFile { time_spent: None, ..first.clone() };
     for (at, case) in whole.cases.iter_mut().enumerate() {
         let parts: Vec<&Case> = runs.iter().filter_map(|run| run.cases.get(at)).collect();
         one_case(case, &parts)?;

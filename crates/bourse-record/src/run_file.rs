@@ -2,7 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{
-    BROKERAGE_NOTICE, Conditions, DocumentKind, NameValue, Outcome, Provenance, ResponseLimit, Round, Warning,
+    BROKERAGE_NOTICE, Conditions, DocumentKind, NameValue, Outcome, Provenance, ResponseLimit, Round, TimeSpent,
+    Warning,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,9 @@ pub struct RunFile {
     pub warnings: Vec<Warning>,
     /// Whether the run was ended before its time.
     pub interrupted: bool,
+    /// Where its time went; none of runs that were merged, or ended before they could tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_spent: Option<TimeSpent>,
     /// A notice that has to stand in every report of the run, also where it came to no case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -44,6 +48,7 @@ impl RunFile {
             cases: Vec::new(),
             warnings: Vec::new(),
             interrupted: false,
+            time_spent: None,
             notice: None,
         }
     }

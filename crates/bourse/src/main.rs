@@ -21,6 +21,7 @@ mod plan;
 mod progress;
 mod provenance;
 mod report;
+mod spent;
 mod suite;
 mod tpce;
 mod work_folder;
@@ -32,6 +33,7 @@ use failure::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    spent::begin();
     panics::install();
     // A panic of a thread that nobody waited for is no success either.
     let ended = panics::caught(command).and_then(|code| panics::unreported().map_or(Ok(code), Err));

@@ -134,7 +134,12 @@ pub(super) fn page(file: &RunFile) -> Page {
         groups: groups.iter().enumerate().map(|(at, of)| group(at, of)).collect(),
         cases: views.iter().zip(told).enumerate().map(|(at, (view, told))| case(at, view, told)).collect(),
         warnings: warnings(file).iter().map(|warning| units::printable(warning)).collect(),
-        machines: tables::machines(file).into_iter().map(Grid::from).collect(),
+        machines: Some(tables::time_spent(file))
+            .filter(|table| !table.rows.is_empty())
+            .into_iter()
+            .chain(tables::machines(file))
+            .map(Grid::from)
+            .collect(),
         notices: notices(file).into_iter().map(units::printable).collect(),
     }
 }

@@ -177,6 +177,19 @@ fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, Cell)> {
     facts
 }
 
+/// Where the time of the run went, the parts in their order; without rows where it is not known.
+pub(crate) fn time_spent(file: &RunFile) -> Table {
+    let heads = vec![Head::left("part", "part"), Head::right("time", "time_s"), Head::right("share", "share_percent")];
+    let Some(spent) = &file.time_spent else { return Table::new("time_spent", "Time spent", heads) };
+    let title = format!("Time spent: {} from the start to the results", units::seconds(spent.total_s));
+    let mut table = Table::new("time_spent", title, heads);
+    for part in &spent.parts {
+        let share = 100.0 * part.seconds / spent.total_s;
+        table.push(vec![Cell::text(&part.name), Cell::figure(part.seconds, units::seconds), Cell::percent(share)]);
+    }
+    table
+}
+
 /// A machine in a line.
 pub(crate) fn machine_line(machine: &Machine) -> String {
     let cores = units::counted(u64::from(machine.cores), "core", "cores");

@@ -11,7 +11,7 @@ mod transactions;
 pub(crate) use comparison::{OfUnit, by_class, by_unit, comparison, comparisons, rankings};
 pub(crate) use facts::{
     checks, compile_options, engine_settings, machine_line, machines, parameters, resources, round_facts, rules_kept,
-    search, steadiness,
+    search, steadiness, time_spent,
 };
 pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{phase, rounds, series};

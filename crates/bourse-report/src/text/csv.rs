@@ -70,6 +70,7 @@ pub fn csv_tables(file: &RunFile, texts: CsvText) -> Vec<CsvTable> {
             written.push(text);
         }
     }
+    written.push(self::written(&tables::time_spent(file), texts));
     written.push(written_run(file, texts));
     written
 }

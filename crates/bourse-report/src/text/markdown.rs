@@ -46,6 +46,7 @@ pub fn markdown(file: &RunFile) -> String {
     for view in &views {
         case(&mut out, view);
     }
+    section(&mut out, 2, &tables::time_spent(file));
     for machine in tables::machines(file) {
         section(&mut out, 2, &machine);
     }

@@ -30,11 +30,21 @@ pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
     }
     page.warnings(file);
     page.settings(file);
+    if let Some(words) = time_words(file) {
+        page.paragraph(Tone::Plain, &words, 2);
+    }
     for notice in notices(file) {
         page.blank();
         page.paragraph(Tone::Faint, notice, 0);
     }
     page.out
+}
+
+/// Where the time of the run went, in a sentence; none where it is not known.
+fn time_words(file: &RunFile) -> Option<String> {
+    let spent = file.time_spent.as_ref()?;
+    let parts = spent.parts.iter().map(|part| format!("{} {}", part.name, units::seconds(part.seconds)));
+    Some(format!("time spent: {}: {}", units::seconds(spent.total_s), parts.collect::<Vec<_>>().join(", ")))
 }
 
 /// Part of the busiest users' working time below which other users have no bar.

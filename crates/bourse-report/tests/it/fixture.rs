@@ -3,8 +3,8 @@
 use bourse_record::{
     Blocked, BlockedOn, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
     Engine, FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, Medium, NameValue, Operation,
-    OperationIsolation, Outcome, OutcomeCount, Phase, PhaseKind, Provenance, RawSyncs, ResponseMap, RoleTime, Round,
-    RunFile, Scale, Series, Storage, TimeSplit, Warning, Workload, WorkloadKind,
+    OperationIsolation, Outcome, OutcomeCount, PartOfTime, Phase, PhaseKind, Provenance, RawSyncs, ResponseMap,
+    RoleTime, Round, RunFile, Scale, Series, Storage, TimeSpent, TimeSplit, Warning, Workload, WorkloadKind,
 };
 use hdrhistogram::Histogram;
 
@@ -280,9 +280,25 @@ pub(crate) fn normal() -> RunFile {
     };
     RunFile {
         cases: vec![case("sqlite durable", Durability::Durable, 30)],
+        time_spent: Some(time_spent()),
         notice: WorkloadKind::Brokerage.notice().map(str::to_owned),
         ..RunFile::new("tpce", provenance)
     }
+}
+
+fn time_spent() -> TimeSpent {
+    let parts = [
+        ("loading", 7.25),
+        ("checks before use", 1.5),
+        ("calibration", 1.0),
+        ("warm-up", 10.0),
+        ("measurement interval", 30.0),
+        ("drain", 2.0),
+        ("checks after rounds", 4.125),
+        ("other", 0.125),
+    ];
+    let part = |(name, seconds): (&str, f64)| PartOfTime { name: name.to_owned(), seconds };
+    TimeSpent { total_s: 56.0, parts: parts.map(part).to_vec() }
 }
 
 pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {

@@ -334,7 +334,13 @@ fn every_page_carries_the_notice_and_never_the_councils_metric() {
         let document = parsed(&page);
         let footer: String = elements(&document, "footer").map(words).collect();
         assert_eq!(footer.contains("TPC-E-derived workload, unaudited"), name != "micro", "{name}: {footer}");
-        assert!(!page.to_lowercase().contains("tpse"), "{name}");
+        // In what it carries packed any four letters may stand together.
+        let packed = document.descendants().filter_map(|node| node.text()).map(str::trim);
+        let packed = packed.filter(|text| text.len() > 200 && !text.contains(char::is_whitespace));
+        let words = packed.fold(page.clone(), |page, packed| page.replace(packed, ""));
+        let words = words.to_lowercase();
+        let found = words.find("tpse").map(|at| words[at.saturating_sub(60)..].chars().take(120).collect::<String>());
+        assert!(found.is_none(), "{name}: {found:?}");
     }
 }
 

@@ -7,10 +7,10 @@ use crate::plan::search::customers_rate;
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::Step;
 use crate::tpce::database::engine_failure;
-use crate::{interrupt, live, panics};
-use bourse_driver::{Clock as _, Progress};
+use crate::{interrupt, live, panics, spent};
+use bourse_driver::Progress;
 use bourse_engine::Location;
-use bourse_record::{Conditions, LatencyPhase, NameValue, PhaseKind, RawSyncs, Round};
+use bourse_record::{Conditions, LatencyPhase, NameValue, RawSyncs};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 
@@ -23,8 +23,6 @@ pub(super) fn round(
     label: &str,
 ) -> Result<RoundOutcome, Failure> {
     let target = &request.target;
-    let mut spent = Spent::default();
-    let begun = context.clock.now();
     let at = databases.ready(target, job, context)?;
     let options = RunOptions { part: databases.at(at).ready.fingerprint.part, ..job.options(request.seed)? };
     let engine = databases.at(at).system.engine();
@@ -38,7 +36,6 @@ pub(super) fn round(
         Some(history) => history.clone(),
         None => databases.begin(At::Here(at), request.begins_alike)?,
     };
-    spent.add("database", context.clock.now() - begun);
     let options = RunOptions { seed: request.own_seed(), ..options };
     let database = databases.at(at);
     let not_quiet = request.wait(context);
@@ -48,19 +45,17 @@ pub(super) fn round(
     if request.is_first && !request.is_probe {
         ran.round.checks.splice(0..0, database.ready.checks.iter().cloned());
     }
-    spent.of_phases("", &ran.round);
     // A server ends a round by checking it, whoever looks at the figures.
     let is_server = database.system.checks_itself();
     let has_latency = job.latency && !is_server && !request.is_probe && failure.is_none() && !ran.interrupted;
     if has_latency {
         failure = latency(database, target, job, &options, context, label, &mut ran)?;
-        ran.round.latency.iter().for_each(|phase| spent.of_phases("latency: ", &phase.round));
     }
-    let checking = context.clock.now();
     if failure.is_none() && (is_server || !request.is_probe) {
         match panics::caught(|| {
             panics::asked_for("check");
             let step = Step::waiting(format!("checking {target}"));
+            let _spending = spent::on(spent::Part::ChecksAfter);
             let mut say = |name| step.say(name);
             let checked = match &ran.round.latency {
                 None => database.system.check(target, &options, &mut ran, &context.clock, &mut say),
@@ -76,10 +71,6 @@ pub(super) fn round(
                 failure = Some(found);
             }
         }
-        spent.add("checks", context.clock.now() - checking);
-    }
-    if !request.is_probe {
-        ran.round.facts.push(named(TIME_SPENT, spent.words()));
     }
     Ok(RoundOutcome {
         interrupted: ran.interrupted,
@@ -89,36 +80,9 @@ pub(super) fn round(
         workload,
         conditions,
         fixed_loop_ns: None,
+        spent: spent::Parts::new(),
         failure,
     })
-}
-
-/// Name of the fact that says where the time went.
-pub(super) const TIME_SPENT: &str = "time spent";
-
-/// Where the time of a round went.
-#[derive(Default)]
-struct Spent(Vec<String>);
-
-impl Spent {
-    fn add(&mut self, what: &str, ns: u64) {
-        self.0.push(format!("{what} {:.1} s", ns as f64 / 1e9));
-    }
-
-    fn of_phases(&mut self, before: &str, round: &Round) {
-        for phase in &round.phases {
-            let name = match phase.kind {
-                PhaseKind::WarmUp => "warm-up",
-                PhaseKind::Measurement => "interval",
-                PhaseKind::Drain => "drain",
-            };
-            self.0.push(format!("{before}{name} {:.1} s", phase.to_s - phase.from_s));
-        }
-    }
-
-    fn words(&self) -> String {
-        self.0.join(", ")
-    }
 }
 
 /// Measures response times at a part of a round's rate, after the round was reconciled with the database. Gives the failure

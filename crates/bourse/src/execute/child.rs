@@ -6,7 +6,7 @@ use super::{RoundOutcome, RoundRequest, RunContext, keeper, processes, round, sa
 use crate::args::Database;
 use crate::failure::{Exit, Failure};
 use crate::plan::Brokerage;
-use crate::{engines, interrupt, live, output, progress, tpce};
+use crate::{engines, interrupt, live, output, progress, spent, tpce};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -70,7 +70,8 @@ pub(crate) fn answer() -> Result<(), Failure> {
             reply(&crate::panics::caught(|| {
                 live::tell_parent();
                 let context = RunContext::of_round(request.call_limit_ns)?;
-                round::round(&request, &mut Databases::default(), &context, "")
+                let ran = round::round(&request, &mut Databases::default(), &context, "");
+                ran.map(|outcome| RoundOutcome { spent: spent::parts(), ..outcome })
             }))
         }
         Request::Sample { target, flat_in } => {

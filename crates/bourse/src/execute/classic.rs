@@ -7,6 +7,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::live;
 use crate::plan::Classic;
+use crate::spent;
 use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use bourse_driver::Fault;
 use bourse_engine::{EngineError, ErrorKind};
@@ -91,6 +92,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         },
         interrupted: result.interrupted,
         fixed_loop_ns: None,
+        spent: spent::Parts::new(),
         failure: fault
             .map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault)),
     })

@@ -8,6 +8,7 @@ use crate::engines;
 use crate::failure::Failure;
 use crate::plan::Brokerage;
 use crate::progress::Step;
+use crate::spent::{self, Part};
 use crate::tpce::database::{Ready, engine_failure};
 use bourse_engine::{ErrorKind, Location, Snapshot};
 use std::collections::BTreeMap;
@@ -103,7 +104,9 @@ impl Databases {
         }
         let place = self.place(target, &engines::location(target)?);
         let step = Step::waiting(format!("preparing {target} in a process of its own"));
+        let spending = spent::on(Part::Rounds);
         let keeper = Keeper::start(target, job, &context.interrupted);
+        drop(spending);
         match &keeper {
             Ok(_) => step.done(),
             Err(_) => step.abandon(),
@@ -180,7 +183,7 @@ impl Databases {
         }
         match self.copies.get(&place) {
             Some(Kept::Copy(copy)) => {
-                let took = copy.restore()?;
+                let took = copy.restore(Part::Restore)?;
                 let how = copy.how();
                 Ok(format!("restored in {took:.1} s to the state before the first round: {history} ({how})"))
             }
@@ -192,7 +195,7 @@ impl Databases {
                         let took = seconds(begin);
                         // The first round begins from the copy too: a file just loaded lies in the system's memory otherwise
                         // than one that was put back, and a run on it was a tenth faster.
-                        let back = copy.restore()?;
+                        let back = copy.restore(Part::Restore)?;
                         let words = format!(
                             "{history}; snapshot for further rounds taken in {took:.1} s and put back in {back:.1} s, as before each \
                              round"
@@ -219,6 +222,7 @@ impl Databases {
         };
         let is_in_files = location.file().is_some();
         let step = Step::waiting(format!("taking a snapshot of {target}"));
+        let _spending = spent::on(Part::Copy);
         let taken = match at {
             At::Here(at) => self.prepared[at].copy().map(|taken| taken.map(Taken::Here)),
             At::Apart(at) => {
@@ -236,7 +240,7 @@ impl Databases {
             if let Kept::Copy(copy) = kept
                 && copy.is_in_files
             {
-                copy.restore()?;
+                copy.restore(Part::PutBack)?;
             }
         }
         Ok(())
@@ -265,8 +269,9 @@ impl Copy {
         }
     }
 
-    /// Puts the database back; how long it took, in seconds.
-    fn restore(&self) -> Result<f64, Failure> {
+    /// Puts the database back, in that part of the time; how long it took, in seconds.
+    fn restore(&self, part: Part) -> Result<f64, Failure> {
+        let _spending = spent::on(part);
         let step = Step::waiting(format!("restoring {}", self.target));
         let begin = Instant::now();
         let restored = match &self.taken {

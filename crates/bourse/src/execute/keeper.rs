@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::plan::Brokerage;
 use crate::progress::note;
 use crate::tpce::database::engine_failure;
-use crate::{interrupt, panics, progress};
+use crate::{interrupt, panics, progress, spent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -27,6 +27,15 @@ enum Command {
     Copy,
     /// Put the database back as it was then.
     Restore,
+}
+
+/// What a keeper answers once its database is ready.
+#[derive(Debug, Serialize, Deserialize)]
+struct Prepared {
+    /// Content of the database, in words.
+    history: String,
+    /// Where its time went.
+    spent: spent::Parts,
 }
 
 /// The process that has a database in its care.
@@ -63,7 +72,8 @@ impl Keeper {
         if let Err(error) = told {
             return Err(lost(format!("its process could not be told what to do: {error}")));
         }
-        let history = process.answer(target, Some(interrupted))?;
+        let Prepared { history, spent } = process.answer(target, Some(interrupted))?;
+        spent::of_process(&spent);
         Ok(Self { target: target.to_owned(), process: Mutex::new(process), history })
     }
 
@@ -161,9 +171,9 @@ pub(super) fn keep(target: &str, job: &Brokerage) -> Result<(), Failure> {
     });
     let database = match ready {
         Ok(at) => databases.at(at),
-        Err(failure) => return reply::<String>(&Err(failure)),
+        Err(failure) => return reply::<Prepared>(&Err(failure)),
     };
-    reply(&Ok(&database.ready.history))?;
+    reply(&Ok(Prepared { history: database.ready.history.clone(), spent: spent::parts() }))?;
     let mut kept = None;
     for line in std::io::stdin().lines().map_while(Result::ok) {
         let Ok(command) = serde_json::from_str(&line) else { break };

@@ -54,7 +54,7 @@ use crate::plan::{Block, Brokerage, Job, OnFailure, Plan, PlannedCase, RoundsIn,
 use crate::progress::{Step, Whole, note};
 use crate::provenance::provenance;
 use crate::tpce::database::refuse_foreign;
-use crate::{engines, interrupt, live, panics};
+use crate::{engines, interrupt, live, panics, spent};
 use bourse_driver::{Clock as _, calibrate};
 use bourse_record::{RunFile, Warning};
 use bourse_serve::Address;
@@ -73,10 +73,10 @@ pub(crate) struct Executed {
 }
 
 impl Executed {
-    /// The run's document: of each case that had rounds.
+    /// The run's document: of each case that had rounds, with the time until now.
     pub(crate) fn file(self) -> RunFile {
         let cases = self.cases.into_iter().filter_map(CaseRun::finished).collect();
-        RunFile { cases, ..self.begun }
+        RunFile { cases, time_spent: Some(spent::told()), ..self.begun }
     }
 
     /// A failure if a case failed that others went on without.
@@ -307,7 +307,9 @@ impl Executor<'_> {
         let mut warnings = bourse_record::noise(&head.build, &head.machine, threads);
         if self.plan.calibrate {
             let step = Step::waiting("calibrating (harness overhead, machine noise)".to_owned());
+            let spending = spent::on(spent::Part::Calibration);
             let calibration = calibrate(&self.context.clock);
+            drop(spending);
             step.done();
             warnings.extend(calibration.warnings());
             head.machine.harness_ns = Some(calibration.sample_ns).filter(|ns| ns.is_finite());
@@ -465,9 +467,13 @@ impl Executor<'_> {
         }
         let step = Step::waiting(turn.label.to_owned());
         live::round(case.label(), turn.job.workload(), turn.is_probe);
+        let _spending = spent::on(spent::Part::Rounds);
         let ran = self.in_child(request);
         match &ran {
-            Ok(_) => step.done(),
+            Ok(outcome) => {
+                step.done();
+                spent::of_process(&outcome.spent);
+            }
             Err(_) => step.abandon(),
         }
         ran

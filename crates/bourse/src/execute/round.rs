@@ -5,6 +5,7 @@ use super::{RunContext, brokerage, classic};
 use crate::failure::Failure;
 use crate::plan::Job;
 use crate::progress::Step;
+use crate::spent;
 use bourse_driver::{FixedLoop, wait_for_quiet};
 use bourse_record::{Conditions, Engine, Round, Warning, Workload};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,7 @@ impl RoundRequest {
     pub(super) fn wait(&self, context: &RunContext) -> Option<Warning> {
         let limit = self.wait_quiet_ns?;
         let step = Step::waiting("waiting for background load to drop".to_owned());
+        let _spending = spent::on(spent::Part::Quiet);
         let is_quiet = wait_for_quiet(&context.clock, limit, &context.interrupted);
         step.done();
         (!is_quiet).then_some(Warning::NotQuiet)
@@ -68,6 +70,9 @@ pub(crate) struct RoundOutcome {
     /// A fixed CPU loop right after it: median and 90th percentile of its times, in nanoseconds.
     #[serde(default)]
     pub(crate) fixed_loop_ns: Option<[f64; 2]>,
+    /// Where the time of the process went that was started for it; empty where it was this one.
+    #[serde(default)]
+    pub(crate) spent: spent::Parts,
     /// What ended it, if it did not end by itself.
     pub(crate) failure: Option<Failure>,
 }
@@ -79,10 +84,12 @@ pub(crate) fn round(
     context: &RunContext,
     label: &str,
 ) -> Result<RoundOutcome, Failure> {
+    let _spending = spent::on(spent::Part::Rounds);
     let mut outcome = match &request.job {
         Job::Brokerage(job) => brokerage::round(request, job, databases, context, label),
         Job::Classic(job) => classic::round(request, job, context),
     }?;
+    spent::of_round(&outcome.round, request.is_probe);
     if !request.is_probe && !context.is_interrupted() {
         let FixedLoop { median_ns, p90_ns } = FixedLoop::now(&context.clock);
         outcome.fixed_loop_ns = Some([median_ns, p90_ns]);

@@ -5,7 +5,6 @@
 //! needs memory for all of them. The sample comes after the rounds, so that neither its memory nor what it leaves to be
 //! written is in their figures.
 
-use super::brokerage::TIME_SPENT;
 use super::child::{self, Request};
 use super::{CaseRun, RunContext};
 use crate::args::CheckDepth;
@@ -14,7 +13,7 @@ use crate::plan::Job;
 use crate::progress::{Step, note};
 use crate::tpce::database::engine_failure;
 use crate::work_folder::WorkFolder;
-use crate::{engines, interrupt};
+use crate::{engines, interrupt, spent};
 use bourse_driver::Clock as _;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, ErrorKind, Hosting, Location, target_with_path};
@@ -45,6 +44,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
         let check = match sampled.get(&target) {
             Some(check) => check.clone(),
             None => {
+                let _spending = spent::on(spent::Part::Sample);
                 let begin = context.clock.now();
                 let (status, evidence) = match job.driver() {
                     // One database beside the target's is enough.
@@ -82,9 +82,6 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                 check
             }
         };
-        if let Some(fact) = round.facts.iter_mut().find(|fact| fact.name == TIME_SPENT) {
-            fact.value.push_str(&format!(", {NAME} {:.1} s", check.took_s));
-        }
         round.checks.push(check);
     }
     Ok(())

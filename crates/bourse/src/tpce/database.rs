@@ -5,6 +5,7 @@ use crate::args::{self, Database, ExplicitlySet};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::progress::{Step, note};
+use crate::spent::{self, Part};
 use bourse_driver::RealClock;
 use bourse_egen::Inputs;
 use bourse_engine::{Engine, EngineError, ErrorKind, Location};
@@ -48,6 +49,7 @@ pub(crate) fn ready(
 fn checked(target: &str, engine: &dyn Engine, fingerprint: &Fingerprint, depth: Depth) -> Result<Vec<Check>, Failure> {
     let clock = RealClock::start();
     let step = Step::waiting(format!("checking {target} before it is used"));
+    let _spending = spent::on(Part::ChecksBefore);
     let checks = before_run(engine, fingerprint, depth, &clock, &mut |check| step.say(check.name.clone()));
     step.done();
     let checks = checks.map_err(|error| engine_failure(target, &error))?;
@@ -140,6 +142,7 @@ fn fill(
     let part = fingerprint.part;
     let days = if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) };
     let step = Step::in_parts(format!("loading {} customers, {days}", part.customers()), "rows");
+    let _spending = spent::on(Part::Loading);
     let mut told = None;
     let mut progress = |progress: Progress| {
         step.part(progress.done, progress.rows);

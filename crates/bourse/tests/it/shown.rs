@@ -5,7 +5,7 @@
 use crate::{output, text};
 
 /// Lines that are there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
-const FLEETING: [&str; 14] = [
+const FLEETING: [&str; 15] = [
     "durable if the disk obeys",
     "not steady",
     "under way at the end",
@@ -18,6 +18,7 @@ const FLEETING: [&str; 14] = [
     "memory of the machine",
     "write-ahead log, at most",
     "again:",
+    "time spent:",
     "report:",
     "# further fact",
 ];

@@ -1,0 +1,218 @@
+//! Where the time of this process goes: a stopwatch that is always on one part, so that no moment counts twice and the parts
+//! add up to all of it.
+
+use bourse_record::{PartOfTime, PhaseKind, Round, TimeSpent};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What time goes into; in the order in which it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Part {
+    /// A database is loaded.
+    Loading,
+    /// It is checked before it is used.
+    ChecksBefore,
+    /// Harness overhead and machine noise are measured.
+    Calibration,
+    /// A copy of it is made.
+    Copy,
+    /// It is put back before a round.
+    Restore,
+    /// A quiet machine is waited for.
+    Quiet,
+    /// A round is begun and ended: its process, its sessions and tables, and what a microbenchmark checks.
+    Rounds,
+    /// Rounds of a search for a rate.
+    Search,
+    /// Warm-up of a round.
+    WarmUp,
+    /// Measurement interval of a round.
+    Interval,
+    /// Drain of a round.
+    Drain,
+    /// Response times at a part of a round's rate: all its phases.
+    Latency,
+    /// The database is checked after a round.
+    ChecksAfter,
+    /// Transactions are compared with the model's.
+    Sample,
+    /// Databases are put back after the last round.
+    PutBack,
+    /// None of these.
+    Other,
+}
+
+impl Part {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Loading => "loading",
+            Self::ChecksBefore => "checks before use",
+            Self::Calibration => "calibration",
+            Self::Copy => "taking a snapshot",
+            Self::Restore => "restoring before rounds",
+            Self::Quiet => "waiting for a quiet machine",
+            Self::Rounds => "beginning and ending rounds",
+            Self::Search => "trying rates",
+            Self::WarmUp => "warm-up",
+            Self::Interval => "measurement interval",
+            Self::Drain => "drain",
+            Self::Latency => "phase at 70 % of the rate",
+            Self::ChecksAfter => "checks after rounds",
+            Self::Sample => "lockstep sample",
+            Self::PutBack => "restoring after the run",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Time by part, in nanoseconds: as a process of ours tells the one that started it.
+pub(crate) type Parts = BTreeMap<Part, u64>;
+
+/// A stopwatch that is always on one part.
+#[derive(Debug)]
+struct Stopwatch {
+    part: Part,
+    /// Moment until which time is counted.
+    until: Duration,
+    spent: BTreeMap<Part, Duration>,
+}
+
+impl Stopwatch {
+    const fn new() -> Self {
+        Self { part: Part::Other, until: Duration::ZERO, spent: BTreeMap::new() }
+    }
+
+    /// Counts until a moment and goes on with another part; the one until then.
+    fn switch(&mut self, now: Duration, to: Part) -> Part {
+        *self.spent.entry(self.part).or_default() += now.saturating_sub(self.until);
+        self.until = self.until.max(now);
+        std::mem::replace(&mut self.part, to)
+    }
+
+    /// Counts time of one part to another, no more than there is.
+    fn give(&mut self, now: Duration, from: Part, to: Part, time: Duration) {
+        self.switch(now, self.part);
+        let all = self.spent.entry(from).or_default();
+        let given = time.min(*all);
+        *all -= given;
+        *self.spent.entry(to).or_default() += given;
+    }
+
+    /// The parts until a moment.
+    fn parts(&mut self, now: Duration) -> BTreeMap<Part, Duration> {
+        self.switch(now, self.part);
+        self.spent.clone()
+    }
+}
+
+static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
+static WATCH: Mutex<Stopwatch> = Mutex::new(Stopwatch::new());
+
+fn watch() -> (MutexGuard<'static, Stopwatch>, Duration) {
+    let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
+    (watch, STARTED.elapsed())
+}
+
+/// Begins to count.
+pub(crate) fn begin() {
+    LazyLock::force(&STARTED);
+}
+
+/// Counts to a part as long as the value lives; one within another counts alone.
+#[must_use]
+pub(crate) fn on(part: Part) -> Spending {
+    let (mut watch, now) = watch();
+    Spending { before: watch.switch(now, part) }
+}
+
+/// A part of the time that goes on.
+pub(crate) struct Spending {
+    before: Part,
+}
+
+impl Drop for Spending {
+    fn drop(&mut self) {
+        let (mut watch, now) = watch();
+        watch.switch(now, self.before);
+    }
+}
+
+/// What this process has spent until now.
+pub(crate) fn parts() -> Parts {
+    let (mut watch, now) = watch();
+    watch.parts(now).into_iter().map(|(part, time)| (part, time.as_nanos() as u64)).collect()
+}
+
+/// Counts what a process of ours has spent while a round was begun and ended here; what it has no name for stays there.
+pub(crate) fn of_process(parts: &Parts) {
+    let (mut watch, now) = watch();
+    let named = parts.iter().filter(|(part, _)| !matches!(part, Part::Rounds | Part::Other));
+    named.for_each(|(part, ns)| watch.give(now, Part::Rounds, *part, Duration::from_nanos(*ns)));
+}
+
+/// Counts the phases of a round that was run while it was begun and ended here.
+pub(crate) fn of_round(round: &Round, is_probe: bool) {
+    let mut all = Parts::new();
+    let mut add = |part, round: &Round, of: fn(PhaseKind, Part) -> Part| {
+        for phase in &round.phases {
+            let ns = ((phase.to_s - phase.from_s).max(0.0) * 1e9) as u64;
+            *all.entry(of(phase.kind, part)).or_default() += ns;
+        }
+    };
+    match is_probe {
+        true => add(Part::Search, round, |_, part| part),
+        false => add(Part::Interval, round, |kind, part| match kind {
+            PhaseKind::WarmUp => Part::WarmUp,
+            PhaseKind::Measurement => part,
+            PhaseKind::Drain => Part::Drain,
+        }),
+    }
+    if let Some(latency) = &round.latency {
+        add(Part::Latency, &latency.round, |_, part| part);
+    }
+    of_process(&all);
+}
+
+/// All of it until now, as a document has it.
+pub(crate) fn told() -> TimeSpent {
+    let (mut watch, now) = watch();
+    let parts = watch.parts(now);
+    let part =
+        |(part, time): (Part, Duration)| PartOfTime { name: part.name().to_owned(), seconds: time.as_secs_f64() };
+    TimeSpent {
+        total_s: now.as_secs_f64(),
+        parts: parts.into_iter().filter(|(_, time)| !time.is_zero()).map(part).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_moment_counts_twice_and_none_is_lost() {
+        let at = Duration::from_millis;
+        let mut watch = Stopwatch::new();
+        assert_eq!(watch.switch(at(5), Part::Rounds), Part::Other);
+        assert_eq!(watch.switch(at(105), Part::Loading), Part::Rounds);
+        assert_eq!(watch.switch(at(405), Part::Rounds), Part::Loading);
+        // An interval within, told afterwards.
+        watch.give(at(1_405), Part::Rounds, Part::Interval, at(900));
+        watch.switch(at(1_455), Part::Other);
+        // More than there is cannot be given: the parts stay what the clock says.
+        watch.give(at(1_500), Part::Rounds, Part::Drain, at(10_000));
+        let parts = watch.parts(at(1_600));
+        let expected = [
+            (Part::Loading, at(300)),
+            (Part::Rounds, at(0)),
+            (Part::Interval, at(900)),
+            (Part::Drain, at(250)),
+            (Part::Other, at(150)),
+        ];
+        assert_eq!(parts, BTreeMap::from(expected));
+        assert_eq!(parts.values().sum::<Duration>(), at(1_600));
+    }
+}
