@@ -7,7 +7,7 @@ use crate::args::Database;
 use crate::engines;
 use crate::failure::Failure;
 use crate::plan::Brokerage;
-use crate::progress::Step;
+use crate::progress::{Step, note};
 use crate::spent::{self, Part};
 use crate::tpce::database::{Ready, engine_failure};
 use bourse_engine::{ErrorKind, Location, Snapshot};
@@ -89,9 +89,16 @@ pub(crate) struct Databases {
     copies: BTreeMap<String, Kept>,
     /// Cases at each place.
     cases: BTreeMap<String, u32>,
+    /// Whether files are put back after the run.
+    puts_back: bool,
 }
 
 impl Databases {
+    /// Databases of a run, which puts files back at its end unless they are removed then.
+    pub(super) fn of_run(puts_back: bool) -> Self {
+        Self { puts_back, ..Self::default() }
+    }
+
     /// The database of a target for rounds in other processes: prepared here, or where its library would stay in this process, by
     /// a process of its own.
     pub(super) fn prepared(&mut self, target: &str, job: &Brokerage, context: &RunContext) -> Result<At, Failure> {
@@ -156,16 +163,22 @@ impl Databases {
     }
 
     /// Makes a database ready for a round, and says in words what it is. If other rounds run on it, of its case or of another
-    /// that shares it, each finds it as the first did.
+    /// that shares it, each finds it as the first did; and so does the next run, if it is in files.
     pub(super) fn begin(&mut self, at: At, others: bool) -> Result<String, Failure> {
         let history = match at {
             At::Here(at) => self.prepared[at].ready.history.clone(),
             At::Apart(at) => self.apart[at].keeper.history.clone(),
         };
         let place = self.place_of(at).to_owned();
-        if !others && self.cases.get(&place).is_none_or(|cases| *cases <= 1) {
+        let others = others || self.cases.get(&place).is_some_and(|cases| *cases > 1);
+        let outlives = self.puts_back && self.location(at)?.file().is_some();
+        if !others && !outlives {
             return Ok(history);
         }
+        let left_as_it_is = |why: &str| match others {
+            true => format!("{history}; further rounds begin with the database as this one leaves it: {why}"),
+            false => format!("{history}; not restored after the run: {why}"),
+        };
         match at {
             At::Here(at) => match &self.prepared[at].system {
                 SystemUnderTest::Server(remote) => {
@@ -173,9 +186,7 @@ impl Databases {
                     return Ok(history);
                 }
                 SystemUnderTest::Coordinated(_) => {
-                    return Ok(format!(
-                        "{history}; further rounds begin with the database as this one leaves it: several drivers have it open"
-                    ));
+                    return Ok(left_as_it_is("several drivers have it open"));
                 }
                 SystemUnderTest::InProcess(_) => {}
             },
@@ -190,21 +201,28 @@ impl Databases {
             Some(Kept::Cannot(why)) => Ok(format!("as the round before left it: {why}")),
             None => {
                 let begin = Instant::now();
-                let (kept, words) = match self.keep(at)? {
+                let (kept, words) = match self.keep(at, others)? {
                     Ok(copy) => {
                         let took = seconds(begin);
                         // The first round begins from the copy too: a file just loaded lies in the system's memory otherwise
                         // than one that was put back, and a run on it was a tenth faster.
                         let back = copy.restore(Part::Restore)?;
+                        let further = if others { " for further rounds" } else { "" };
+                        let when = match (others, outlives) {
+                            (true, false) => "as before each round",
+                            (true, true) => "as before each round and after the run",
+                            (false, _) => "as after the run",
+                        };
                         let words = format!(
-                            "{history}; snapshot for further rounds taken in {took:.1} s and put back in {back:.1} s, as before each \
-                             round"
+                            "{history}; snapshot{further} taken in {took:.1} s and put back in {back:.1} s, {when}"
                         );
                         (Kept::Copy(copy), words)
                     }
                     Err(why) => {
-                        let words =
-                            format!("{history}; further rounds begin with the database as this one leaves it: {why}");
+                        let words = left_as_it_is(&why);
+                        if outlives {
+                            note(&format!("{}: not restored after the run: {why}", self.target(at)));
+                        }
                         (Kept::Cannot(why), words)
                     }
                 };
@@ -214,29 +232,40 @@ impl Databases {
         }
     }
 
-    /// A copy for the rounds to come, or why there can be none.
-    fn keep(&self, at: At) -> Result<Result<Copy, String>, Failure> {
-        let (target, location) = match at {
-            At::Here(at) => (&self.prepared[at].target, self.prepared[at].system.engine().location()),
-            At::Apart(at) => (&self.apart[at].target, engines::location(&self.apart[at].target)?),
-        };
-        let is_in_files = location.file().is_some();
+    fn target(&self, at: At) -> &str {
+        match at {
+            At::Here(at) => &self.prepared[at].target,
+            At::Apart(at) => &self.apart[at].target,
+        }
+    }
+
+    fn location(&self, at: At) -> Result<Location, Failure> {
+        match at {
+            At::Here(at) => Ok(self.prepared[at].system.engine().location()),
+            At::Apart(at) => engines::location(&self.apart[at].target),
+        }
+    }
+
+    /// A copy for the rounds to come, if there are `others`, and for the end of the run; or why there can be none.
+    fn keep(&self, at: At, others: bool) -> Result<Result<Copy, String>, Failure> {
+        let target = self.target(at);
+        let is_in_files = self.location(at)?.file().is_some();
         let step = Step::waiting(format!("taking a snapshot of {target}"));
         let _spending = spent::on(Part::Copy);
         let taken = match at {
-            At::Here(at) => self.prepared[at].copy().map(|taken| taken.map(Taken::Here)),
+            At::Here(at) => self.prepared[at].copy(others).map(|taken| taken.map(Taken::Here)),
             At::Apart(at) => {
                 let keeper = &self.apart[at].keeper;
                 keeper.copy().map(|taken| taken.map(|how| Taken::Apart(Rc::clone(keeper), how)))
             }
         };
         step.done();
-        Ok(taken?.map(|taken| Copy { target: target.clone(), is_in_files, taken }))
+        Ok(taken?.map(|taken| Copy { target: target.to_owned(), is_in_files, taken }))
     }
 
-    /// Puts databases back whose copies were kept, so that the next run finds them as this one did.
+    /// Puts files back, so that the next run finds them as this one did; those that are removed with the run need it not.
     pub(super) fn put_back(&self) -> Result<(), Failure> {
-        for kept in self.copies.values() {
+        for kept in self.copies.values().filter(|_| self.puts_back) {
             if let Kept::Copy(copy) = kept
                 && copy.is_in_files
             {
@@ -248,13 +277,15 @@ impl Databases {
 }
 
 impl PreparedDatabase {
-    /// A copy of the database, or why there can be none.
-    pub(super) fn copy(&self) -> Result<Result<Box<dyn Snapshot>, String>, Failure> {
+    /// A copy of the database, or why there can be none. Somebody else who has it open is a failure only where rounds `need` it.
+    pub(super) fn copy(&self, need: bool) -> Result<Result<Box<dyn Snapshot>, String>, Failure> {
+        let is_told = |kind| match kind {
+            ErrorKind::Unsupported | ErrorKind::Full => true,
+            kind => kind == ErrorKind::Conflict && !need,
+        };
         match self.system.engine().snapshot() {
             Ok(copy) => Ok(Ok(copy)),
-            Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Full) => {
-                Ok(Err(error.message().to_owned()))
-            }
+            Err(error) if is_told(error.kind()) => Ok(Err(error.message().to_owned())),
             Err(error) => Err(engine_failure(&self.target, &error)),
         }
     }

@@ -179,7 +179,7 @@ pub(super) fn keep(target: &str, job: &Brokerage) -> Result<(), Failure> {
         let Ok(command) = serde_json::from_str(&line) else { break };
         match command {
             Command::Copy => reply(&panics::caught(|| {
-                let taken = database.copy()?;
+                let taken = database.copy(true)?;
                 Ok(taken.map(|copy| kept.insert(copy).how().to_owned()))
             }))?,
             Command::Restore => reply(&panics::caught(|| {

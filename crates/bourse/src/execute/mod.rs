@@ -144,7 +144,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
         plan,
         whole: (plan.rounds() > 1).then(|| Whole::begin(plan.rounds(), about::about_ns(plan))),
         context,
-        databases: Databases::default(),
+        databases: Databases::of_run(plan.scratch.is_none()),
         begun: None,
         begin: 0,
         warnings: Vec::new(),
@@ -159,7 +159,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
             outcome = executor.block(block, &mut of_block);
         }
         // What the next block runs on has the machine for itself.
-        executor.databases = Databases::default();
+        executor.databases = Databases::of_run(plan.scratch.is_none());
         cases.extend(of_block);
     }
     let Executor { context, begun, warnings, .. } = executor;
@@ -253,9 +253,8 @@ impl Executor<'_> {
         self.begin();
         let searched = cases.iter().any(CaseRun::is_searched);
         let ran = if searched { self.searches(block, cases) } else { self.rounds(block, cases) };
-        // Also after a failure: the next run is not to begin with half of this one. What failed first is told. Databases that are
-        // removed with the run need it not.
-        let restored = if self.plan.scratch.is_some() { Ok(()) } else { self.databases.put_back() };
+        // Also after a failure: the next run is not to begin with half of this one. What failed first is told.
+        let restored = self.databases.put_back();
         ran.and(restored)?;
         if self.context.is_interrupted() {
             return Ok(());

@@ -62,7 +62,8 @@ pub(crate) struct Brokerage {
     /// Whether response times at a part of the rate are measured after the round.
     #[serde(default)]
     pub(crate) latency: bool,
-    /// Whether the database is put back after the run, so that the next run finds it as this one did.
+    /// Whether a single round begins with a database that was put back, as the rounds of several do, wherever it lies. Files
+    /// are put back after every run.
     #[serde(default)]
     pub(crate) puts_back: bool,
     /// Which driver of a round on a server this is, of how many.

@@ -214,13 +214,14 @@ fn writes(plan: &Plan) -> Vec<String> {
         return lines;
     }
     let mut places = BTreeSet::new();
-    let run = plan.blocks.iter().flat_map(|block| block.run_cases().map(|case| (case, block.rounds > 1)));
-    for (case, has_rounds) in run {
+    for case in plan.run_cases() {
         let how = match &case.job {
-            Job::Brokerage(job) if job.database.reload => "loaded anew",
-            Job::Brokerage(job) if job.puts_back || has_rounds => "loaded if it does not exist; restored after the run",
-            Job::Brokerage(_) => "loaded if it does not exist; kept after the run",
-            Job::Classic(_) => "created for each round",
+            Job::Brokerage(job) => {
+                let loaded = if job.database.reload { "loaded anew" } else { "loaded if it does not exist" };
+                let then = if job.coordinate.is_some() { "kept" } else { "restored" };
+                format!("{loaded}; {then} after the run")
+            }
+            Job::Classic(_) => "created for each round".to_owned(),
         };
         if let Some(path) = engines::location(&case.target).ok().as_ref().and_then(Location::file) {
             places.insert(format!("{}: {how}", path.display()));

@@ -74,15 +74,16 @@ fn a_run_in_memory_reports_all_transactions_and_passes_its_checks() {
 }
 
 #[test]
-fn a_database_is_reused_and_a_different_one_refused() {
+fn a_database_is_reused_as_it_was_and_a_different_one_refused() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let target = "sqlite:a.db?sync=off";
     load(folder.path(), target);
     let quick = ["--days", "1", "--for", "1s", "--warmup", "1s", "--json"];
-    for words in ["a fresh database", "earlier runs have added"] {
+    // The first run has put it back.
+    for _ in 0..2 {
         let ended = output(folder.path(), &[&["tpce", "run", target][..], &quick].concat());
         assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
-        assert!(text(&ended.stderr).contains(words), "{}", text(&ended.stderr));
+        assert!(text(&ended.stderr).contains("a fresh database"), "{}", text(&ended.stderr));
         RunFile::parse(&ended.stdout, Path::new("stdout")).expect("--json prints the run file");
     }
     let differs = output(folder.path(), &["tpce", "run", target, "--days", "2", "--for", "1s"]);
