@@ -47,7 +47,7 @@ pub(super) fn round(
     }
     // A server ends a round by checking it, whoever looks at the figures.
     let is_server = database.system.checks_itself();
-    let has_latency = job.latency && !is_server && !request.is_probe && failure.is_none() && !ran.interrupted;
+    let has_latency = job.latency.is_some() && !is_server && !request.is_probe && failure.is_none() && !ran.interrupted;
     if has_latency {
         failure = latency(database, target, job, &options, context, label, &mut ran)?;
     }
@@ -85,8 +85,8 @@ pub(super) fn round(
     })
 }
 
-/// Measures response times at a part of a round's rate, after the round was reconciled with the database. Gives the failure
-/// that ended it.
+/// Measures response times at a part of a round's rate, if the job asks for them, after the round was reconciled with the
+/// database. Gives the failure that ended it.
 fn latency(
     database: &PreparedDatabase,
     target: &str,
@@ -96,12 +96,13 @@ fn latency(
     label: &str,
     ran: &mut Ran,
 ) -> Result<Option<Failure>, Failure> {
+    let Some(plan) = job.latency else { return Ok(None) };
     ran.round.checks.extend(database.system.reconcile(target, ran)?);
     let rate = customers_rate(&ran.round);
     if rate <= 0.0 {
         return Ok(None);
     }
-    let options = job.latency_options(options, rate);
+    let options = job.latency_options(plan, options, rate);
     let per_second = options.load.per_second().unwrap_or_default();
     let label = format!("{label}: at 70 % of its rate");
     let (mut after, failure) = run(database, target, job, &options, context, &label, Part::Latency)?;

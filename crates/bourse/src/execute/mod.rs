@@ -30,6 +30,8 @@ mod classic;
 mod context;
 pub(crate) mod coordinated;
 mod databases;
+#[cfg(test)]
+mod default_job;
 mod expected;
 mod find_max;
 mod judge;

@@ -17,9 +17,17 @@ use std::time::Duration;
 
 /// Part of a round's rate at which response times are measured after it.
 pub(crate) const LATENCY_PART: f64 = 0.7;
-/// How long users work at that rate before it counts, and how long it does.
-const LATENCY_WARM_UP_NS: u64 = 5 * SECOND;
-const LATENCY_INTERVAL_NS: u64 = 20 * SECOND;
+/// The phase at that rate, unless told otherwise.
+const LATENCY: LatencyPlan = LatencyPlan { warm_up_ns: 5 * SECOND, measure_ns: 20 * SECOND };
+
+/// How long users work at a part of a round's rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LatencyPlan {
+    /// Before it counts, in nanoseconds.
+    pub(crate) warm_up_ns: u64,
+    /// While it does, in nanoseconds.
+    pub(crate) measure_ns: u64,
+}
 
 /// Name of the workload.
 pub(crate) const WORKLOAD: &str = "tpce";
@@ -59,9 +67,9 @@ pub(crate) struct Brokerage {
     /// The rule that may end warm-up and interval sooner.
     #[serde(default)]
     pub(crate) until: Option<StoppingRule>,
-    /// Whether response times at a part of the rate are measured after the round.
+    /// The phase at a part of the rate after the round, in which response times are measured.
     #[serde(default)]
-    pub(crate) latency: bool,
+    pub(crate) latency: Option<LatencyPlan>,
     /// Whether a single round begins with a database that was put back, as the rounds of several do, wherever it lies. Files
     /// are put back after every run.
     #[serde(default)]
@@ -96,12 +104,12 @@ impl Brokerage {
 
     /// Warm-up and interval, with those of the latency phase.
     pub(super) fn lasts_ns(&self) -> u64 {
-        let latency = if self.latency { LATENCY_WARM_UP_NS + LATENCY_INTERVAL_NS } else { 0 };
+        let latency = self.latency.map_or(0, |it| it.warm_up_ns.saturating_add(it.measure_ns));
         self.warm_up_ns.saturating_add(self.measure_ns).saturating_add(latency)
     }
 
     /// The options of the latency phase after a round in which customers ended so many transactions a second.
-    pub(crate) fn latency_options(&self, round: &RunOptions, per_second: f64) -> RunOptions {
+    pub(crate) fn latency_options(&self, plan: LatencyPlan, round: &RunOptions, per_second: f64) -> RunOptions {
         let load = Load::Poisson { per_second: LATENCY_PART * per_second };
         RunOptions {
             load,
@@ -110,8 +118,8 @@ impl Brokerage {
             shared: true,
             backlog: None,
             plan: bourse_driver::Plan {
-                warm_up_ns: LATENCY_WARM_UP_NS,
-                measure_ns: LATENCY_INTERVAL_NS,
+                warm_up_ns: plan.warm_up_ns,
+                measure_ns: plan.measure_ns,
                 until: None,
                 ..round.plan
             },
@@ -170,7 +178,7 @@ impl Brokerage {
             warm_up_ns: default.plan.warm_up_ns,
             measure_ns: default.plan.measure_ns,
             until: None,
-            latency: false,
+            latency: None,
             puts_back: false,
             part: None,
             coordinate: None,
@@ -199,7 +207,7 @@ impl Brokerage {
             find_max: settings.find_max,
             warm_up_ns: nanoseconds(settings.warmup.unwrap_or(WARM_UP)),
             measure_ns: nanoseconds(settings.duration.unwrap_or(INTERVAL)),
-            latency: settings.latency,
+            latency: settings.latency.then_some(LATENCY),
             part: arguments.part.map(|part| (part.number(), part.of())),
             coordinate: arguments.coordinate.clone().map(|place| {
                 let gather_ns = nanoseconds(arguments.gather.unwrap_or(GATHER));
@@ -267,7 +275,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     for case in cases.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
         let Job::Brokerage(job) = &mut case.job else { continue };
         (job.warm_up_ns, job.measure_ns) = (LONGEST_WARM_UP_NS, LONGEST_INTERVAL_NS);
-        (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateKnown), true, true);
+        (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateKnown), Some(LATENCY), true);
     }
     let block = Block { cases, rounds };
     let plan = Plan::of(WORKLOAD, block, settings.seed, &settings.execution, &settings.output);

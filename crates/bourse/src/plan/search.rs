@@ -53,7 +53,7 @@ impl Job {
             Self::Brokerage(job) => Self::Brokerage(Box::new(Brokerage {
                 warm_up_ns: job.warm_up_ns.min(5 * SECOND),
                 measure_ns: short(job.measure_ns, 5),
-                latency: false,
+                latency: None,
                 ..*job.clone()
             })),
             Self::Classic(job) => Self::Classic(Classic {

@@ -1,5 +1,6 @@
 //! The plan as `--dry-run` prints it: cases, order, how long, what will be written.
 
+use super::brokerage::LatencyPlan;
 use super::classic::RateSearch;
 use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
 use crate::args::{Arrivals, MarketAge, Timed};
@@ -91,7 +92,8 @@ fn what(case: &PlannedCase) -> String {
                 MarketAge::Aged => ", market aged at that rate".to_owned(),
                 MarketAge::AgedAt(rate) => format!(", market aged at {rate} TR/s"),
             };
-            let latency = if job.latency { ", then 20 s at 70 % of its rate" } else { "" };
+            let at_part = |it: LatencyPlan| format!(", then {} at 70 % of its rate", time(it.measure_ns));
+            let latency = job.latency.map(at_part).unwrap_or_default();
             let processes = match job.processes {
                 1 => String::new(),
                 processes => format!(" in {processes} processes"),
