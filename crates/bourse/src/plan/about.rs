@@ -97,7 +97,9 @@ mod tests {
     use crate::args::Arguments;
     use crate::plan::quick;
     use clap::Parser as _;
+    use std::collections::BTreeSet;
 
+    /// Of a build with more engines, a minute for each.
     #[test]
     fn the_total_of_quick_is_announced_and_keeps_within_six_minutes() {
         let crate::args::Command::Quick(arguments) = Arguments::parse_from(["bourse", "quick"]).command else {
@@ -105,16 +107,16 @@ mod tests {
         };
         let plan = quick::plan(&arguments).unwrap();
         let about_ns = about_ns(&plan);
-        assert!(about_ns < 6 * 60_000_000_000, "{about_ns} ns");
+        let engines: BTreeSet<_> = plan.run_cases().map(|case| case.target.split(':').next()).collect();
+        assert!(about_ns < 60 * SECOND * (engines.len() as u64).max(6), "{about_ns} ns, {engines:?}");
         let now = "2026-11-22T10:00:30+00:00[UTC]".parse().unwrap();
         let said = announced(&plan, &now).expect("it takes minutes");
         let cases = plan.run_cases().count();
         assert!(said.starts_with(&format!("quick: {cases} cases, ")) && said.contains(" rounds, about "), "{said}");
-        assert!(
-            said.contains(" min, until about 10:0")
-                && said.ends_with("at most 6 min if other processes disturb rounds"),
-            "{said}"
-        );
+        assert!(said.contains(" min, until about 10:"), "{said}");
+        // Rounds are repeated in what is left of the six minutes.
+        let is_short = about_ns < 6 * 60 * SECOND;
+        assert_eq!(said.ends_with("; at most 6 min if other processes disturb rounds"), is_short, "{said}");
     }
 
     #[test]
