@@ -135,7 +135,11 @@ pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Ab
     if let Some(api) = loaded.get(&path) {
         return Ok((path, *api));
     }
-    let absent = |e: libloading::Error| Absent { why: format!("cannot load {}: {e}", path.display()) };
+    let absent = |e: libloading::Error| {
+        // The loader's own words are behind those of the crate.
+        let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
+        Absent { why: format!("cannot load {}: {cause}", path.display()) }
+    };
     // SAFETY: the person who names a library says that it is FastDB, whose initialisers set up its own static objects
     // and a handler of SIGALRM, a signal that nothing here uses.
     let library = unsafe { libloading::Library::new(&path) }.map_err(absent)?;
