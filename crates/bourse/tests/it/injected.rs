@@ -145,9 +145,9 @@ fn a_server_that_meets_a_fault_ends_or_tells() {
 /// where the settings let go of it.
 #[test]
 fn a_server_of_many_processes_keeps_what_its_settings_promise() {
-    let name = "a_server_of_many_processes_keeps_what_its_settings_promise";
+    let name = "injected::a_server_of_many_processes_keeps_what_its_settings_promise";
     if let Err(why) = bourse_engine_postgres::installed(None) {
-        return skipped(name, &why.to_string());
+        return bourse_testkit::skipped(name, why);
     }
     if nothing_preloads(name) {
         return;
