@@ -4,6 +4,8 @@ use crate::connection::Connection;
 use crate::ffi::Library;
 use crate::loaded::interned;
 use crate::mark::{APPLICATION_ID, COMPANIONS, Found, is_plain};
+#[cfg(unix)]
+use crate::options::Disk;
 use crate::options::Options;
 use crate::source::Source;
 use bourse_engine::{EngineError, ErrorKind, FileUse, TargetFile};
@@ -85,11 +87,7 @@ pub(crate) fn look(library: Library, path: &Path, options: &Options) -> Result<F
     if is_plain(&start) {
         return foreign("is a SQLite database that is not encrypted: leave `key=` out");
     }
-    // Immutable: nothing is locked, rolled back or made.
-    let source = Source::read_only(library, path, true)?;
-    let mark = Connection::open(&source, options, &Arc::default())
-        .and_then(|connection| connection.text_of("PRAGMA application_id"));
-    match mark.map(|mark| mark.parse::<u32>().is_ok_and(|mark| mark == APPLICATION_ID)) {
+    match mark(library, path, options)?.map(|mark| mark.parse::<u32>().is_ok_and(|mark| mark == APPLICATION_ID)) {
         Ok(true) => Ok(Found::Ours { has_log: true }),
         Ok(false) => foreign("is an encrypted database without Bourse's mark (its application_id)"),
         Err(e) => foreign(&format!(
@@ -98,4 +96,34 @@ pub(crate) fn look(library: Library, path: &Path, options: &Options) -> Result<F
             e.message()
         )),
     }
+}
+
+/// The application's number that a database's first page has.
+///
+/// # Errors
+/// The system's; within, the library's.
+fn mark(library: Library, path: &Path, options: &Options) -> Result<Result<String, EngineError>, EngineError> {
+    let read = |source: &Source| {
+        Connection::open(source, options, &Arc::default())
+            .and_then(|connection| connection.text_of("PRAGMA application_id"))
+    };
+    // Immutable: nothing is locked, rolled back or made.
+    #[cfg_attr(not(unix), allow(unused_mut, reason = "only there are other file systems of ours"))]
+    let mut source = Source::read_only(library, path, true)?;
+    #[cfg(unix)]
+    if options.disk == Disk::Lossy {
+        // There alone is what this process has written and not synced.
+        crate::lossy::register(library);
+        source = source.with_file_system(crate::lossy::NAME);
+    }
+    let found = read(&source);
+    // A crash may leave a part of a page written, which then is not what was encrypted. The whole page is in the log or the
+    // journal, from where the library gets it; of what it does to the files for that nothing reaches them here.
+    #[cfg(unix)]
+    if found.is_err() && COMPANIONS.iter().any(|suffix| std::fs::metadata(bourse_engine::beside(path, suffix)).is_ok())
+    {
+        let source = Source::file(library, path, false)?;
+        return Ok(crate::lossy::while_only_read(library, |name| read(&source.with_file_system(name))));
+    }
+    Ok(found)
 }

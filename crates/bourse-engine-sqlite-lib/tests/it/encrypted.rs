@@ -1,7 +1,7 @@
 //! SQLCipher: databases with a key.
 
 use crate::{library, target};
-use bourse_engine::{Engine, ErrorKind};
+use bourse_engine::{Access, Engine, ErrorKind, Isolation, Params, Sql};
 use bourse_engine_sqlite_lib::{SqliteEngine, open};
 use bourse_testkit::conformance;
 use std::fs;
@@ -16,6 +16,19 @@ pub(crate) fn with_key(folder: &Path, library: &Path, key: &str, query: &str) ->
     let file = folder.join(format!("key-of-{}", key.len()));
     fs::write(&file, format!("{key}\n")).unwrap();
     open(&target(&folder.join("x.db"), library, &format!("key=file:{}&{query}", file.display()))).unwrap()
+}
+
+/// Rows of the table `thing`.
+fn rows(engine: &SqliteEngine) -> usize {
+    let mut rows = 0;
+    let mut session = engine.session().unwrap();
+    session
+        .query_text("SELECT id FROM thing", &[], &mut |_| {
+            rows += 1;
+            Ok(())
+        })
+        .unwrap();
+    rows
 }
 
 #[test]
@@ -74,24 +87,87 @@ fn a_snapshot_of_a_database_with_a_key_is_put_back() {
     let folder = tempfile::tempdir().unwrap();
     let engine = with_key(folder.path(), &library, "swordfish", "");
     let run = |sql: &str| engine.session().unwrap().execute_text(sql, &[]).unwrap();
-    let rows = || {
-        let mut rows = 0;
-        let mut session = engine.session().unwrap();
-        session
-            .query_text("SELECT id FROM thing", &[], &mut |_| {
-                rows += 1;
-                Ok(())
-            })
-            .unwrap();
-        rows
-    };
     run("CREATE TABLE thing (id INTEGER)");
     run("INSERT INTO thing VALUES (1)");
     let snapshot = engine.snapshot().unwrap();
     run("INSERT INTO thing VALUES (2)");
-    assert_eq!(rows(), 2);
+    assert_eq!(rows(&engine), 2);
     snapshot.restore().unwrap();
-    assert_eq!(rows(), 1);
+    assert_eq!(rows(&engine), 1);
     let read = engine.for_reading().unwrap().unwrap();
     assert_eq!(read.engine.integrity_check().unwrap(), Some(vec![]));
+}
+
+/// A power loss may leave some sectors of the first page as they were and some as they were to be: the page is whole in the log
+/// or the journal.
+#[test]
+fn a_first_page_that_was_written_in_part_is_read_from_the_log_or_the_journal() {
+    let Some(library) = sqlcipher("a_first_page_that_was_written_in_part_is_read_from_the_log_or_the_journal") else {
+        return;
+    };
+    static ADD: Sql = Sql::new("INSERT INTO thing VALUES (?1, zeroblob(1000))");
+    for (query, there) in [("journal=wal&sync=full", 200), ("journal=delete&sync=full&cache=64KiB", 0)] {
+        let (folder, crashed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let engine = with_key(folder.path(), &library, "swordfish", query);
+        let mut session = engine.session().unwrap();
+        session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY, bytes BLOB)", &[]).unwrap();
+        session.begin(Isolation::Serializable, Access::Write).unwrap();
+        for id in 0..200 {
+            session.execute(&ADD, Params::of(&[id.into()])).unwrap();
+        }
+        if there > 0 {
+            session.commit().unwrap();
+        }
+        // The crash: the files as they are now, with sectors of a first page that was being written.
+        for entry in fs::read_dir(folder.path()).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_name() != "x.db-shm" {
+                fs::copy(entry.path(), crashed.path().join(entry.file_name())).unwrap();
+            }
+        }
+        session.rollback().unwrap();
+        drop(session);
+        let path = crashed.path().join("x.db");
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[1_024..1_536].fill(0x55);
+        fs::write(&path, bytes).unwrap();
+
+        // Whoever has another key changes nothing.
+        let files = || {
+            let read = |entry: std::io::Result<fs::DirEntry>| {
+                let path = entry.unwrap().path();
+                (path.clone(), fs::read(path).unwrap())
+            };
+            let mut files: Vec<_> = fs::read_dir(crashed.path()).unwrap().map(read).collect();
+            files.retain(|(path, _)| !path.to_string_lossy().contains("key-of"));
+            files.sort();
+            files
+        };
+        let before = files();
+        assert_eq!(before.len(), 2, "{query}: a log or a journal is there");
+        let wrong = with_key(crashed.path(), &library, "marlin", query);
+        assert!(wrong.foreign().unwrap().unwrap().contains("cannot be read with this key"));
+        let engine = with_key(crashed.path(), &library, "swordfish", query);
+        assert_eq!(engine.foreign().unwrap(), None, "{query}");
+        assert!(files() == before, "{query}: looking changes nothing");
+        assert_eq!(rows(&engine), there, "{query}");
+        assert_eq!(engine.integrity_check().unwrap(), Some(vec![]));
+    }
+}
+
+/// What this process has written and not synced is on the simulated disk alone.
+#[test]
+fn on_the_simulated_disk_a_database_with_a_key_is_ours_again_and_again() {
+    let Some(library) = sqlcipher("on_the_simulated_disk_a_database_with_a_key_is_ours_again_and_again") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let create = "CREATE TABLE thing (id INTEGER PRIMARY KEY)";
+    with_key(folder.path(), &library, "swordfish", "").session().unwrap().execute_text(create, &[]).unwrap();
+    let engine = with_key(folder.path(), &library, "swordfish", "journal=delete&sync=off&disk=lossy");
+    for id in 0..30 {
+        let mut session = engine.session().unwrap();
+        session.execute_text("INSERT INTO thing VALUES (?1)", &[id.into()]).unwrap();
+    }
+    assert_eq!(rows(&engine), 30);
 }

@@ -52,6 +52,8 @@ pub(super) struct DiskFile {
 /// A file's bytes.
 #[derive(Default)]
 struct Bytes {
+    /// Whether the durable image stays as it is, whatever is written and synced.
+    is_only_read: bool,
     /// `None` until the directory holds the name for good.
     image: Option<fs::File>,
     /// How much of the durable image is this file's: what lies behind was cut off, or never written.
@@ -92,7 +94,7 @@ impl Bytes {
             }
             let sector = self.unsynced.get_mut(&piece.sector).expect("it was just put there");
             sector[piece.inside].copy_from_slice(&source[piece.outside]);
-            if let (Some(image), true) = (&self.image, early()) {
+            if let (Some(image), true) = (&self.image, !self.is_only_read && early()) {
                 image.write_all_at(&**sector, start)?;
             }
         }
@@ -109,14 +111,14 @@ impl Bytes {
         self.kept = self.kept.min(size);
         self.size = size;
         match &self.image {
-            Some(image) if early() => image.set_len(size),
+            Some(image) if !self.is_only_read && early() => image.set_len(size),
             _ => Ok(()),
         }
     }
 
     /// Brings everything into the durable image.
     fn sync(&mut self) -> io::Result<()> {
-        let Some(image) = &self.image else { return Ok(()) };
+        let Some(image) = self.image.as_ref().filter(|_| !self.is_only_read) else { return Ok(()) };
         // What lies behind what is kept must read as zeros.
         image.set_len(self.kept)?;
         image.set_len(self.size)?;
@@ -181,7 +183,7 @@ impl DiskFile {
 
     /// Makes the bytes durable, and with a new file's first bytes its name.
     pub(super) fn sync(&self, disk: &Disk) -> io::Result<()> {
-        let Some(path) = &self.path else { return Ok(()) };
+        let Some(path) = self.path.as_ref().filter(|_| !disk.is_only_read) else { return Ok(()) };
         if locked(&self.bytes).image.is_none() {
             disk.sync_names()?;
             let image = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
@@ -195,6 +197,8 @@ impl DiskFile {
 #[derive(Default)]
 pub(super) struct Disk {
     names: Mutex<Names>,
+    /// Whether nothing reaches the durable image: what is written is in memory alone.
+    is_only_read: bool,
 }
 
 #[derive(Default)]
@@ -211,6 +215,19 @@ impl Disk {
         &DISK
     }
 
+    /// One of this process on which databases are looked at: nothing that is done to them reaches their files.
+    #[cfg(loaded)]
+    pub(super) fn only_read() -> &'static Self {
+        static DISK: LazyLock<Disk> = LazyLock::new(|| Disk { is_only_read: true, ..Disk::default() });
+        &DISK
+    }
+
+    /// Forgets all files, so that they are as their durable images say.
+    #[cfg(loaded)]
+    pub(super) fn forget(&self) {
+        *locked(&self.names) = Names::default();
+    }
+
     /// Opens a file, or makes it.
     ///
     /// # Errors
@@ -221,13 +238,14 @@ impl Disk {
             return Ok(Arc::clone(file));
         }
         let is_there = !names.unlinked.contains(path) && path.exists();
+        let is_only_read = self.is_only_read;
         let bytes = match (is_there, create) {
             (true, _) => {
-                let image = OpenOptions::new().read(true).write(true).open(path)?;
+                let image = OpenOptions::new().read(true).write(!is_only_read).open(path)?;
                 let size = image.metadata()?.len();
-                Bytes { image: Some(image), kept: size, size, unsynced: HashMap::new() }
+                Bytes { is_only_read, image: Some(image), kept: size, size, unsynced: HashMap::new() }
             }
-            (false, true) => Bytes::default(),
+            (false, true) => Bytes { is_only_read, ..Bytes::default() },
             (false, false) => return Err(io::ErrorKind::NotFound.into()),
         };
         let file = DiskFile::new(Some(path.to_owned()), bytes);
@@ -257,7 +275,7 @@ impl Disk {
                 names.unlinked.insert(path.to_owned());
             }
         }
-        if synced || early() { self.sync_names() } else { Ok(()) }
+        if !self.is_only_read && (synced || early()) { self.sync_names() } else { Ok(()) }
     }
 
     /// Makes every deletion durable.
@@ -334,6 +352,31 @@ mod tests {
         assert_eq!(all(&file), wanted);
         file.sync(&disk).unwrap();
         assert_eq!(fs::read(&path).unwrap(), wanted);
+    }
+
+    #[test]
+    fn what_is_only_read_stays_as_it_is() {
+        let (folder, path) = scratch();
+        let other = folder.path().join("other");
+        fs::write(&path, [1; 2_000]).unwrap();
+        fs::write(&other, b"log").unwrap();
+        let disk = Disk { is_only_read: true, ..Disk::default() };
+        let file = disk.open(&path, false).unwrap();
+        for offset in 0..100 {
+            file.write(10 * offset, &[2; 600]).unwrap();
+        }
+        file.truncate(900).unwrap();
+        file.sync(&disk).unwrap();
+        assert_eq!(all(&file), [2; 900]);
+        disk.delete(&other, true).unwrap();
+        assert!(!disk.has(&other));
+        let made = disk.open(&folder.path().join("made"), true).unwrap();
+        made.write(0, b"new").unwrap();
+        made.sync(&disk).unwrap();
+        assert_eq!(all(&made), b"new");
+        assert_eq!(fs::read(&path).unwrap(), [1; 2_000]);
+        assert_eq!(fs::read(&other).unwrap(), b"log");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is made");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The C interface: what SQLite calls.
 
-use super::NAME;
-use super::disk::{Disk, DiskFile};
+use super::Kind;
+use super::disk::DiskFile;
 use crate::ffi;
 use crate::vfs::default_vfs::{self, Itself};
 use crate::vfs::handle::{self, Opened, Shared, empty, fill, size_of_handle};
@@ -21,30 +21,32 @@ impl Opened for DiskFile {
 }
 
 /// The file system's description, on top of the default one for names, time, randomness and sleep.
-pub(super) fn file_system(default_vfs: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs {
+pub(super) fn file_system<K: Kind>(default_vfs: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs {
     ffi::sqlite3_vfs {
         szOsFile: size_of_handle::<DiskFile>(),
         // SAFETY: the caller found it registered.
         mxPathname: unsafe { (*default_vfs).mxPathname },
-        xOpen: Some(open),
-        xDelete: Some(delete),
-        xAccess: Some(access),
+        xOpen: Some(open::<K>),
+        xDelete: Some(delete::<K>),
+        xAccess: Some(access::<K>),
         xFullPathname: Some(default_vfs::full_pathname::<Itself>),
-        ..default_vfs::description::<Itself>(NAME, default_vfs.cast())
+        ..default_vfs::description::<Itself>(K::NAME, default_vfs.cast())
     }
 }
 
 // Without pages by address: a read merges the durable image with what is not synced.
-static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
-    xClose: Some(close),
-    xRead: Some(read),
-    xWrite: Some(write),
-    xTruncate: Some(truncate),
-    xSync: Some(sync),
-    xFileSize: Some(file_size),
-    xDeviceCharacteristics: Some(device_characteristics),
-    ..handle::methods::<DiskFile>()
-};
+pub(super) const fn methods<K: Kind>() -> ffi::sqlite3_io_methods {
+    ffi::sqlite3_io_methods {
+        xClose: Some(close::<K>),
+        xRead: Some(read),
+        xWrite: Some(write),
+        xTruncate: Some(truncate),
+        xSync: Some(sync::<K>),
+        xFileSize: Some(file_size),
+        xDeviceCharacteristics: Some(device_characteristics),
+        ..handle::methods::<DiskFile>()
+    }
+}
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`
 // filled in and `close` has not seen, used by one thread at a time; buffers have the length given with them; names end in
@@ -73,7 +75,7 @@ fn code(outcome: io::Result<()>, otherwise: c_int) -> c_int {
     }
 }
 
-unsafe extern "C" fn open(
+unsafe extern "C" fn open<K: Kind>(
     _: *mut ffi::sqlite3_vfs,
     name: *const c_char,
     file: *mut ffi::sqlite3_file,
@@ -84,7 +86,7 @@ unsafe extern "C" fn open(
     let name = (!name.is_null()).then(|| unsafe { path(name) });
     let opened = match name {
         None => DiskFile::temporary(),
-        Some(name) => match Disk::this().open(name, flags & ffi::SQLITE_OPEN_CREATE != 0) {
+        Some(name) => match K::disk().open(name, flags & ffi::SQLITE_OPEN_CREATE != 0) {
             Ok(opened) => opened,
             Err(_) => {
                 // SAFETY: the handle is ours to fill; without methods SQLite does not close it.
@@ -95,14 +97,14 @@ unsafe extern "C" fn open(
     };
     let delete = name.filter(|_| flags & ffi::SQLITE_OPEN_DELETEONCLOSE != 0).map(Path::to_owned);
     // SAFETY: SQLite gave `szOsFile` bytes for the handle.
-    unsafe { fill(file, &METHODS, opened, delete, flags, out_flags) };
+    unsafe { fill(file, K::methods(), opened, delete, flags, out_flags) };
     ffi::SQLITE_OK
 }
 
-unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
+unsafe extern "C" fn close<K: Kind>(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: SQLite closes a file once.
     match &unsafe { empty::<DiskFile>(file) }.delete {
-        Some(path) => code(Disk::this().delete(path, false), ffi::SQLITE_IOERR_DELETE),
+        Some(path) => code(K::disk().delete(path, false), ffi::SQLITE_IOERR_DELETE),
         None => ffi::SQLITE_OK,
     }
 }
@@ -135,9 +137,9 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: i64) -> c_int 
     code(unsafe { opened(file) }.truncate(size as u64), ffi::SQLITE_IOERR_TRUNCATE)
 }
 
-unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, _: c_int) -> c_int {
+unsafe extern "C" fn sync<K: Kind>(file: *mut ffi::sqlite3_file, _: c_int) -> c_int {
     // SAFETY: see above.
-    code(unsafe { opened(file) }.sync(Disk::this()), ffi::SQLITE_IOERR_FSYNC)
+    code(unsafe { opened(file) }.sync(K::disk()), ffi::SQLITE_IOERR_FSYNC)
 }
 
 unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, size: *mut i64) -> c_int {
@@ -151,16 +153,21 @@ unsafe extern "C" fn device_characteristics(_: *mut ffi::sqlite3_file) -> c_int 
     ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
 }
 
-unsafe extern "C" fn delete(_: *mut ffi::sqlite3_vfs, name: *const c_char, synced: c_int) -> c_int {
+unsafe extern "C" fn delete<K: Kind>(_: *mut ffi::sqlite3_vfs, name: *const c_char, synced: c_int) -> c_int {
     // SAFETY: see above.
-    match Disk::this().delete(unsafe { path(name) }, synced != 0) {
+    match K::disk().delete(unsafe { path(name) }, synced != 0) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => ffi::SQLITE_IOERR_DELETE_NOENT,
         outcome => code(outcome, ffi::SQLITE_IOERR_DELETE),
     }
 }
 
-unsafe extern "C" fn access(_: *mut ffi::sqlite3_vfs, name: *const c_char, _: c_int, there: *mut c_int) -> c_int {
+unsafe extern "C" fn access<K: Kind>(
+    _: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    _: c_int,
+    there: *mut c_int,
+) -> c_int {
     // SAFETY: see above. Like the default file system this takes an empty file for none.
-    unsafe { *there = c_int::from(Disk::this().has(path(name))) };
+    unsafe { *there = c_int::from(K::disk().has(path(name))) };
     ffi::SQLITE_OK
 }
