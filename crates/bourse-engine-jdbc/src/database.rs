@@ -10,14 +10,16 @@ use crate::jars::jars;
 use crate::machine::{Machine, Method, machine};
 use crate::options::Options;
 use crate::product::{End, Product};
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, FolderParts};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The database in its folder.
-pub(crate) const DATABASE: &str = "db";
+/// The parts of a folder of ours.
+pub(crate) fn parts(root: impl Into<PathBuf>) -> FolderParts {
+    FolderParts::of(root, is_open)
+}
 
 /// A database that is open; closed when the last one drops it.
 pub(crate) struct Database {
@@ -43,14 +45,8 @@ fn open_folders() -> MutexGuard<'static, Open> {
 }
 
 /// Whether this process has the database in that folder open.
-pub(crate) fn is_open(folder: &Path) -> bool {
+fn is_open(folder: &Path) -> bool {
     open_folders().iter().any(|(open, _)| open == folder)
-}
-
-/// The error of what would take a database away that is in use.
-pub(crate) fn in_use(path: &Path) -> EngineError {
-    let words = format!("{} is in use: a session of this process has it open", path.display());
-    EngineError::new(ErrorKind::Conflict, words)
 }
 
 /// What a database is opened with.

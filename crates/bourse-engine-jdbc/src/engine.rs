@@ -1,12 +1,11 @@
 //! The engine: a target, the database opened once for all its sessions, what it promises.
 
-use crate::database::{DATABASE, Database, Driver};
+use crate::database::{Database, Driver, parts};
 use crate::describe;
-use crate::loader::{FolderLoader, MemoryLoader, leftovers};
+use crate::loader::{FolderLoader, MemoryLoader};
 use crate::options::{GRAMMAR, Options};
 use crate::product::{Product, of_scheme};
 use crate::session::JdbcSession;
-use crate::snapshot::FolderCopy;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface, Loader, Location,
@@ -97,7 +96,7 @@ impl JdbcEngine {
             Some(path) => {
                 TargetFolder::is_used(path)?;
                 let driver = self.driver()?;
-                let database = Database::in_folder(&driver, &TargetFolder::open(path)?.join(DATABASE))?;
+                let database = Database::in_folder(&driver, &parts(TargetFolder::open(path)?).database())?;
                 kept.folder = Arc::downgrade(&database);
                 Ok(database)
             }
@@ -152,7 +151,7 @@ impl Engine for JdbcEngine {
 
     fn exists(&self) -> Result<bool, EngineError> {
         if let Some(path) = self.path()
-            && !(TargetFolder::is_used(path)? && path.join(DATABASE).exists())
+            && !(TargetFolder::is_used(path)? && parts(path).database().exists())
         {
             return Ok(false);
         }
@@ -160,7 +159,7 @@ impl Engine for JdbcEngine {
     }
 
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        let left = self.path().map(leftovers).unwrap_or_default();
+        let left = self.path().map(|path| parts(path).leftovers()).unwrap_or_default();
         if left.is_empty() {
             return Ok(None);
         }
@@ -174,12 +173,12 @@ impl Engine for JdbcEngine {
                 "no copy is kept of a database in the memory of a Java virtual machine",
             ));
         };
-        let root = TargetFolder::open(path)?;
+        let parts = parts(TargetFolder::open(path)?);
         // What a crash has left is put right first.
-        if !crate::database::is_open(&root.join(DATABASE)) {
+        if parts.refuse_use().is_ok() {
             drop(self.database()?);
         }
-        Ok(Box::new(FolderCopy::take(&root)?))
+        parts.copy()
     }
 
     fn own_threads(&self) -> Vec<OwnThreads> {
@@ -194,7 +193,7 @@ impl Engine for JdbcEngine {
         let Some(path) = self.path() else {
             return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
         };
-        let bytes = TargetFolder::bytes(&path.join(DATABASE), &self.product.is_log);
+        let bytes = TargetFolder::bytes(&parts(path).database(), &self.product.is_log);
         Ok(Footprint { data_bytes: bytes.data, log_bytes: bytes.log, memory_bytes, ..Footprint::default() })
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! Files: `options` (what was asked for), `product` (the databases), `machine` (the virtual machine, found and started once),
 //! `jars` (class paths), `bridge` (an object in the machine), `connection` (its statements), `wire` (values in, rows out),
-//! `error` (kinds of errors), `database` (an open database and its folder), `session`, `loader`, `snapshot`, `describe` and `engine` (the seam),
+//! `error` (kinds of errors), `database` (an open database and its folder), `session`, `loader`, `describe` and `engine` (the seam),
 //! `kind` (what a program is told of them), `threads` (the machine's own).
 
 mod bridge;
@@ -27,7 +27,6 @@ mod machine;
 mod options;
 mod product;
 mod session;
-mod snapshot;
 mod threads;
 mod wire;
 

@@ -1,29 +1,16 @@
 //! Loading: a new database beside the old one, seen only when it is whole.
 
 use crate::connection::Connection;
-use crate::database::{DATABASE, Database, Driver, in_use, is_open};
+use crate::database::{Database, Driver, parts};
 use crate::engine::Kept;
 use crate::machine::Method;
 use crate::wire::put_params;
 use bourse_engine::{
-    Batch, EachRow, EngineError, ErrorKind, Loader, TargetFolder, remove_folder, sync_folder, sync_names,
+    Batch, EachRow, EngineError, ErrorKind, FolderParts, Loader, TargetFolder, remove_folder, sync_folder,
 };
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// What is made beside a database in its folder: one that is being loaded, one that is about to go, copies.
-pub(crate) const LOADING: &str = "loading";
-pub(crate) const REPLACED: &str = "replaced";
-pub(crate) const SNAPSHOT: &str = "snapshot";
-pub(crate) const RESTORED: &str = "restored";
-
-/// What killed processes have left in a folder.
-pub(crate) fn leftovers(folder: &Path) -> Vec<PathBuf> {
-    let all = [LOADING, REPLACED, SNAPSHOT, RESTORED].map(|name| folder.join(name));
-    all.into_iter().filter(|path| path.exists()).collect()
-}
 
 /// Bytes of parameters after which rows are handed over.
 const ENOUGH: usize = 1 << 18;
@@ -86,43 +73,21 @@ impl Rows {
     }
 }
 
-/// Puts a database that is whole in the place of the one in a folder.
-pub(crate) fn replace(root: &Path, with: &Path) -> Result<(), EngineError> {
-    let (database, replaced) = (root.join(DATABASE), root.join(REPLACED));
-    if is_open(&database) {
-        return Err(in_use(root));
-    }
-    remove_folder(&replaced)?;
-    let renamed = |from: &Path, to: &Path| fs::rename(from, to).map_err(|e| EngineError::io("rename", from, &e));
-    if database.exists() {
-        renamed(&database, &replaced)?;
-    }
-    renamed(with, &database)?;
-    sync_names(root)?;
-    remove_folder(&replaced)
-}
-
 /// Builds a database in the folder `loading`, then renames it.
 pub(crate) struct FolderLoader {
     driver: Driver,
-    root: PathBuf,
+    parts: FolderParts,
     /// Closed before the database; `None` once finished.
     open: Option<(Rows, Arc<Database>)>,
 }
 
 impl FolderLoader {
     pub(crate) fn new(driver: Driver, path: &Path) -> Result<Self, EngineError> {
-        let root = TargetFolder::open(path)?;
-        let loading = root.join(LOADING);
-        if is_open(&loading) {
-            return Err(in_use(&loading));
-        }
-        for left in leftovers(&root).iter().filter(|left| !left.ends_with(SNAPSHOT)) {
-            remove_folder(left)?;
-        }
-        let database = Database::in_folder(&driver, &loading)?;
+        let parts = parts(TargetFolder::open(path)?);
+        parts.make_room()?;
+        let database = Database::in_folder(&driver, &parts.loading())?;
         let open = Some((Rows::new(&database)?, database));
-        Ok(Self { driver, root, open })
+        Ok(Self { driver, parts, open })
     }
 
     fn open(&mut self) -> (&mut Rows, &Database) {
@@ -149,11 +114,9 @@ impl Loader for FolderLoader {
         let (rows, database) = self.open();
         rows.complete(database)?;
         self.open = None;
-        let (loading, database) = (self.root.join(LOADING), self.root.join(DATABASE));
+        let (loading, database) = (self.parts.loading(), self.parts.database());
         sync_folder(&loading)?;
-        if is_open(&database) {
-            return Err(in_use(&self.root));
-        }
+        self.parts.refuse_use()?;
         if database.exists() {
             // Opened for its lock. A damaged one may be replaced, one that another process uses not.
             match Database::in_folder(&self.driver, &database) {
@@ -161,7 +124,7 @@ impl Loader for FolderLoader {
                 opened => drop(opened),
             }
         }
-        replace(&self.root, &loading)
+        self.parts.replace(&loading)
     }
 }
 
@@ -169,7 +132,7 @@ impl Drop for FolderLoader {
     fn drop(&mut self) {
         self.open = None;
         // What stays is told as left over, and removed by the next load.
-        let _ = remove_folder(&self.root.join(LOADING));
+        let _ = remove_folder(&self.parts.loading());
     }
 }
 

@@ -58,6 +58,10 @@ impl JdbcSession {
         if self.state == State::Open && error.kind() == ErrorKind::Conflict {
             self.state = State::Failed;
         }
+        if self.state == State::Idle {
+            // The statement was a transaction of its own.
+            self.rolled_back();
+        }
         error.with_statement(sql)
     }
 
@@ -70,10 +74,15 @@ impl JdbcSession {
 
     fn roll_back(&mut self) -> Result<(), EngineError> {
         let rolled_back = self.connection.bridge().call(Method::Rollback, [0; 2]).map(|_| ());
+        self.rolled_back();
+        rolled_back
+    }
+
+    /// Notes that a transaction was rolled back, by whomever.
+    fn rolled_back(&mut self) {
         if !self.database.product().keeps_statements {
             self.connection.forget();
         }
-        rolled_back
     }
 
     fn text_reply(&mut self, sql: &str, params: &[Value<'_>]) -> Result<crate::bridge::Reply, EngineError> {
@@ -150,7 +159,13 @@ impl Session for JdbcSession {
     fn commit(&mut self) -> Result<(), EngineError> {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => Ok(()),
-            State::Open => self.connection.bridge().call(Method::Commit, [0; 2]).map(|_| ()),
+            State::Open => {
+                let committed = self.connection.bridge().call(Method::Commit, [0; 2]).map(|_| ());
+                if committed.is_err() {
+                    self.rolled_back();
+                }
+                committed
+            }
             State::Failed => {
                 self.roll_back()?;
                 Err(EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back"))

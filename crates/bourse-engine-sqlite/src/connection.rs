@@ -69,6 +69,9 @@ impl Connection {
             let key = options.key.filter(|_| source.path.is_some()).map(crate::encrypted::Key::read).transpose()?;
             // SAFETY: the connection was just opened by this library.
             this.check(unsafe { library.prepare(this.raw(), key.as_deref()) })?;
+            if library.is_berkeley_db() && source.path.is_some() {
+                crate::berkeley::read_beside_the_writer(&this)?;
+            }
             if key.is_some() {
                 // The header that would tell is encrypted too. Other libraries than SQLCipher take this for nothing.
                 this.run(&format!("PRAGMA cipher_page_size = {}", options.page_size))?;
@@ -118,6 +121,11 @@ impl Connection {
 
     /// Writes our mark into the database's header.
     pub(crate) fn mark(&self) -> Result<(), EngineError> {
+        #[cfg(loaded)]
+        if self.library.is_berkeley_db() {
+            // Its header has no place for an application's number, and it makes no file before something is written.
+            return self.run(&format!("PRAGMA user_version = {APPLICATION_ID}"));
+        }
         self.run(&format!("PRAGMA application_id = {APPLICATION_ID}"))
     }
 

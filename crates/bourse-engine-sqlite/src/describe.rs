@@ -74,13 +74,20 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         sync: Sync::parse(in_force("synchronous")).unwrap_or(target.options.sync),
     };
     let (durability, reason) = durability(&facts);
+    let may_lose = may_lose(facts.journal);
+    #[cfg(loaded)]
+    let (durability, reason, may_lose) =
+        match library.is_berkeley_db() && !facts.is_in_memory && facts.memory_file_system.is_none() {
+            true => crate::berkeley::durability(facts.sync),
+            false => (durability, reason, may_lose),
+        };
     let warnings = warnings(target, &facts, in_force("page_size"), in_force("mmap_size"));
     Ok(Description {
         engine: SCHEME.to_owned(),
         version: library.version().to_owned(),
         target: target.text.clone(),
         durability,
-        may_lose: (durability == Durability::Consistent).then(|| may_lose(facts.journal)),
+        may_lose: (durability == Durability::Consistent).then_some(may_lose),
         durability_reason: reason,
         writer_wait: Some(writer_wait(target.options.writers)),
         memory_store: memory_store(target),

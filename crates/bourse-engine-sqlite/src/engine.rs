@@ -21,9 +21,9 @@ use crate::target::{Place, Target};
 use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting, Interface,
-    IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, Snapshot, SqlCapabilities,
-    SqlEngine, TargetFile, beside,
+    Capabilities, Conflicts, Description, Dialect, Engine, EngineError, FolderParts, Footprint, ForReading, Hosting,
+    Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, Snapshot,
+    SqlCapabilities, SqlEngine, TargetFile, TargetFolder, beside,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,8 @@ pub struct SqliteEngine {
     sessions: AtomicU64,
     /// The file's path with links followed, once it was looked at.
     resolved: OnceLock<PathBuf>,
+    /// Of a database of Berkeley DB's in files: the folder that it is.
+    parts: Option<FolderParts>,
     access: Access,
 }
 
@@ -152,7 +154,14 @@ impl SqliteEngine {
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         // What is kept from the disk on purpose is not counted.
-        let is_real = target.place != Place::Memory && target.options.disk == Disk::Real;
+        #[cfg(loaded)]
+        let parts = match &target.place {
+            Place::File(path) if library.is_berkeley_db() => Some(crate::berkeley::parts(path)),
+            _ => None,
+        };
+        #[cfg(not(loaded))]
+        let parts = None;
+        let is_real = target.place != Place::Memory && target.options.disk == Disk::Real && parts.is_none();
         let files = if is_real { CountingFiles::register(library) } else { None };
         Self {
             target,
@@ -165,6 +174,7 @@ impl SqliteEngine {
             last_image_bytes: AtomicU64::new(0),
             sessions: AtomicU64::new(1),
             resolved: OnceLock::new(),
+            parts,
             access,
         }
     }
@@ -241,6 +251,10 @@ impl SqliteEngine {
             Some(path) => !look_for_ours(self.library(), path, &self.target.options)?,
             None => false,
         };
+        #[cfg(loaded)]
+        if let Some(parts) = self.parts.as_ref().filter(|_| is_new) {
+            crate::berkeley::make(parts)?;
+        }
         if matches!(self.access, Access::ReadOnly { .. }) {
             return Connection::open_to_read(&source, options, &self.shared.waits).map(LentConnection::from);
         }
@@ -324,6 +338,10 @@ impl SqliteEngine {
     /// Where the file is, with links followed.
     pub(crate) fn path(&self) -> Option<&Path> {
         let Place::File(path) = &self.target.place else { return None };
+        #[cfg(loaded)]
+        if let Some(parts) = &self.parts {
+            return Some(self.resolved.get_or_init(|| crate::berkeley::file_in(&parts.database())));
+        }
         if let Some(resolved) = self.resolved.get() {
             return Some(resolved);
         }
@@ -373,10 +391,13 @@ impl Engine for SqliteEngine {
             }),
             concurrent_writers: false,
             // In a shared cache readers and writers lock each other out by table.
-            snapshots: self.has_log() && !self.target.options.shared_cache && !one_session,
+            snapshots: (self.has_log() || self.parts.is_some()) && !self.target.options.shared_cache && !one_session,
             checkpoints: self.has_log(),
             one_session,
-            processes: self.path().is_some() && !one_session && self.target.options.disk == Disk::Real,
+            processes: self.path().is_some()
+                && self.parts.is_none()
+                && !one_session
+                && self.target.options.disk == Disk::Real,
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }
@@ -390,6 +411,9 @@ impl Engine for SqliteEngine {
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
+        if let Some(parts) = &self.parts {
+            return Ok(TargetFolder::look(parts.root())?.foreign());
+        }
         Ok(match self.path().map(|path| look(self.library(), path, &self.target.options)).transpose()? {
             Some(Found::Foreign(why)) => Some(why),
             _ => None,
@@ -397,6 +421,10 @@ impl Engine for SqliteEngine {
     }
 
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+        if self.parts.is_some() {
+            // Berkeley DB makes its shared memory in the folder, whoever opens the database.
+            return Ok(None);
+        }
         reading::open(self)
     }
 
@@ -417,7 +445,10 @@ impl Engine for SqliteEngine {
     }
 
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        let left = self.path().map(loader::leftovers).unwrap_or_default();
+        let left = match &self.parts {
+            Some(parts) => parts.leftovers(),
+            None => self.path().map(loader::leftovers).unwrap_or_default(),
+        };
         if left.is_empty() {
             return Ok(None);
         }
@@ -436,15 +467,36 @@ impl Engine for SqliteEngine {
     }
 
     fn location(&self) -> Location {
+        if let Some(parts) = &self.parts {
+            return Location::files(TargetFolder::resolved(parts.root()), &[]);
+        }
         self.path().map_or(Location::Memory, |path| Location::files(path, &COMPANIONS))
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        if let Some(parts) = &self.parts {
+            if parts.refuse_use().is_ok() {
+                // What a crash has left is put right first.
+                drop(self.connection()?);
+            }
+            return parts.copy();
+        }
         snapshot::take(self)
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+        #[cfg(loaded)]
+        if let Some(parts) = &self.parts {
+            let bytes = TargetFolder::bytes(&parts.database(), &crate::berkeley::is_log);
+            return Ok(Footprint {
+                data_bytes: bytes.data,
+                log_bytes: bytes.log,
+                memory_bytes: self.library().memory_bytes(),
+                locks: self.lock_waits(),
+                ..Footprint::default()
+            });
+        }
         let (data_bytes, log_bytes, journal_bytes) = match self.path() {
             Some(path) => (size(path), size(&beside(path, "-wal")), size(&beside(path, "-journal"))),
             None if self.is_ram() => {
@@ -480,7 +532,7 @@ impl Engine for SqliteEngine {
 
 impl SqlEngine for SqliteEngine {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::SQLITE
+        self.library().dialect()
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
@@ -499,6 +551,10 @@ impl SqlEngine for SqliteEngine {
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         if self.target.options.disk == Disk::Lossy {
             return Err(EngineError::unsupported("disk=lossy is for databases that are loaded already"));
+        }
+        #[cfg(loaded)]
+        if let Some(parts) = &self.parts {
+            return Ok(Box::new(crate::berkeley::FolderLoader::new(parts, &self.target.options, &self.shared)?));
         }
         Ok(match self.path() {
             Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),

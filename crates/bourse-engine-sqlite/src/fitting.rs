@@ -1,5 +1,6 @@
 //! What a loaded library can do of what a target asks for.
 
+use crate::berkeley;
 use crate::connection::Connection;
 use crate::ffi::Library;
 use crate::loaded::shown;
@@ -99,6 +100,15 @@ impl Library {
         let refused = |what: &str, why: &str| {
             Err(TargetError::Library(format!("{what} cannot be used with {}: {why}", self.in_words())))
         };
+        let is_berkeley_db = self.is_berkeley_db() && target.place != Place::Memory;
+        if is_berkeley_db {
+            if let Some(option) = given.iter().find(|option| !berkeley::SETTINGS.contains(option)) {
+                let why = "Berkeley DB keeps its databases in files its own way";
+                return refused(&format!("'{}'", GRAMMAR.written(option, &target.options)), why);
+            }
+            // What it says of all its databases.
+            target.options.journal = Journal::Delete;
+        }
         for need in NEEDS {
             let is_left_out = !need.left_out_by.is_empty() && self.is_compiled_with(need.left_out_by);
             if !(need.is_wanted)(target) || (self.number() >= need.since && !is_left_out) {
@@ -116,13 +126,9 @@ impl Library {
                 }
             }
         }
-        if target.place != Place::Memory && self.number() < MARKS_FILES {
-            let waits = match self.is_compiled_with(c"BERKELEY_DB") {
-                true => ", and no call ends Berkeley DB's waits for locks between sessions",
-                false => "",
-            };
+        if target.place != Place::Memory && self.number() < MARKS_FILES && !is_berkeley_db {
             let why = format!(
-                "a file of such a version cannot bear Bourse's mark, which needs {} or later{waits}; '{}::memory:' can be \
+                "a file of such a version cannot bear Bourse's mark, which needs {} or later; '{}::memory:' can be \
                  used",
                 shown(MARKS_FILES),
                 crate::library::SCHEME

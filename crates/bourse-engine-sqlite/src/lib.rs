@@ -6,12 +6,14 @@
 //! The source is built three times: over two builds of the library, the other one as `bourse-engine-sqlite-lean`, and over any
 //! library that a target names, as `bourse-engine-sqlite-lib`.
 //!
-//! Files: `ffi` and `library` (which copy of the library is called), `loaded`, `fitting` and `encrypted` (a library that a target names: loaded, what it can do, databases with a key), `options` and `target` (what was asked for), `source`, `connection` and `statement` (the C library, made safe), `session`
+//! Files: `ffi` and `library` (which copy of the library is called), `loaded`, `fitting`, `encrypted` and `berkeley` (a library that a target names: loaded, what it can do, databases with a key, those of Berkeley DB), `options` and `target` (what was asked for), `source`, `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `mark` (whose a database is), `reading` (one that is only read), `shared_connection` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `memvfs` (files in
 //! memory), `lossy` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
 //! (what was run on), `kind` (what a program is told of it), `error` (codes), `syscalls` (the calls to the system, observed and made to fail), `power`
 //! (file operations recorded, and the states that a power loss leaves of them opened), `files` (the loader's own file operations).
 
+#[cfg(loaded)]
+mod berkeley;
 #[cfg(all(loaded, target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod binding;
 mod connection;

@@ -3,6 +3,8 @@
 #[cfg(not(loaded))]
 use crate::ffi;
 use crate::ffi::Library;
+#[cfg(not(loaded))]
+use bourse_engine::Dialect;
 use std::ffi::{CStr, c_int};
 
 /// What stands before the colon of a target.
@@ -72,6 +74,11 @@ impl Library {
 
 #[cfg(not(loaded))]
 impl Library {
+    /// The SQL that it understands.
+    pub(crate) fn dialect(self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+
     /// What tells it apart from other copies in this process.
     pub(crate) fn name(self) -> &'static str {
         SCHEME

@@ -7,6 +7,7 @@
 
 use crate::ffi::{self, Functions};
 use crate::library::{ENGINE, SCHEME};
+use bourse_engine::Dialect;
 use bourse_engine::target::TargetError;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -25,6 +26,9 @@ const SYSTEMS: &str = if cfg!(windows) {
 } else {
     "libsqlite3.so.0"
 };
+
+/// The first version that has tables clustered by their key (`WITHOUT ROWID`).
+const CLUSTERS: c_int = 3_008_002;
 
 /// The oldest version that can be loaded: Berkeley DB SQL's.
 const OLDEST: c_int = 3_007_006;
@@ -305,6 +309,11 @@ impl Library {
     /// What it is, for a message.
     pub(crate) fn in_words(self) -> String {
         format!("{ENGINE} {} of {}", self.version(), self.0.path.display())
+    }
+
+    /// The SQL that it understands.
+    pub(crate) fn dialect(self) -> &'static Dialect {
+        if self.number() >= CLUSTERS { &bourse_schema::SQLITE } else { &bourse_schema::OLD_SQLITE }
     }
 
     /// Whether several threads may call it at once.

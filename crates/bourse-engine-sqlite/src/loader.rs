@@ -23,7 +23,7 @@ use std::time::Duration;
 const CACHE_BYTES: u64 = 256 << 20;
 
 /// Rows on their way in through one connection, in one transaction.
-struct Rows {
+pub(crate) struct Rows {
     /// Dropped before the connection.
     inserts: HashMap<&'static str, (Statement, String)>,
     connection: LentConnection,
@@ -31,7 +31,7 @@ struct Rows {
 
 impl Rows {
     /// Opens a new database that nobody else sees, as fast to fill as can be.
-    fn alone(source: &Source, options: &Options, shared: &Shared) -> Result<Self, EngineError> {
+    pub(crate) fn alone(source: &Source, options: &Options, shared: &Shared) -> Result<Self, EngineError> {
         let connection = Connection::open(source, options, &shared.waits)?;
         // A load that fails starts anew, so nothing is kept for undoing it and the disk is
         // waited for once, at the end.
@@ -56,7 +56,7 @@ impl Rows {
         Ok(Self { inserts: HashMap::new(), connection })
     }
 
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    pub(crate) fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
         let table = batch.table();
         if !self.inserts.contains_key(table.name) {
             let sql = bourse_schema::insert(table, &bourse_schema::SQLITE);
@@ -78,14 +78,26 @@ impl Rows {
         Ok(())
     }
 
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    pub(crate) fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         let (statement, _) = Statement::prepare(&self.connection, sql, false).map_err(|e| e.with_statement(sql))?;
         let Some(statement) = statement else { return Ok(()) };
         statement.run_through(&self.connection, |row| each(row as &dyn Row)).map_err(|e| e.with_statement(sql))
     }
 
+    /// Runs statements without looking at results.
+    #[cfg(loaded)]
+    pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
+        self.connection.run(sql)
+    }
+
+    /// Ends the transaction, and begins another one.
+    #[cfg(loaded)]
+    pub(crate) fn commit_and_begin(&self) -> Result<(), EngineError> {
+        self.connection.run("COMMIT; BEGIN IMMEDIATE")
+    }
+
     /// Commits and closes.
-    fn finish(self) -> Result<(), EngineError> {
+    pub(crate) fn finish(self) -> Result<(), EngineError> {
         self.connection.run("COMMIT")
     }
 }

@@ -61,6 +61,10 @@ pub(crate) enum Found {
 /// The system's.
 pub(crate) fn look(library: Library, path: &Path, options: &Options) -> Result<Found, EngineError> {
     #[cfg(loaded)]
+    if library.is_berkeley_db() {
+        return crate::berkeley::look(path);
+    }
+    #[cfg(loaded)]
     if options.key.is_some() {
         return crate::encrypted::look(library, path, options);
     }

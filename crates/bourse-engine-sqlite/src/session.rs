@@ -100,7 +100,7 @@ impl SqliteSession {
     #[cold]
     fn prepare(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
         let slot = sql.slot();
-        let text = sql.render(&bourse_schema::SQLITE);
+        let text = sql.render(self.shared.library.dialect());
         let patience = self.patience();
         let mut attempt = 0;
         let (statement, tail) = loop {
@@ -384,7 +384,7 @@ impl Drop for SqliteSession {
 
 impl Session for SqliteSession {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::SQLITE
+        self.shared.library.dialect()
     }
 
     /// Every level is given as serializable: SQLite has no weaker one, and readers have a snapshot.

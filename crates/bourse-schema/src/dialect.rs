@@ -161,6 +161,9 @@ pub static SQLITE: Dialect = Dialect {
     ..Dialect::STANDARD
 };
 
+/// SQLite before version 3.8.2, which has no tables clustered by their key.
+pub static OLD_SQLITE: Dialect = Dialect { clustered: "", catalog: SQLITE_SCHEMA, ..SQLITE };
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,7 +24,7 @@ mod value;
 
 pub use catalog::{Catalog, Object, declared};
 pub use ddl::{create_index, create_table, drop_table, insert, orphans, without_foreign_keys};
-pub use dialect::{Dialect, SQLITE};
+pub use dialect::{Dialect, OLD_SQLITE, SQLITE};
 pub use field::{ColumnType, Field};
 pub use order::load_order;
 pub use row::{Batch, Rows, TableRow};

@@ -109,6 +109,22 @@ fn monetdb_statements_survive_a_rollback() {
 }
 
 #[test]
+fn monetdb_statements_survive_an_error_outside_of_a_transaction() {
+    let test = "conforms::monetdb_statements_survive_an_error_outside_of_a_transaction";
+    let Some(engine) = in_memory("jdbc+monetdb", test, "") else { return };
+    static ADD: Sql = Sql::new("INSERT INTO t VALUES (?1)");
+    let mut loader = engine.loader().unwrap();
+    loader.run("CREATE TABLE t (id BIGINT PRIMARY KEY)").unwrap();
+    loader.finish().unwrap();
+    let mut session = engine.session().unwrap();
+    for id in 0..3 {
+        session.execute(&ADD, Params::of(&[id.into()])).unwrap();
+        let refused = session.execute(&ADD, Params::of(&[id.into()])).unwrap_err();
+        assert!(!refused.message().contains("No prepared statement"), "{refused}");
+    }
+}
+
+#[test]
 fn it_describes_itself() {
     let Some(engine) = in_memory("jdbc+h2", "conforms::it_describes_itself", "") else { return };
     let description = engine.description().unwrap();

@@ -5,6 +5,7 @@
 //! not on this machine is skipped by name.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod berkeley;
 mod binding;
 mod encrypted;
 mod libsql;

@@ -1,6 +1,6 @@
 //! Libraries that can do less: older versions, and builds without something.
 
-use crate::{library, systems, target};
+use crate::{systems, target};
 use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Sql, Value};
 use bourse_engine_sqlite_lib::{SqliteEngine, open};
 use std::path::{Path, PathBuf};
@@ -103,22 +103,8 @@ fn a_version_that_is_too_old_is_refused() {
     assert!(message.contains("is SQLite 3.6.0, older than 3.7.6"), "{message}");
 }
 
-#[test]
-fn berkeley_db_sql_works_in_memory() {
-    let test = "berkeley_db_sql_works_in_memory";
-    let Some(library) = library("BOURSE_BERKELEY_DB_SQL", "libdb_sql-5.3.so", test) else { return };
-    let engine = open(&target(Path::new(":memory:"), &library, "")).unwrap();
-    assert!(engine.description().unwrap().version.starts_with("3.7.6"));
-    one_session_works(&engine);
-    let refused = open(&target(Path::new("x.db"), &library, "")).map(|_| ()).unwrap_err().to_string();
-    for words in ["cannot bear Bourse's mark", "no call ends Berkeley DB's waits", "'sqlite+lib::memory:' can be used"]
-    {
-        assert!(refused.contains(words), "{refused}");
-    }
-}
-
 /// What the conformance tests ask of several sessions, of the one that a database in a connection has.
-fn one_session_works(engine: &SqliteEngine) {
+pub(crate) fn one_session_works(engine: &SqliteEngine) {
     static ADD: Sql = Sql::new("INSERT INTO thing (id, name, bytes, size) VALUES (?1, ?2, ?3, ?4)");
     static ALL: Sql = Sql::new("SELECT id, name, bytes, size FROM thing ORDER BY id");
     static RENAME: Sql = Sql::new("UPDATE thing SET name = ?1 WHERE id < ?2");

@@ -116,9 +116,10 @@ pub(crate) fn usual_target(name: &str) -> String {
     usual.expect("the first engine is part of every build, and has files")
 }
 
-/// How a target's database is crashed, if it is in a file and its engine has such crashes.
+/// How a target's database is crashed, if it is in a file and its engine has such crashes; of one that is a folder no copy
+/// is crashed.
 pub(crate) fn crashes(target: &str) -> Option<&'static Crashes> {
-    location(target).ok()?.file()?;
+    location(target).ok()?.file().filter(|path| !path.is_dir())?;
     kind_of(target)?.crashes.as_ref()
 }
 

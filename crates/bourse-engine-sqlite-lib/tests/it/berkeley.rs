@@ -1,0 +1,133 @@
+//! Berkeley DB SQL: SQLite 3.7.6 over another store, whose databases are a file and a folder.
+
+use crate::other::one_session_works;
+use crate::tpce::RUN;
+use crate::{library, target};
+use bourse_engine::{Access, Durability, Engine, Isolation, Params, RowExt as _, SessionExt as _, Sql};
+use bourse_engine_sqlite_lib::{SqliteEngine, open};
+use bourse_testkit::{conformance, folders_conformance, records_conformance};
+use bourse_tpce_testkit::{Run, run_and_check, transactions_are_alike};
+use std::path::{Path, PathBuf};
+
+fn berkeley_db_sql(test: &str) -> Option<PathBuf> {
+    library("BOURSE_BERKELEY_DB_SQL", "libdb_sql-5.3.so", test)
+}
+
+fn in_folder(folder: &Path, library: &Path, query: &str) -> SqliteEngine {
+    open(&target(&folder.join("x"), library, query)).unwrap()
+}
+
+#[test]
+fn it_works_in_memory() {
+    let Some(library) = berkeley_db_sql("berkeley::it_works_in_memory") else { return };
+    let engine = open(&target(Path::new(":memory:"), &library, "")).unwrap();
+    assert!(engine.description().unwrap().version.starts_with("3.7.6"));
+    one_session_works(&engine);
+}
+
+#[test]
+fn it_conforms_in_a_folder() {
+    let Some(library) = berkeley_db_sql("berkeley::it_conforms_in_a_folder") else { return };
+    for query in ["", "sync=off&page_size=8192&threading=fullmutex"] {
+        conformance(&in_folder(tempfile::tempdir().unwrap().path(), &library, query));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(records_conformance(&in_folder(folder.path(), &library, "sync=off")), ["keys can be hashed"]);
+}
+
+#[test]
+fn folders_that_are_not_its_own_are_left_alone() {
+    let Some(library) = berkeley_db_sql("berkeley::folders_that_are_not_its_own_are_left_alone") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    folders_conformance(folder.path(), &|path| Box::new(open(&target(path, &library, "")).unwrap()));
+}
+
+#[test]
+fn what_is_sqlites_alone_is_refused() {
+    let Some(library) = berkeley_db_sql("berkeley::what_is_sqlites_alone_is_refused") else { return };
+    for setting in ["journal=wal", "journal=delete", "mmap=1MiB", "writers=sqlite", "disk=lossy", "locking=exclusive"] {
+        let refused = open(&target(Path::new("x"), &library, setting)).map(|_| ()).unwrap_err().to_string();
+        assert!(
+            refused.contains(&format!("'{setting}' cannot be used")) && refused.contains("its own way"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn its_durability_is_its_logs() {
+    let Some(library) = berkeley_db_sql("berkeley::its_durability_is_its_logs") else { return };
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (query, class) in
+        [("", Durability::Durable), ("sync=normal", Durability::Consistent), ("sync=off", Durability::Volatile)]
+    {
+        let engine = in_folder(folder.path(), &library, query);
+        assert_eq!(engine.description().unwrap().durability, class, "{query}");
+    }
+}
+
+static ADD: Sql = Sql::new("INSERT INTO thing VALUES (?1)");
+static COUNT: Sql = Sql::new("SELECT count(*) FROM thing");
+
+fn count(session: &mut dyn bourse_engine::Session) -> i64 {
+    session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap().unwrap()
+}
+
+/// Without versions of pages the reader would wait for the writer, and for ever in one thread.
+#[test]
+fn a_reader_goes_on_beside_the_writer() {
+    let Some(library) = berkeley_db_sql("berkeley::a_reader_goes_on_beside_the_writer") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let engine = in_folder(folder.path(), &library, "");
+    assert!(engine.capabilities().snapshots);
+    let (mut writer, mut reader) = (engine.session().unwrap(), engine.session().unwrap());
+    writer.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY)", &[]).unwrap();
+    writer.begin(Isolation::Serializable, Access::Write).unwrap();
+    writer.execute(&ADD, Params::of(&[1.into()])).unwrap();
+    assert_eq!(count(&mut *reader), 0);
+    reader.begin(Isolation::Serializable, Access::Read).unwrap();
+    assert_eq!(count(&mut *reader), 0);
+    writer.commit().unwrap();
+    writer.execute(&ADD, Params::of(&[2.into()])).unwrap();
+    assert_eq!(count(&mut *reader), 0, "it sees what was there when it began");
+    reader.commit().unwrap();
+    assert_eq!(count(&mut *reader), 2);
+}
+
+#[test]
+fn a_snapshot_is_put_back_with_its_log() {
+    let Some(library) = berkeley_db_sql("berkeley::a_snapshot_is_put_back_with_its_log") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let engine = in_folder(folder.path(), &library, "sync=off");
+    let mut session = engine.session().unwrap();
+    session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY)", &[]).unwrap();
+    assert!(engine.snapshot().is_err(), "a session is open");
+    drop(session);
+    let snapshot = engine.snapshot().unwrap();
+    for round in 0..3 {
+        let mut session = engine.session().unwrap();
+        assert_eq!(count(&mut *session), 0, "round {round}");
+        for id in 0..100 {
+            session.execute(&ADD, Params::of(&[id.into()])).unwrap();
+        }
+        drop(session);
+        snapshot.restore().unwrap();
+    }
+    assert_eq!(engine.integrity_check().unwrap(), Some(vec![]));
+    drop(snapshot);
+    assert_eq!(engine.leftovers().unwrap(), None);
+}
+
+#[test]
+fn the_workload_runs_and_reconciles() {
+    let Some(library) = berkeley_db_sql("berkeley::the_workload_runs_and_reconciles") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    run_and_check(&in_folder(folder.path(), &library, "sync=off"), Run { sessions: 3, ..RUN }, |_| {});
+}
+
+#[test]
+fn two_hundred_transactions_are_alike() {
+    let Some(library) = berkeley_db_sql("berkeley::two_hundred_transactions_are_alike") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    transactions_are_alike(&in_folder(folder.path(), &library, "sync=off"), 200);
+}

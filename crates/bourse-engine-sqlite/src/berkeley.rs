@@ -1,0 +1,169 @@
+//! Databases of Berkeley DB SQL: SQLite's SQL over another store, which is a file and, beside it, a folder with the log and the
+//! shared memory.
+//!
+//! So that both bear one mark and go one way, they are in a folder of ours, as the databases of other engines that are folders:
+//! `PATH/db/database` and `PATH/db/database-journal`. The log names the database by its name in the folder, which stays the same
+//! when the folder is renamed.
+
+use crate::connection::Connection;
+use crate::ffi::Library;
+use crate::loader::Rows;
+use crate::mark::Found;
+use crate::options::{Options, Sync};
+use crate::session::Shared;
+use crate::source::Source;
+use bourse_engine::{
+    Batch, Durability, EachRow, EngineError, FileOwner, FileUse, FolderParts, Loader, MayLose, TargetFolder,
+    remove_folder, sync_folder,
+};
+use std::ffi::CStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What it says that it was compiled with.
+const COMPILED_WITH: &CStr = c"BERKELEY_DB";
+/// The database's file in its folder.
+const FILE: &str = "database";
+/// Rows of a load after which it commits: all locks of a transaction have to fit into memory.
+const ROWS: usize = 20_000;
+
+/// The settings that a database of it in a file takes.
+pub(crate) const SETTINGS: [&str; 11] = [
+    "sync",
+    "page_size",
+    "cache",
+    "busy_timeout",
+    "foreign_keys",
+    "checks",
+    "temp_store",
+    "threading",
+    "statement_cache",
+    "stable_plans",
+    "library",
+];
+
+impl Library {
+    /// Whether it is Berkeley DB's.
+    pub(crate) fn is_berkeley_db(self) -> bool {
+        self.is_compiled_with(COMPILED_WITH)
+    }
+}
+
+/// The parts of the folder that a database is.
+pub(crate) fn parts(root: &Path) -> FolderParts {
+    FolderParts::of(root, |folder| FileUse::unless_used(&file_in(folder), || ()).is_none())
+}
+
+/// The database's file in its folder.
+pub(crate) fn file_in(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
+/// Whether a file's name is that of a log.
+pub(crate) fn is_log(name: &str) -> bool {
+    name.starts_with("log.")
+}
+
+/// As [`look`](crate::mark::look): a database is known by the mark in the folder that it is.
+pub(crate) fn look(file: &Path) -> Result<Found, EngineError> {
+    let root = file.parent().and_then(Path::parent).unwrap_or(file);
+    Ok(match TargetFolder::look(root)? {
+        FileOwner::Nobody(_) => Found::Nothing,
+        FileOwner::Ours(_) if !file.exists() => Found::Nothing,
+        FileOwner::Ours(_) => Found::Ours { has_log: true },
+        FileOwner::Foreign(why) => Found::Foreign(why),
+    })
+}
+
+/// Makes and marks the folder, with room for a database in it.
+pub(crate) fn make(parts: &FolderParts) -> Result<(), EngineError> {
+    TargetFolder::open(parts.root())?;
+    made(&parts.database())
+}
+
+fn made(folder: &Path) -> Result<(), EngineError> {
+    fs::create_dir_all(folder).map_err(|e| EngineError::io("create", folder, &e))
+}
+
+/// Lets a connection that was just opened see what was committed when its transaction began: it waits for no writer, and no
+/// writer for it.
+pub(crate) fn read_beside_the_writer(connection: &Connection) -> Result<(), EngineError> {
+    // All connections of a process have one environment, in which versions of pages are kept or not.
+    if connection.text_of("PRAGMA multiversion")? != "1" {
+        connection.run("PRAGMA multiversion = ON")?;
+    }
+    connection.run("PRAGMA snapshot_isolation = ON")
+}
+
+/// What an acknowledged commit survives, why, and what power loss may take in the class `consistent`.
+pub(crate) fn durability(sync: Sync) -> (Durability, String, MayLose) {
+    let (class, why) = match sync {
+        Sync::Off => (Durability::Volatile, "the log stays in the memory of the process until that is full"),
+        Sync::Normal => (Durability::Consistent, "the log is written at each commit, and made durable at checkpoints"),
+        Sync::Full | Sync::Extra => (Durability::Durable, "the log is made durable at each commit"),
+    };
+    (class, format!("sync={}: {why}", sync.word()), MayLose::SinceCheckpoint)
+}
+
+/// Builds a database in the folder `loading`, then renames it.
+pub(crate) struct FolderLoader {
+    parts: FolderParts,
+    /// `None` once finished.
+    rows: Option<Rows>,
+    /// Rows since the last commit.
+    uncommitted: usize,
+}
+
+impl FolderLoader {
+    pub(crate) fn new(parts: &FolderParts, options: &Options, shared: &Shared) -> Result<Self, EngineError> {
+        TargetFolder::open(parts.root())?;
+        parts.make_room()?;
+        let loading = parts.loading();
+        made(&loading)?;
+        let rows = Rows::alone(&Source::file(shared.library, &file_in(&loading), true)?, options, shared)?;
+        Ok(Self { parts: parts.clone(), rows: Some(rows), uncommitted: 0 })
+    }
+
+    fn rows(&mut self) -> &mut Rows {
+        self.rows.as_mut().expect("a finished loader is gone")
+    }
+
+    /// Ends the transaction, and begins another one.
+    fn commit(&mut self) -> Result<(), EngineError> {
+        self.uncommitted = 0;
+        self.rows().commit_and_begin()
+    }
+}
+
+impl Loader for FolderLoader {
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.rows().run(sql)?;
+        self.commit()
+    }
+
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+        self.rows().insert(batch)?;
+        self.uncommitted += batch.len();
+        if self.uncommitted < ROWS { Ok(()) } else { self.commit() }
+    }
+
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.rows().query(sql, each)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        // Closing writes everything back.
+        self.rows.take().expect("a finished loader is gone").finish()?;
+        let loading = self.parts.loading();
+        sync_folder(&loading)?;
+        self.parts.replace(&loading)
+    }
+}
+
+impl Drop for FolderLoader {
+    fn drop(&mut self) {
+        self.rows = None;
+        // What stays is told as left over, and removed by the next load.
+        let _ = remove_folder(&self.parts.loading());
+    }
+}

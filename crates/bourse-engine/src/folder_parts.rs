@@ -1,0 +1,148 @@
+//! A folder of ours with a database in a folder of its own, and beside it what loads and copies are made in.
+
+use crate::{EngineError, ErrorKind, Snapshot, copy_file, remove_folder, sync_folder, sync_names};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Made beside a database: one that is being loaded, one that is about to go, copies.
+const LOADING: &str = "loading";
+const REPLACED: &str = "replaced";
+const SNAPSHOT: &str = "snapshot";
+const RESTORED: &str = "restored";
+
+/// The parts of such a folder. The database is replaced by renaming another folder to its name, so it is the old one or the new
+/// one, whole.
+#[derive(Debug, Clone)]
+pub struct FolderParts {
+    root: PathBuf,
+    /// Whether this process has the database in that folder open.
+    is_open: fn(&Path) -> bool,
+}
+
+impl FolderParts {
+    /// The parts of a folder, which need not exist; `is_open` says whether this process has the database in a folder open.
+    pub fn of(root: impl Into<PathBuf>, is_open: fn(&Path) -> bool) -> Self {
+        Self { root: root.into(), is_open }
+    }
+
+    /// The whole folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The folder of the database.
+    pub fn database(&self) -> PathBuf {
+        self.root.join("db")
+    }
+
+    /// The folder in which a database is loaded.
+    pub fn loading(&self) -> PathBuf {
+        self.root.join(LOADING)
+    }
+
+    /// What killed processes have left.
+    pub fn leftovers(&self) -> Vec<PathBuf> {
+        let all = [LOADING, REPLACED, SNAPSHOT, RESTORED].map(|name| self.root.join(name));
+        all.into_iter().filter(|path| path.exists()).collect()
+    }
+
+    /// Makes room for a load: removes what killed loads have left.
+    ///
+    /// # Errors
+    /// The system's; [`Conflict`](ErrorKind::Conflict) if this process is loading there.
+    pub fn make_room(&self) -> Result<(), EngineError> {
+        self.refuse_use_of(&self.loading())?;
+        self.leftovers().iter().filter(|left| !left.ends_with(SNAPSHOT)).try_for_each(|left| remove_folder(left))
+    }
+
+    /// Refuses to go on while this process has the database open.
+    ///
+    /// # Errors
+    /// [`Conflict`](ErrorKind::Conflict).
+    pub fn refuse_use(&self) -> Result<(), EngineError> {
+        self.refuse_use_of(&self.database())
+    }
+
+    fn refuse_use_of(&self, folder: &Path) -> Result<(), EngineError> {
+        if !(self.is_open)(folder) {
+            return Ok(());
+        }
+        let words = format!("{} is in use: a session of this process has it open", folder.display());
+        Err(EngineError::new(ErrorKind::Conflict, words))
+    }
+
+    /// Puts a database that is whole, in a folder of its own beside it, in the place of the one that is there.
+    ///
+    /// # Errors
+    /// The system's; [`Conflict`](ErrorKind::Conflict) if this process has the database open.
+    pub fn replace(&self, with: &Path) -> Result<(), EngineError> {
+        let (database, replaced) = (self.database(), self.root.join(REPLACED));
+        self.refuse_use()?;
+        remove_folder(&replaced)?;
+        let renamed = |from: &Path, to: &Path| fs::rename(from, to).map_err(|e| EngineError::io("rename", from, &e));
+        if database.exists() {
+            renamed(&database, &replaced)?;
+        }
+        renamed(with, &database)?;
+        sync_names(&self.root)?;
+        remove_folder(&replaced)
+    }
+
+    /// Copies the database, which nobody may have open.
+    ///
+    /// # Errors
+    /// The system's; [`Conflict`](ErrorKind::Conflict) if this process has it open.
+    pub fn copy(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        self.refuse_use()?;
+        let copied = FolderCopy { parts: self.clone() };
+        copy(&self.database(), &self.root.join(SNAPSHOT))?;
+        Ok(Box::new(copied))
+    }
+}
+
+/// A copy beside a database.
+struct FolderCopy {
+    parts: FolderParts,
+}
+
+impl Snapshot for FolderCopy {
+    fn how(&self) -> &str {
+        "copied"
+    }
+
+    fn restore(&self) -> Result<(), EngineError> {
+        self.parts.refuse_use()?;
+        let restored = self.parts.root.join(RESTORED);
+        copy(&self.parts.root.join(SNAPSHOT), &restored)?;
+        self.parts.replace(&restored)
+    }
+}
+
+impl Drop for FolderCopy {
+    fn drop(&mut self) {
+        // What stays is told as left over.
+        let _ = remove_folder(&self.parts.root.join(SNAPSHOT));
+    }
+}
+
+/// Copies a folder with all that is in it to a place that is emptied before.
+fn copy(from: &Path, to: &Path) -> Result<(), EngineError> {
+    remove_folder(to)?;
+    copy_into(from, to)?;
+    // What a copy leaves to be written later would be written while a round is measured.
+    sync_folder(to)
+}
+
+fn copy_into(from: &Path, to: &Path) -> Result<(), EngineError> {
+    fs::create_dir(to).map_err(|e| EngineError::io("create", to, &e))?;
+    for entry in fs::read_dir(from).map_err(|e| EngineError::io("read", from, &e))? {
+        let entry = entry.map_err(|e| EngineError::io("read", from, &e))?;
+        let (path, copied) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_into(&path, &copied)?;
+        } else {
+            copy_file(&path, &copied)?;
+        }
+    }
+    Ok(())
+}
