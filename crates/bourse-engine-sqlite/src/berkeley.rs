@@ -7,7 +7,7 @@
 
 use crate::connection::Connection;
 use crate::ffi::Library;
-use crate::loader::Rows;
+use crate::loader::{CACHE_BYTES, Rows};
 use crate::mark::Found;
 use crate::options::{Options, Sync};
 use crate::session::Shared;
@@ -76,13 +76,24 @@ pub(crate) fn look(file: &Path) -> Result<Found, EngineError> {
 }
 
 /// Makes and marks the folder, with room for a database in it.
-pub(crate) fn make(parts: &FolderParts) -> Result<(), EngineError> {
+pub(crate) fn make(parts: &FolderParts, options: &Options) -> Result<(), EngineError> {
     TargetFolder::open(parts.root())?;
-    made(&parts.database())
+    make_room(&parts.database(), options.cache_bytes)
 }
 
-fn made(folder: &Path) -> Result<(), EngineError> {
-    fs::create_dir_all(folder).map_err(|e| EngineError::io("create", folder, &e))
+/// Makes the folders of a database, which whoever opens it first gives a page cache of that size.
+fn make_room(folder: &Path, cache_bytes: u64) -> Result<(), EngineError> {
+    let journal = journal_in(folder);
+    fs::create_dir_all(&journal).map_err(|e| EngineError::io("create", &journal, &e))?;
+    // The pragma that sets it opens the database first.
+    let config = journal.join("DB_CONFIG");
+    let (gib, rest) = (cache_bytes >> 30, cache_bytes & ((1 << 30) - 1));
+    fs::write(&config, format!("set_cachesize {gib} {rest} 1\n")).map_err(|e| EngineError::io("write", &config, &e))
+}
+
+/// The folder with the log and the shared memory of the database in a folder.
+fn journal_in(folder: &Path) -> PathBuf {
+    folder.join(format!("{FILE}-journal"))
 }
 
 /// Lets a connection that was just opened see what was committed when its transaction began: it waits for no writer, and no
@@ -93,6 +104,17 @@ pub(crate) fn read_beside_the_writer(connection: &Connection) -> Result<(), Engi
         connection.run("PRAGMA multiversion = ON")?;
     }
     connection.run("PRAGMA snapshot_isolation = ON")
+}
+
+/// Removes the shared memory of a database that nobody has open: whoever opens it next makes it anew, as large as its settings say.
+fn forget_memory(folder: &Path) -> Result<(), EngineError> {
+    let journal = journal_in(folder);
+    let Ok(entries) = fs::read_dir(&journal) else { return Ok(()) };
+    for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("__db.")) {
+        let path = entry.path();
+        fs::remove_file(&path).map_err(|e| EngineError::io("remove", &path, &e))?;
+    }
+    Ok(())
 }
 
 /// What an acknowledged commit survives, why, and what power loss may take in the class `consistent`.
@@ -112,6 +134,8 @@ pub(crate) struct FolderLoader {
     rows: Option<Rows>,
     /// Rows since the last commit.
     uncommitted: usize,
+    /// The page cache of the database once it is loaded.
+    cache_bytes: u64,
 }
 
 impl FolderLoader {
@@ -119,9 +143,9 @@ impl FolderLoader {
         TargetFolder::open(parts.root())?;
         parts.make_room()?;
         let loading = parts.loading();
-        made(&loading)?;
+        make_room(&loading, options.cache_bytes.max(CACHE_BYTES))?;
         let rows = Rows::alone(&Source::file(shared.library, &file_in(&loading), true)?, options, shared)?;
-        Ok(Self { parts: parts.clone(), rows: Some(rows), uncommitted: 0 })
+        Ok(Self { parts: parts.clone(), rows: Some(rows), uncommitted: 0, cache_bytes: options.cache_bytes })
     }
 
     fn rows(&mut self) -> &mut Rows {
@@ -155,6 +179,8 @@ impl Loader for FolderLoader {
         // Closing writes everything back.
         self.rows.take().expect("a finished loader is gone").finish()?;
         let loading = self.parts.loading();
+        forget_memory(&loading)?;
+        make_room(&loading, self.cache_bytes)?;
         sync_folder(&loading)?;
         self.parts.replace(&loading)
     }

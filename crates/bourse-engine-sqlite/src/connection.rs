@@ -114,7 +114,7 @@ impl Connection {
     ) -> Result<Self, EngineError> {
         let this = Self::open(source, options, waits)?;
         this.run(&format!("PRAGMA mmap_size = {}", options.mmap_bytes))?;
-        this.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes / 1_024))?;
+        this.set_cache(options.cache_bytes, options)?;
         this.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;
         Ok(this)
     }
@@ -127,6 +127,16 @@ impl Connection {
             return self.run(&format!("PRAGMA user_version = {APPLICATION_ID}"));
         }
         self.run(&format!("PRAGMA application_id = {APPLICATION_ID}"))
+    }
+
+    /// Gives it a page cache.
+    pub(crate) fn set_cache(&self, bytes: u64, options: &Options) -> Result<(), EngineError> {
+        #[cfg(loaded)]
+        if self.library.counts_caches_in_pages() {
+            return self.run(&format!("PRAGMA cache_size = {}", bytes / u64::from(options.page_size)));
+        }
+        let _ = options;
+        self.run(&format!("PRAGMA cache_size = -{}", bytes / 1_024))
     }
 
     /// Puts all settings of a target in force.
@@ -158,7 +168,7 @@ impl Connection {
             self.run(&format!("PRAGMA wal_autocheckpoint = {}", options.autocheckpoint_pages))?;
         }
         self.run(&format!("PRAGMA synchronous = {}", options.sync.word()))?;
-        self.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes / 1_024))?;
+        self.set_cache(options.cache_bytes, options)?;
         self.run(&format!("PRAGMA foreign_keys = {}", on(options.foreign_keys)))?;
         self.run(&format!("PRAGMA ignore_check_constraints = {}", on(!options.checks)))?;
         self.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;

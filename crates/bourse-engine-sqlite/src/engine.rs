@@ -253,7 +253,7 @@ impl SqliteEngine {
         };
         #[cfg(loaded)]
         if let Some(parts) = self.parts.as_ref().filter(|_| is_new) {
-            crate::berkeley::make(parts)?;
+            crate::berkeley::make(parts, options)?;
         }
         if matches!(self.access, Access::ReadOnly { .. }) {
             return Connection::open_to_read(&source, options, &self.shared.waits).map(LentConnection::from);

@@ -316,6 +316,11 @@ impl Library {
         if self.number() >= CLUSTERS { &bourse_schema::SQLITE } else { &bourse_schema::OLD_SQLITE }
     }
 
+    /// Whether `PRAGMA cache_size` takes pages alone: a number below zero is one of KiB since version 3.7.10.
+    pub(crate) fn counts_caches_in_pages(self) -> bool {
+        self.number() < 3_007_010
+    }
+
     /// Whether several threads may call it at once.
     pub(crate) fn is_threadsafe(self) -> bool {
         self.0.is_threadsafe

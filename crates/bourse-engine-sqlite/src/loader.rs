@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Page cache while loading, unless the target asks for more: index pages that do not fit are written twice.
-const CACHE_BYTES: u64 = 256 << 20;
+pub(crate) const CACHE_BYTES: u64 = 256 << 20;
 
 /// Rows on their way in through one connection, in one transaction.
 pub(crate) struct Rows {
@@ -41,7 +41,7 @@ impl Rows {
         connection.run(&format!("PRAGMA page_size = {}", options.page_size))?;
         // Written at once, in a transaction of its own, so that a load that is killed leaves a file that is known as ours.
         connection.mark()?;
-        connection.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes.max(CACHE_BYTES) / 1_024))?;
+        connection.set_cache(options.cache_bytes.max(CACHE_BYTES), options)?;
         connection.run(&format!("PRAGMA ignore_check_constraints = {}", if options.checks { "OFF" } else { "ON" }))?;
         Self::begin(connection.into())
     }

@@ -5,7 +5,9 @@ use crate::tpce::RUN;
 use crate::{library, target};
 use bourse_engine::{Access, Durability, Engine, Isolation, Params, RowExt as _, SessionExt as _, Sql};
 use bourse_engine_sqlite_lib::{SqliteEngine, open};
-use bourse_testkit::{conformance, folders_conformance, records_conformance};
+use bourse_testkit::{
+    conformance, folders_conformance, records_conformance, rounds_begin_alike, what_is_in_use_is_not_replaced,
+};
 use bourse_tpce_testkit::{Run, run_and_check, transactions_are_alike};
 use std::path::{Path, PathBuf};
 
@@ -95,27 +97,12 @@ fn a_reader_goes_on_beside_the_writer() {
 }
 
 #[test]
-fn a_snapshot_is_put_back_with_its_log() {
-    let Some(library) = berkeley_db_sql("berkeley::a_snapshot_is_put_back_with_its_log") else { return };
+fn copies_are_the_database_as_it_was() {
+    let Some(library) = berkeley_db_sql("berkeley::copies_are_the_database_as_it_was") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let engine = in_folder(folder.path(), &library, "sync=off");
-    let mut session = engine.session().unwrap();
-    session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY)", &[]).unwrap();
-    assert!(engine.snapshot().is_err(), "a session is open");
-    drop(session);
-    let snapshot = engine.snapshot().unwrap();
-    for round in 0..3 {
-        let mut session = engine.session().unwrap();
-        assert_eq!(count(&mut *session), 0, "round {round}");
-        for id in 0..100 {
-            session.execute(&ADD, Params::of(&[id.into()])).unwrap();
-        }
-        drop(session);
-        snapshot.restore().unwrap();
-    }
-    assert_eq!(engine.integrity_check().unwrap(), Some(vec![]));
-    drop(snapshot);
-    assert_eq!(engine.leftovers().unwrap(), None);
+    let at = |name: &str| open(&target(&folder.path().join(name), &library, "sync=off")).unwrap();
+    rounds_begin_alike(&at("copied"));
+    what_is_in_use_is_not_replaced(&at("used"));
 }
 
 #[test]
@@ -130,4 +117,25 @@ fn two_hundred_transactions_are_alike() {
     let Some(library) = berkeley_db_sql("berkeley::two_hundred_transactions_are_alike") else { return };
     let folder = tempfile::tempdir().unwrap();
     transactions_are_alike(&in_folder(folder.path(), &library, "sync=off"), 200);
+}
+
+/// One transaction with more than the 8 MB of pages that Berkeley DB has room for by itself.
+#[test]
+fn a_large_transaction_fits_into_the_cache_of_the_target() {
+    let Some(library) = berkeley_db_sql("berkeley::a_large_transaction_fits_into_the_cache_of_the_target") else {
+        return;
+    };
+    static ADD: Sql = Sql::new("INSERT INTO thing VALUES (?1, zeroblob(2000))");
+    let folder = tempfile::tempdir().unwrap();
+    let engine = in_folder(folder.path(), &library, "sync=off&cache=64MiB");
+    let mut loader = engine.loader().unwrap();
+    loader.run("CREATE TABLE thing (id INTEGER PRIMARY KEY, bytes BLOB)").unwrap();
+    loader.finish().unwrap();
+    let mut session = engine.session().unwrap();
+    session.begin(Isolation::Serializable, Access::Write).unwrap();
+    for id in 0..10_000 {
+        session.execute(&ADD, Params::of(&[id.into()])).unwrap();
+    }
+    session.commit().unwrap();
+    assert_eq!(count(&mut *session), 10_000);
 }
