@@ -59,7 +59,8 @@ pub fn mean(rates: &[f64]) -> Option<SeriesMean> {
     let value = means.iter().sum::<f64>() / means.len() as f64;
     let is_told = means.len() >= BATCHES && batch as f64 >= LENGTHS * autocorrelation;
     let interval = is_told.then(|| Interval { level: LEVEL, ..interval_of(&means, value, LOOK_LEVEL) });
-    let needs = BATCHES as f64 * LENGTHS * autocorrelation;
+    // Batches are whole values long.
+    let needs = BATCHES as f64 * (LENGTHS * autocorrelation).ceil();
     Some(SeriesMean { mean: Estimate { value, interval }, autocorrelation, batch, batches: means.len(), needs })
 }
 
@@ -119,6 +120,27 @@ mod tests {
             }
         }
         counts.map(|(told, held)| (told, f64::from(held) / f64::from(told.max(1))))
+    }
+
+    #[test]
+    fn a_mean_without_an_interval_needs_more_values_than_there_are() {
+        let mut random = SplitMix::new(11);
+        for share in [0.0_f64, 0.3, 0.5, 0.7, 0.9] {
+            let mut off = random.normal();
+            for length in 1..=120 {
+                let mut next = || {
+                    off = share * off + (1.0 - share * share).sqrt() * random.normal();
+                    100.0 + off
+                };
+                let values: Vec<f64> = (0..length).map(|_| next()).collect();
+                let found = mean(&values).unwrap();
+                assert_eq!(
+                    found.mean.interval.is_none(),
+                    found.needs > length as f64,
+                    "{length} of {share}: {found:?}"
+                );
+            }
+        }
     }
 
     #[test]
