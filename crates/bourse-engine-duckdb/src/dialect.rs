@@ -7,15 +7,10 @@ use bourse_schema::{Catalog, ColumnType, Dialect};
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "duckdb",
     physical: |domain| match domain {
-        ColumnType::Ident | ColumnType::Count => "BIGINT".to_owned(),
-        ColumnType::Integer => "INTEGER".to_owned(),
-        ColumnType::Small => "SMALLINT".to_owned(),
-        ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
-        ColumnType::Bool => "BOOLEAN".to_owned(),
-        ColumnType::Date => "DATE".to_owned(),
         ColumnType::Timestamp => "TIMESTAMP".to_owned(),
         ColumnType::Text(_) => "VARCHAR".to_owned(),
         ColumnType::Lob(_) => "BLOB".to_owned(),
+        other => (Dialect::STANDARD.physical)(other),
     },
     assigned_key: "",
     lobs_last: false,

@@ -7,16 +7,12 @@ use bourse_schema::{Catalog, ColumnType, Dialect};
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "firebird",
     physical: |domain| match domain {
-        ColumnType::Ident | ColumnType::Count => "BIGINT".to_owned(),
-        ColumnType::Integer => "INTEGER".to_owned(),
-        ColumnType::Small => "SMALLINT".to_owned(),
         ColumnType::Decimal { precision, scale } => format!("NUMERIC({precision},{scale})"),
-        ColumnType::Bool => "BOOLEAN".to_owned(),
-        ColumnType::Date => "DATE".to_owned(),
         ColumnType::Timestamp => "TIMESTAMP".to_owned(),
         ColumnType::Text(width) => format!("VARCHAR({width}) CHARACTER SET ISO8859_1"),
         ColumnType::Lob(width) if width <= 4_096 => format!("VARCHAR({width}) CHARACTER SET OCTETS"),
         ColumnType::Lob(_) => "BLOB".to_owned(),
+        other => (Dialect::STANDARD.physical)(other),
     },
     lobs_last: false,
     drop_if_exists: false,

@@ -6,15 +6,12 @@ use bourse_schema::{Catalog, ColumnType, Dialect};
 pub static DIALECT: Dialect = Dialect {
     name: "mysql",
     physical: |domain| match domain {
-        ColumnType::Ident | ColumnType::Count => "BIGINT".to_owned(),
         ColumnType::Integer => "INT".to_owned(),
-        ColumnType::Small => "SMALLINT".to_owned(),
-        ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
         ColumnType::Bool => "TINYINT(1)".to_owned(),
-        ColumnType::Date => "DATE".to_owned(),
         ColumnType::Timestamp => "DATETIME(3)".to_owned(),
         ColumnType::Text(width) => format!("VARCHAR({width}) CHARACTER SET latin1 COLLATE latin1_bin"),
         ColumnType::Lob(_) => "MEDIUMBLOB".to_owned(),
+        other => (Dialect::STANDARD.physical)(other),
     },
     assigned_key: " PRIMARY KEY AUTO_INCREMENT",
     check_booleans: true,
