@@ -47,8 +47,7 @@ pub(super) fn round(
     }
     // A server ends a round by checking it, whoever looks at the figures.
     let is_server = database.system.checks_itself();
-    let has_latency = job.latency.is_some() && !is_server && !request.is_probe && failure.is_none() && !ran.interrupted;
-    if has_latency {
+    if !is_server && !request.is_probe && failure.is_none() && !ran.interrupted {
         failure = latency(database, target, job, &options, context, label, &mut ran)?;
     }
     if failure.is_none() && (is_server || !request.is_probe) {
