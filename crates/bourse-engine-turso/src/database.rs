@@ -82,7 +82,9 @@ impl Database {
     }
 
     fn of_file(path: &Path, options: Options, counts: &Counts, flags: OpenFlags) -> Result<Arc<Self>, EngineError> {
-        let Some(text) = path.to_str() else {
+        // Of a relative path Turso spells its log's name in two ways.
+        let absolute = std::path::absolute(path).map_err(|e| EngineError::io("resolve", path, &e))?;
+        let Some(text) = absolute.to_str() else {
             return Err(EngineError::unsupported(format!("{}: Turso takes no path that is not UTF-8", path.display())));
         };
         let used = FileUse::begin(path, "turso")?;
