@@ -42,6 +42,7 @@ const RUNNING: EngineKind = EngineKind {
     example: "galera://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
     in_process: None,
     starts_s: None,
+    loads_rows_s: Some(70_000),
     version: || Ok("client".to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("galera", &Options::DEFAULT),

@@ -10,6 +10,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
     in_process: Some(InProcess { file_ending: Some("fastdb"), memory: false, variant_of: None, is_asked_for: false }),
     starts_s: None,
+    loads_rows_s: None,
     version: || {
         let found = info(None).map_err(|error| error.to_string())?;
         Ok(format!("library {}", found.path.display()))

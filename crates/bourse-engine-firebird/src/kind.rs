@@ -10,6 +10,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     example: "firebird:PATH?sync=full&lock_timeout=1s",
     in_process: Some(InProcess { file_ending: Some("fdb"), memory: false, variant_of: None, is_asked_for: false }),
     starts_s: None,
+    loads_rows_s: Some(85_000),
     version: || {
         let found = info(None).map_err(|error| error.to_string())?;
         Ok(format!("{}, library {}", found.version, found.path.display()))

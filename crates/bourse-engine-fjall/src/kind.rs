@@ -10,6 +10,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     example: "fjall:PATH?persist=sync_data",
     in_process: Some(InProcess { file_ending: Some("fjall"), memory: false, variant_of: None, is_asked_for: false }),
     starts_s: None,
+    loads_rows_s: None,
     version: || Ok(version().to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("fjall", &Options::DEFAULT),

@@ -12,6 +12,7 @@ pub static KINDS: &[EngineKind] = &[
         example: "jdbc+h2:PATH?jar=FILE&heap=1GiB, jdbc+h2::memory:",
         version: || version("jdbc+h2"),
         options: || options("jdbc+h2"),
+        loads_rows_s: Some(62_000),
         ..with_files("h2")
     },
     EngineKind {
@@ -20,6 +21,7 @@ pub static KINDS: &[EngineKind] = &[
         example: "jdbc+hsqldb:PATH?jar=FILE&write_delay=0ms, jdbc+hsqldb::memory:",
         version: || version("jdbc+hsqldb"),
         options: || options("jdbc+hsqldb"),
+        loads_rows_s: Some(14_000),
         ..with_files("hsqldb")
     },
     EngineKind {
@@ -28,6 +30,7 @@ pub static KINDS: &[EngineKind] = &[
         example: "jdbc+derby:PATH?jar=FOLDER, jdbc+derby::memory:",
         version: || version("jdbc+derby"),
         options: || options("jdbc+derby"),
+        loads_rows_s: Some(22_000),
         ..with_files("derby")
     },
     EngineKind {
@@ -53,6 +56,7 @@ const fn with_files(file_ending: &'static str) -> EngineKind {
             is_asked_for: false,
         }),
         starts_s: None,
+        loads_rows_s: None,
         version: || Ok(String::new()),
         available: |target| info(target).map(drop).map_err(|error| error.to_string()),
         options: Vec::new,

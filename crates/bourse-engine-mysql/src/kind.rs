@@ -44,6 +44,7 @@ const RUNNING: EngineKind = EngineKind {
     example: "mysql://USER@HOST:PORT/DATABASE, mysql://USER@HOST,HOST/DATABASE",
     in_process: None,
     starts_s: None,
+    loads_rows_s: Some(70_000),
     version: || Ok("client".to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("mysql", &Options::DEFAULT),

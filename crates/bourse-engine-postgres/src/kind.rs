@@ -29,6 +29,7 @@ const RUNNING: EngineKind = EngineKind {
     example: "postgres://USER@HOST:PORT/DATABASE, postgres://USER@HOST,HOST/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
     in_process: None,
     starts_s: None,
+    loads_rows_s: Some(70_000),
     version: || Ok("client".to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("postgres", &Options::DEFAULT),

@@ -16,6 +16,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
         is_asked_for: cfg!(loaded),
     }),
     starts_s: None,
+    loads_rows_s: Some(700_000),
     version,
     available,
     options: || GRAMMAR.help(SCHEME, &Options::FILE),

@@ -17,6 +17,8 @@ pub struct EngineKind {
     pub in_process: Option<InProcess>,
     /// What a private server or cluster of it takes to start on two cores, about, in seconds; none of an engine that starts none.
     pub starts_s: Option<u64>,
+    /// Rows of a hundred bytes that it loads in a second on two cores, about; none of an engine that loads no tables.
+    pub loads_rows_s: Option<u64>,
     /// Its version on this machine, or why it cannot run: what is missing, and which package has it.
     pub version: fn() -> Result<String, String>,
     /// Whether what a target needs is on this machine, which the target itself may name: a library, a server.

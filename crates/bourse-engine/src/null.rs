@@ -11,6 +11,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     example: "null:",
     in_process: None,
     starts_s: None,
+    loads_rows_s: None,
     version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
     available: |_| Ok(()),
     options: Vec::new,

@@ -230,6 +230,11 @@ pub(crate) fn starts_s(target: &str) -> u64 {
     kind_of(target).and_then(|kind| kind.starts_s).unwrap_or(0)
 }
 
+/// Rows that a target's engine loads in a second, about, where that is known.
+pub(crate) fn loads_rows_s(target: &str) -> Option<u64> {
+    kind_of(target).and_then(|kind| kind.loads_rows_s)
+}
+
 /// Whether a round on a target needs a process of its own, because another's library would be in it.
 pub(crate) fn stays_loaded(target: &str) -> bool {
     kind_of(target).is_some_and(|kind| kind.stays_loaded)

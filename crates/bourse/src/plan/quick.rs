@@ -14,18 +14,55 @@ use bourse_engine::{EngineKind, did_you_mean};
 use bourse_tpce::users;
 use std::time::Duration;
 
-/// Warm-up of the brokerage workload.
+/// Measurement interval of the brokerage workload if nothing is said. Its warm-up is a half of it, and of a classic workload both
+/// are a tenth.
+const INTERVAL: Duration = Duration::from_secs(10);
+/// The longest warm-up of the brokerage workload.
 const WARM_UP: Duration = Duration::from_secs(5);
-/// Warm-up of a classic workload.
-const CLASSIC_WARM_UP: Duration = Duration::from_millis(500);
+/// How long it may take, with rounds that are repeated.
+const LONGEST_NS: u64 = 6 * 60 * SECOND;
 
-/// The plan of `bourse quick`: a block for the brokerage workload, and one for each classic workload.
+/// The plan of `bourse quick`: within six minutes, unless a time or all engines are asked for.
+///
+/// Where many engines are here, intervals have half their length. Then the brokerage workload is left out on engines where it would
+/// take longest, most of them for loading.
 pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
+    let mut plan = with_interval(arguments, arguments.duration.unwrap_or(INTERVAL))?;
+    if arguments.duration.is_none() && !arguments.all && about::about_ns(&plan) > LONGEST_NS {
+        plan = with_interval(arguments, INTERVAL / 2)?;
+        shorten(&mut plan);
+    }
+    // Others' work makes it longer, but not by more than is left of its six minutes, or of all engines by a quarter.
+    let about_ns = about::about_ns(&plan);
+    let repeats_ns = if arguments.all { about_ns / 4 } else { LONGEST_NS.saturating_sub(about_ns) };
+    plan.repeats_at_most_ns = Some(repeats_ns);
+    Ok(plan)
+}
+
+/// Takes the brokerage cases out that take longest, all but one, until the rest keeps within its time.
+fn shorten(plan: &mut Plan) {
+    while about::about_ns(plan) > LONGEST_NS {
+        let cases = &mut plan.blocks[0].cases;
+        let takes_ns = |case: &PlannedCase| about::alone_ns(case);
+        let longest = (0..cases.len()).max_by_key(|at| takes_ns(&cases[*at]));
+        let Some(longest) = longest.filter(|_| cases.len() > 1) else { return };
+        let case = cases.remove(longest);
+        plan.left_out.push(format!(
+            "{}: no brokerage workload, about {} s: all together would take longer than {}; `bourse tpce run` runs it, and --all",
+            case.target,
+            takes_ns(&case) / SECOND,
+            super::show::minutes(LONGEST_NS)
+        ));
+    }
+}
+
+/// A block for the brokerage workload, and one for each classic workload.
+fn with_interval(arguments: &Quick, interval: Duration) -> Result<Plan, Failure> {
     let classic = named(&arguments.workloads)?;
     let rounds = arguments.rounds;
     // Its one round has the interval of its series. Each server is there for its own round alone.
     let (of_servers, here): (Vec<_>, Vec<_>) =
-        brokerage_cases(arguments)?.into_iter().partition(|case| engines::starts_s(&case.target) > 0);
+        brokerage_cases(arguments, interval)?.into_iter().partition(|case| engines::starts_s(&case.target) > 0);
     let brokerage = Block { cases: here, rounds: 1 };
     let mut plan = Plan::of("quick", brokerage, arguments.seed, &arguments.execution, &arguments.output);
     plan.blocks.extend(of_servers.into_iter().map(|case| Block { cases: vec![case], rounds: 1 }));
@@ -36,18 +73,14 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
             sweep: &[],
             threads: None,
             count: None,
-            duration: Some(arguments.duration.div_f64(10.0)),
-            warmup: CLASSIC_WARM_UP,
+            duration: Some(interval / 10),
+            warmup: warm_up(interval) / 10,
             timed: crate::args::Timed::Batched,
             open_loop: None,
             search: None,
         };
         plan.blocks.push(Block { cases: classic_cases(&asked, arguments.all)?, rounds });
     }
-    let about_ns = about::about_ns(&plan);
-    // Others' work makes it longer, but not by more than is left of its six minutes, or of all engines by a quarter.
-    let repeats_ns = if arguments.all { about_ns / 4 } else { LONGEST_NS.saturating_sub(about_ns) };
-    plan.repeats_at_most_ns = Some(repeats_ns);
     if arguments.all {
         plan.on_failure = OnFailure::LeaveOutCase;
         let unavailable = engines::kinds().filter(|kind| is_meant(kind, true)).filter_map(unavailable);
@@ -56,8 +89,11 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
     plan.checked()
 }
 
-/// How long it may take, with rounds that are repeated.
-const LONGEST_NS: u64 = 6 * 60 * SECOND;
+/// The warm-up before an interval of the brokerage workload.
+fn warm_up(interval: Duration) -> Duration {
+    (interval / 2).min(WARM_UP)
+}
+
 /// The classic workloads of those names, all known.
 fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     // What runs a file of statements needs the file.
@@ -96,12 +132,12 @@ fn is_variant(kind: &EngineKind) -> bool {
 }
 
 /// The brokerage workload on every engine that can run it: in a file, where it keeps what it does, or else in memory.
-fn brokerage_cases(arguments: &Quick) -> Result<Vec<PlannedCase>, Failure> {
+fn brokerage_cases(arguments: &Quick, interval: Duration) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
     for kind in here(arguments.all).filter(|kind| !is_variant(kind)) {
         let job = Brokerage {
-            warm_up_ns: nanoseconds(WARM_UP),
-            measure_ns: nanoseconds(arguments.duration.max(Duration::from_secs(1))),
+            warm_up_ns: nanoseconds(warm_up(interval)),
+            measure_ns: nanoseconds(interval.max(Duration::from_secs(1))),
             check: CheckDepth::Quick,
             ..Brokerage::on(Database::of_days(arguments.days))?
         };
