@@ -33,10 +33,11 @@
 //! `made by bourse`. A database that holds anything without it is never replaced (`ownership`).
 //!
 //! Files: `options` and `target` (what was asked for), `wire`, `message` and `scram` (the protocol), `value` (binary forms), `session` and `loader` (the
-//! seam), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `copy` (snapshots), `server` (private ones), `connect`, `describe` (what was run
+//! seam), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `copy` (snapshots), `server` (private ones), `ahead` (statements that wait to be sent), `connect`, `describe` (what was run
 //! on), `status` (what the server counts and uses), `routines` (functions in PL/pgSQL), `kind` (what a program is told of
 //! it), `error` (codes).
 
+mod ahead;
 mod connect;
 mod copy;
 mod describe;

@@ -1,11 +1,12 @@
 //! A user's connection: statements prepared at first use and found by number.
 
+use crate::ahead::{Ahead, Answers};
 use crate::dialect::DIALECT;
 use crate::error::broken;
 use crate::message;
 use crate::routines;
 use crate::value::{Column, Oid, RecordRow, ServerRow, fits, own_type};
-use crate::wire::{Connection, Field, Message, State};
+use crate::wire::{Connection, Field, State};
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Sql, Value,
     run_one_by_one,
@@ -45,63 +46,6 @@ pub(crate) struct PostgresSession {
     routines: Option<&'static [&'static Routine]>,
     /// Where the fields of a routine's row are.
     record: Vec<(Oid, Field)>,
-}
-
-/// Statements that go out with the next one whose answer is awaited.
-#[derive(Default)]
-struct Ahead {
-    /// A transaction is to be opened before them.
-    begin: Option<&'static str>,
-    changes: Vec<&'static Sql>,
-}
-
-impl Ahead {
-    /// How many answers come before that of the statement that is awaited.
-    fn answers(&self) -> usize {
-        usize::from(self.begin.is_some()) + self.changes.len()
-    }
-
-    /// The text of answer number `at`; `None` where it is no longer one of these.
-    fn text(&self, at: usize) -> Option<&'static str> {
-        match (self.begin, at) {
-            (Some(begin), 0) => Some(begin),
-            (begin, at) => self.changes.get(at - usize::from(begin.is_some())).map(|sql| sql.text()),
-        }
-    }
-}
-
-/// Answers to what was sent ahead, as they come before others.
-struct Answers {
-    ahead: Ahead,
-    at: usize,
-}
-
-impl Answers {
-    /// Takes a message that answers something sent ahead; whether it did.
-    #[inline]
-    fn take(&mut self, connection: &Connection, message: &Message) -> Result<bool, EngineError> {
-        if self.at == self.ahead.answers() {
-            return Ok(false);
-        }
-        if message.kind != b'C' {
-            return Ok(true);
-        }
-        let is_begin = self.at == 0 && self.ahead.begin.is_some();
-        let changed = rows(connection.body(message));
-        if !is_begin && changed != 1 {
-            return Err(EngineError::new(ErrorKind::Other, format!("expected a change of 1 row, found {changed}")));
-        }
-        self.at += 1;
-        Ok(true)
-    }
-
-    /// Names the statement of an error, if it was one of these.
-    fn named<T>(&self, done: Result<T, EngineError>) -> Result<T, EngineError> {
-        done.map_err(|e| match self.ahead.text(self.at) {
-            Some(text) => e.with_statement(text),
-            None => e,
-        })
-    }
 }
 
 impl PostgresSession {
@@ -415,7 +359,7 @@ fn types(body: &[u8]) -> Vec<Oid> {
 
 /// Rows that a command came to: the last word of its tag, as in `UPDATE 3` and `INSERT 0 1`.
 #[inline]
-fn rows(tag: &[u8]) -> u64 {
+pub(crate) fn rows(tag: &[u8]) -> u64 {
     let digits = tag.strip_suffix(b"\0").unwrap_or(tag).rsplit(|byte| *byte == b' ').next().unwrap_or_default();
     digits
         .iter()
