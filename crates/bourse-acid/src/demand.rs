@@ -5,10 +5,10 @@
 //! |---|---|---|
 //! | `volatile` | nothing | nothing |
 //! | `process` | every acknowledged commit | it promises nothing, and is held to the specification: every acknowledged commit |
-//! | `consistent` | every acknowledged commit | a whole database; the last commits may be lost |
+//! | `consistent` | every acknowledged commit; where the last second's are in the engine's memory, a whole database | a whole database; the last commits may be lost |
 //! | `durable` | every acknowledged commit | every acknowledged commit |
 
-use bourse_engine::Durability;
+use bourse_engine::{Durability, MayLose};
 use bourse_record::crash::Guarantee;
 
 /// What happens to an engine.
@@ -20,9 +20,13 @@ pub enum Crash {
     Power,
 }
 
-/// What a class promises.
-pub const fn promised(class: Durability, crash: Crash) -> Guarantee {
+/// What a class promises, and within it what may be lost.
+pub const fn promised(class: Durability, may_lose: Option<MayLose>, crash: Crash) -> Guarantee {
     match (class, crash) {
+        // The engine's memory alone has them, and goes with its process.
+        (Durability::Consistent, Crash::Kill) if matches!(may_lose, Some(MayLose::LastSecondInMemory)) => {
+            Guarantee::Whole
+        }
         (Durability::Volatile, _) | (Durability::Process, Crash::Power) => Guarantee::Nothing,
         (Durability::Consistent, Crash::Power) => Guarantee::Whole,
         _ => Guarantee::Everything,
@@ -31,8 +35,8 @@ pub const fn promised(class: Durability, crash: Crash) -> Guarantee {
 
 /// What is demanded of a class: what it promises, or where a database on a disk promises nothing, what the specification
 /// wants of every database.
-pub const fn demanded(class: Durability, crash: Crash) -> Guarantee {
-    match (class, promised(class, crash)) {
+pub const fn demanded(class: Durability, may_lose: Option<MayLose>, crash: Crash) -> Guarantee {
+    match (class, promised(class, may_lose, crash)) {
         (Durability::Process, Guarantee::Nothing) => Guarantee::Everything,
         (_, promise) => promise,
     }
@@ -51,9 +55,18 @@ mod tests {
             (Consistent, Guarantee::Everything, Guarantee::Whole),
             (Durable, Guarantee::Everything, Guarantee::Everything),
         ] {
-            assert_eq!(demanded(class, Crash::Kill), killed, "{class}");
-            assert_eq!(demanded(class, Crash::Power), powerless, "{class}");
+            assert_eq!(demanded(class, None, Crash::Kill), killed, "{class}");
+            assert_eq!(demanded(class, None, Crash::Power), powerless, "{class}");
         }
-        assert_eq!(promised(Process, Crash::Power), Guarantee::Nothing);
+        assert_eq!(promised(Process, None, Crash::Power), Guarantee::Nothing);
+    }
+
+    #[test]
+    fn what_is_in_the_engines_memory_goes_with_its_process() {
+        let killed = |may_lose| demanded(Durability::Consistent, Some(may_lose), Crash::Kill);
+        assert_eq!(killed(MayLose::LastSecondInMemory), Guarantee::Whole);
+        for written in [MayLose::LastCommit, MayLose::LastSecond, MayLose::SinceCheckpoint, MayLose::NotWrittenBack] {
+            assert_eq!(killed(written), Guarantee::Everything, "{written:?}");
+        }
     }
 }

@@ -45,7 +45,7 @@ pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashR
 
 fn outcome(subject: &Subject<'_>, crash: Crash, times: u32) -> Result<CrashOutcome, AcidError> {
     let mut random = SplitMix::new(subject.config.seed);
-    let promise = promised(subject.class, crash);
+    let promise = promised(subject.class, subject.may_lose, crash);
     let mut all = CrashOutcome {
         crashes: times,
         acknowledged: 0,

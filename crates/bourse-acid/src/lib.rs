@@ -42,7 +42,7 @@ pub use test_bed::{AcidError, TestConfig};
 pub use tests::{TESTS, TestSpec};
 
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Durability, Engine};
+use bourse_engine::{Durability, Engine, MayLose};
 use bourse_record::acid::Test;
 use bourse_schema::TradeId;
 use demand::Crash;
@@ -62,6 +62,8 @@ pub struct Subject<'s> {
     pub first_free: TradeId,
     /// What the target's settings promise: it decides what is demanded after a crash.
     pub class: Durability,
+    /// What a crash may take within that class.
+    pub may_lose: Option<MayLose>,
     /// Why that class.
     pub class_reason: &'s str,
     /// The generator's input data, for the load that is interrupted.

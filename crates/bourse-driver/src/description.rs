@@ -34,6 +34,7 @@ const fn may_lose(what: bourse_engine::MayLose) -> MayLose {
     match what {
         bourse_engine::MayLose::LastCommit => MayLose::LastCommit,
         bourse_engine::MayLose::LastSecond => MayLose::LastSecond,
+        bourse_engine::MayLose::LastSecondInMemory => MayLose::LastSecondInMemory,
         bourse_engine::MayLose::SinceCheckpoint => MayLose::SinceCheckpoint,
         bourse_engine::MayLose::NotWrittenBack => MayLose::NotWrittenBack,
     }

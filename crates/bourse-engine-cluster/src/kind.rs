@@ -43,6 +43,7 @@ const RUNNING: EngineKind = EngineKind {
     in_process: None,
     starts_s: None,
     loads_rows_s: Some(70_000),
+    prepares_ms: 1_500,
     version: || Ok("client".to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("galera", &Options::DEFAULT),

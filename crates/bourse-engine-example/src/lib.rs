@@ -291,6 +291,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     in_process: Some(InProcess { file_ending: None, memory: true, variant_of: None, is_asked_for: false }),
     starts_s: None,
     loads_rows_s: Some(1_000_000),
+    prepares_ms: 300,
     version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("example", &Options {}),

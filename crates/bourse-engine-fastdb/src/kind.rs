@@ -11,6 +11,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     in_process: Some(InProcess { file_ending: Some("fastdb"), memory: false, variant_of: None, is_asked_for: false }),
     starts_s: None,
     loads_rows_s: None,
+    prepares_ms: 500,
     version: || {
         let found = info(None).map_err(|error| error.to_string())?;
         Ok(format!("library {}", found.path.display()))

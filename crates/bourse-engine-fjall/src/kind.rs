@@ -11,6 +11,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     in_process: Some(InProcess { file_ending: Some("fjall"), memory: false, variant_of: None, is_asked_for: false }),
     starts_s: None,
     loads_rows_s: None,
+    prepares_ms: 1_400,
     version: || Ok(version().to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("fjall", &Options::DEFAULT),

@@ -13,6 +13,7 @@ pub static KINDS: &[EngineKind] = &[
         version: || version("jdbc+h2"),
         options: || options("jdbc+h2"),
         loads_rows_s: Some(62_000),
+        prepares_ms: 1_350,
         ..with_files("h2")
     },
     EngineKind {
@@ -22,6 +23,7 @@ pub static KINDS: &[EngineKind] = &[
         version: || version("jdbc+hsqldb"),
         options: || options("jdbc+hsqldb"),
         loads_rows_s: Some(14_000),
+        prepares_ms: 950,
         ..with_files("hsqldb")
     },
     EngineKind {
@@ -31,6 +33,7 @@ pub static KINDS: &[EngineKind] = &[
         version: || version("jdbc+derby"),
         options: || options("jdbc+derby"),
         loads_rows_s: Some(22_000),
+        prepares_ms: 4_000,
         ..with_files("derby")
     },
     EngineKind {
@@ -57,6 +60,7 @@ const fn with_files(file_ending: &'static str) -> EngineKind {
         }),
         starts_s: None,
         loads_rows_s: None,
+        prepares_ms: 2_100,
         version: || Ok(String::new()),
         available: |target| info(target).map(drop).map_err(|error| error.to_string()),
         options: Vec::new,

@@ -210,7 +210,7 @@ const HSQLDB: Product = Product {
         }
         _ => (
             Durability::Consistent,
-            Some(MayLose::LastSecond),
+            Some(MayLose::LastSecondInMemory),
             "the log is synced some time after the commit (write_delay); a crash of the process alone loses commits too",
         ),
     },

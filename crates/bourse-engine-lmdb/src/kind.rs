@@ -11,6 +11,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     in_process: Some(InProcess { file_ending: Some("lmdb"), memory: false, variant_of: None, is_asked_for: false }),
     starts_s: None,
     loads_rows_s: None,
+    prepares_ms: 150,
     version: || Ok(version()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("lmdb", &Options::DEFAULT),

@@ -166,6 +166,7 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
 /// What power loss may take in the class `consistent`.
 fn may_lose(facts: &Facts<'_>) -> MayLose {
     match facts.flush_log {
+        "0" => MayLose::LastSecondInMemory,
         "1" | "3" => MayLose::NotWrittenBack,
         _ => MayLose::LastSecond,
     }

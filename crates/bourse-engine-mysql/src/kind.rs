@@ -45,6 +45,7 @@ const RUNNING: EngineKind = EngineKind {
     in_process: None,
     starts_s: None,
     loads_rows_s: Some(70_000),
+    prepares_ms: 1_000,
     version: || Ok("client".to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("mysql", &Options::DEFAULT),

@@ -86,7 +86,7 @@ pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<D
         version: version.split_whitespace().next().unwrap_or_default().to_owned(),
         target: target.text.clone(),
         durability,
-        may_lose: (durability == Durability::Consistent).then_some(MayLose::LastSecond),
+        may_lose: (durability == Durability::Consistent).then_some(MayLose::LastSecondInMemory),
         durability_reason,
         writer_wait: Some(WriterWait::EngineLocks),
         memory_store: None,

@@ -11,6 +11,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     in_process: Some(InProcess { file_ending: Some("turso"), memory: true, variant_of: None, is_asked_for: false }),
     starts_s: None,
     loads_rows_s: Some(30_000),
+    prepares_ms: 400,
     version,
     available: |_| Ok(()),
     options: || GRAMMAR.help("turso", &Options::DEFAULT),

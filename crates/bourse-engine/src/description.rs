@@ -64,6 +64,8 @@ pub enum MayLose {
     LastCommit,
     /// Those of about the last second.
     LastSecond,
+    /// Those of about the last second, which the engine's memory alone has: the end of its process takes them too.
+    LastSecondInMemory,
     /// All since the last checkpoint.
     SinceCheckpoint,
     /// Those that the operating system has not written back yet.
@@ -72,7 +74,8 @@ pub enum MayLose {
 
 impl MayLose {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::LastCommit, Self::LastSecond, Self::SinceCheckpoint, Self::NotWrittenBack];
+    pub const ALL: [Self; 5] =
+        [Self::LastCommit, Self::LastSecond, Self::SinceCheckpoint, Self::NotWrittenBack, Self::LastSecondInMemory];
 }
 
 /// One setting in force, as read back from the engine.

@@ -19,6 +19,9 @@ pub struct EngineKind {
     pub starts_s: Option<u64>,
     /// Rows of a hundred bytes that it loads in a second on two cores, about; none of an engine that loads no tables.
     pub loads_rows_s: Option<u64>,
+    /// What a round of a microbenchmark of the usual size takes beside its warm-up and its interval on two cores, about, in
+    /// milliseconds: most of it for the rows that it begins with.
+    pub prepares_ms: u64,
     /// Its version on this machine, or why it cannot run: what is missing, and which package has it.
     pub version: fn() -> Result<String, String>,
     /// Whether what a target needs is on this machine, which the target itself may name: a library, a server.

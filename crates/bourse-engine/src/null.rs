@@ -12,6 +12,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     in_process: None,
     starts_s: None,
     loads_rows_s: None,
+    prepares_ms: 100,
     version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
     available: |_| Ok(()),
     options: Vec::new,

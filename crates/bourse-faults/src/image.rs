@@ -83,7 +83,14 @@ pub fn lose_power(files: &Path, image: &Path, survival: Survival) -> io::Result<
     }
     remove_passing(image)?;
     fs::remove_dir_all(files)?;
-    fs::rename(image, files)
+    match fs::rename(image, files) {
+        // They lie on two file systems: a server's data in memory, say.
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            copy_folder(image, files)?;
+            fs::remove_dir_all(image)
+        }
+        done => done,
+    }
 }
 
 fn remove_passing(folder: &Path) -> io::Result<()> {
@@ -189,5 +196,24 @@ mod tests {
             );
             assert_eq!(fs::read(files.join("deleted")).expect("comes back"), [7]);
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn image_and_files_may_lie_on_two_file_systems() {
+        use std::os::unix::fs::MetadataExt as _;
+        let (_folder, _, image) = folders();
+        // Not every machine has it, or another file system for temporary files.
+        let Ok(in_memory) = tempfile::tempdir_in("/dev/shm") else { return };
+        let device = |path: &Path| fs::metadata(path).expect("is there").dev();
+        if device(in_memory.path()) == device(&image) {
+            return;
+        }
+        let files = in_memory.path().join("files");
+        fs::create_dir(&files).expect("can be made");
+        fs::write(image.join("x"), [7]).expect("written");
+        lose_power(&files, &image, Survival::None).expect("can be lost");
+        assert_eq!(fs::read(files.join("x")).expect("is there"), [7]);
+        assert!(!image.exists());
     }
 }

@@ -254,6 +254,7 @@ pub(crate) fn examined(databases: &Databases, bug: Option<Bug>) -> Found {
         part,
         first_free: database.first_free_trade(),
         class: described.durability,
+        may_lose: described.may_lose,
         class_reason: &described.durability_reason,
         inputs: copy.inputs,
         site: None,

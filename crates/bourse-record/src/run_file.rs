@@ -209,6 +209,8 @@ pub enum MayLose {
     LastCommit,
     /// Those of about the last second.
     LastSecond,
+    /// Those of about the last second, which the engine's memory alone has: the end of its process takes them too.
+    LastSecondInMemory,
     /// All since the last checkpoint.
     SinceCheckpoint,
     /// Those that the operating system has not written back yet.
@@ -221,6 +223,7 @@ impl MayLose {
         match self {
             Self::LastCommit => "last commit",
             Self::LastSecond => "commits of the last second",
+            Self::LastSecondInMemory => "commits of the last second, also in a crash of the process",
             Self::SinceCheckpoint => "commits since the checkpoint",
             Self::NotWrittenBack => "commits not written back",
         }

@@ -45,7 +45,8 @@ pub struct Observed {
 
 /// What a class promises after a fault.
 fn promise(class: Durability, fault: &Fault) -> Guarantee {
-    promised(class, if fault.loses_power { Crash::Power } else { Crash::Kill })
+    // Where the engine's memory alone has what was acknowledged, a fault counts as a loss of power already.
+    promised(class, None, if fault.loses_power { Crash::Power } else { Crash::Kill })
 }
 
 /// The case with its verdict.

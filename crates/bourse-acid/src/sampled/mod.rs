@@ -102,7 +102,7 @@ fn state(
     let acknowledged = usize::try_from(drawn.acknowledged).unwrap_or(usize::MAX);
     let log: &[Acknowledgement] = trace.acknowledged().get(..acknowledged).unwrap_or(trace.acknowledged());
     let crashed = Crashed::examined(subject, site.open(), trace.last_trade(), log);
-    Ok(judged(number, drawn.id.to_string(), promised(subject.class, Crash::Power), &crashed))
+    Ok(judged(number, drawn.id.to_string(), promised(subject.class, subject.may_lose, Crash::Power), &crashed))
 }
 
 fn judged(number: u64, state: String, promise: Guarantee, crashed: &Crashed) -> SampledState {
@@ -135,7 +135,7 @@ fn described(trace: &LoadTrace, class: Durability) -> SampledStates {
         operations: trace.trace().operations.len() as u64,
         syncs: trace.trace().syncs() as u64,
         points: points(trace.trace()).len() as u64,
-        promised: promised(class, Crash::Power),
+        promised: promised(class, None, Crash::Power),
         states: Vec::new(),
     }
 }

@@ -23,7 +23,8 @@ const POWER_FAILURES: u64 = 3;
 pub(crate) fn killed(subject: &Subject<'_>) -> Test {
     let began = Instant::now();
     let not = |why: String| finished("D1", Verdict::NotApplicable, why, Vec::new(), began.elapsed().as_secs_f64());
-    if demanded(subject.class, Crash::Kill) == Guarantee::Nothing {
+    let demand = demanded(subject.class, subject.may_lose, Crash::Kill);
+    if demand == Guarantee::Nothing {
         return not(promises_nothing(subject));
     }
     match subject.engine.hosting() {
@@ -31,7 +32,7 @@ pub(crate) fn killed(subject: &Subject<'_>) -> Test {
         Hosting::InProcess if subject.site.is_none() => not(NO_SITE.to_owned()),
         Hosting::InProcess | Hosting::OwnedServer(_) => {
             let after = repeat(subject, Crash::Kill, KILLS);
-            judge("D1", subject, Crash::Kill, Guarantee::Everything, &after, began.elapsed().as_secs_f64())
+            judge("D1", subject, Crash::Kill, demand, &after, began.elapsed().as_secs_f64())
         }
     }
 }
@@ -40,7 +41,7 @@ pub(crate) fn killed(subject: &Subject<'_>) -> Test {
 pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool) -> Vec<Test> {
     let began = Instant::now();
     let ids: Vec<&str> = ["D2", "D3"].into_iter().filter(|id| wanted(id)).collect();
-    let demand = demanded(subject.class, Crash::Power);
+    let demand = demanded(subject.class, subject.may_lose, Crash::Power);
     let cannot = match (demand, subject.site.and_then(Site::no_power)) {
         (Guarantee::Nothing, _) => Some(promises_nothing(subject)),
         (_, Some(why)) => Some(why),
@@ -100,12 +101,13 @@ fn judge(
             return finished(id, Verdict::Failed, reason, Vec::new(), took_s);
         }
     };
-    let cases: Vec<Case> = crashes.iter().map(|crashed| crashed.case(id != "D3", id != "D2")).collect();
+    let cases: Vec<Case> =
+        crashes.iter().map(|crashed| crashed.case(id != "D3", looked_for == Guarantee::Everything)).collect();
     let results: usize = crashes.iter().map(|crashed| crashed.results).sum();
     let lost: usize = crashes.iter().map(|crashed| crashed.lost).sum();
     let class = subject.class;
     let what_was_lost = format!("{lost} of {results} acknowledged Trade-Results lost in {} crashes", crashes.len());
-    let demand = demanded(class, crash);
+    let demand = demanded(class, subject.may_lose, crash);
     if demand == Guarantee::Whole && looked_for == Guarantee::Everything {
         let reason = format!("class {class} may lose the last commits: {what_was_lost}");
         return finished(id, Verdict::NotApplicable, reason, cases, took_s);

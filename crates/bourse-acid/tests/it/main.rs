@@ -72,6 +72,7 @@ pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Res
         part: found.fingerprint.part,
         first_free: found.first_free_trade(),
         class: described.durability,
+        may_lose: described.may_lose,
         class_reason: &described.durability_reason,
         inputs: inputs(),
         site: None,

@@ -328,9 +328,8 @@ pub(crate) struct Output {
 pub(crate) struct Quick {
     /// Every engine that is available, private servers and clusters on this machine too
     ///
-    /// Without it engines that work in this process, within six minutes: where many are here, the brokerage workload is left out
-    /// on those that take longest, which are named. With it also the system's library with SQLite's C interface,
-    /// and a private server or cluster of each product that is installed: on a disk for the brokerage workload, in memory for
+    /// Without it engines that work in this process, within six minutes: where many are here, what would take longest is left
+    /// out, and named. With it also the system's library with SQLite's C interface, and a private server or cluster of each product that is installed: on a disk for the brokerage workload, in memory for
     /// microbenchmarks. Each round of a microbenchmark starts its own. The command says before how long it takes. An engine that
     /// fails is left out, and the others go on.
     #[arg(long)]

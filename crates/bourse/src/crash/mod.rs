@@ -127,6 +127,7 @@ fn row(
         part: found.fingerprint.part,
         first_free: found.first_free_trade(),
         class: described.durability,
+        may_lose: described.may_lose,
         class_reason: &described.durability_reason,
         inputs: &inputs,
         site: site.as_ref().map(|site| site as &dyn Site),

@@ -235,6 +235,11 @@ pub(crate) fn loads_rows_s(target: &str) -> Option<u64> {
     kind_of(target).and_then(|kind| kind.loads_rows_s)
 }
 
+/// What a round of a microbenchmark takes on a target beside warm-up and interval, about, in milliseconds.
+pub(crate) fn prepares_ms(target: &str) -> u64 {
+    kind_of(target).map_or(500, |kind| kind.prepares_ms)
+}
+
 /// Whether a round on a target needs a process of its own, because another's library would be in it.
 pub(crate) fn stays_loaded(target: &str) -> bool {
     kind_of(target).is_some_and(|kind| kind.stays_loaded)

@@ -8,7 +8,7 @@ use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{Account, Ended};
 use bourse_acid::faults::work::{self, Event};
 use bourse_acid::faults::{Bed, Order, Trial};
-use bourse_engine::{Durability, Engine, EngineError, OwnedServer};
+use bourse_engine::{Durability, Engine, EngineError, MayLose, OwnedServer};
 use bourse_faults::{Control, Places, copy_folder, lose_power};
 use bourse_record::faults::Through;
 use std::ffi::OsString;
@@ -28,9 +28,6 @@ trait Server: Engine + OwnedServer {
         self.set_environment(Vec::new());
     }
 
-    /// Whether its settings let it acknowledge a commit that its memory alone has.
-    fn commits_in_memory(&self) -> bool;
-
     /// How it has ended; `None` while it runs.
     fn exit(&self) -> Option<ExitStatus>;
 
@@ -47,10 +44,6 @@ impl Server for bourse_engine_mysql::MysqlEngine {
         // Writes that bypass the C library could not be interfered with.
         let arguments = vec!["--innodb-use-native-aio=0".to_owned()];
         self.set_launch(bourse_engine_mysql::Launch { environment, arguments });
-    }
-
-    fn commits_in_memory(&self) -> bool {
-        self.target().options.flush_log == bourse_engine_mysql::FlushLog::EverySecond
     }
 
     fn exit(&self) -> Option<ExitStatus> {
@@ -82,10 +75,6 @@ impl Server for bourse_engine_postgres::PostgresEngine {
         // Before it recovers it would sync every file that it has, of which nothing depends any more.
         launch.settings.push("fsync=off".to_owned());
         self.set_launch(launch);
-    }
-
-    fn commits_in_memory(&self) -> bool {
-        self.target().options.synchronous_commit == Some(bourse_engine_postgres::SynchronousCommit::Off)
     }
 
     fn exit(&self) -> Option<ExitStatus> {
@@ -132,6 +121,7 @@ fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
 pub(super) struct ServerBed<'c> {
     target: String,
     class: Durability,
+    may_lose: Option<MayLose>,
     class_reason: String,
     conditions: &'c Conditions,
     server: Box<dyn Server>,
@@ -169,6 +159,7 @@ impl<'c> ServerBed<'c> {
         Ok(Self {
             target: target.to_owned(),
             class: described.durability,
+            may_lose: described.may_lose,
             class_reason: described.durability_reason,
             conditions,
             server,
@@ -249,7 +240,7 @@ impl Bed for ServerBed<'_> {
     }
 
     fn commits_in_memory(&self) -> bool {
-        self.server.commits_in_memory()
+        self.may_lose == Some(MayLose::LastSecondInMemory)
     }
 
     fn through(&self) -> Through {

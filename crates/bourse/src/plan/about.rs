@@ -7,10 +7,6 @@ use bourse_driver::SECOND;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a round of a classic workload takes beside warm-up and interval: its process, its rows. Measured: 0.3 s.
-const BESIDE_NS: u64 = SECOND / 2;
-/// What a round takes that its work ends, if nothing else is known.
-const WORK_NS: u64 = SECOND;
 /// What a round of the brokerage workload takes beside them: its drain, the database put back. Its checks come to that: they take
 /// about as long as loading. Measured for ten days: 14 s on SQLite, 59 s on Firebird, both with the checks.
 const ROUND_NS: u64 = 5 * SECOND;
@@ -56,7 +52,9 @@ pub(crate) fn round_ns(case: &PlannedCase) -> u64 {
         }
         Job::Classic(job) => {
             let started = engines::starts_s(&case.target).saturating_mul(SECOND);
-            job.lasts_ns().map_or(WORK_NS, |ns| ns.saturating_add(BESIDE_NS)).saturating_add(started)
+            let beside = engines::prepares_ms(&case.target).saturating_mul(SECOND / 1_000);
+            // What a round takes that its work ends is about what rows take that another round begins with.
+            job.lasts_ns().unwrap_or(0).saturating_add(beside).saturating_add(started)
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::tpce::DATA_FOLDER;
 use bourse_driver::SECOND;
 use bourse_engine::{EngineKind, did_you_mean};
+use bourse_micro::Extent;
 use bourse_tpce::users;
 use std::time::Duration;
 
@@ -21,14 +22,16 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const WARM_UP: Duration = Duration::from_secs(5);
 /// How long it may take, with rounds that are repeated.
 const LONGEST_NS: u64 = 6 * 60 * SECOND;
+/// How long it may be planned for: what engines take is known about.
+const PLANNED_NS: u64 = LONGEST_NS / 10 * 9;
 
 /// The plan of `bourse quick`: within six minutes, unless a time or all engines are asked for.
 ///
-/// Where many engines are here, intervals have half their length. Then the brokerage workload is left out on engines where it would
-/// take longest, most of them for loading.
+/// Where many engines are here, intervals have half their length. Then those cases are left out that would take longest, most of it
+/// for loading.
 pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
     let mut plan = with_interval(arguments, arguments.duration.unwrap_or(INTERVAL))?;
-    if arguments.duration.is_none() && !arguments.all && about::about_ns(&plan) > LONGEST_NS {
+    if arguments.duration.is_none() && !arguments.all && about::about_ns(&plan) > PLANNED_NS {
         plan = with_interval(arguments, INTERVAL / 2)?;
         shorten(&mut plan);
     }
@@ -39,18 +42,24 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Takes the brokerage cases out that take longest, all but one, until the rest keeps within its time.
+/// Takes those cases out that take longest, but not the last of a workload, until the rest keeps within its time.
 fn shorten(plan: &mut Plan) {
-    while about::about_ns(plan) > LONGEST_NS {
-        let cases = &mut plan.blocks[0].cases;
-        let takes_ns = |case: &PlannedCase| about::alone_ns(case);
-        let longest = (0..cases.len()).max_by_key(|at| takes_ns(&cases[*at]));
-        let Some(longest) = longest.filter(|_| cases.len() > 1) else { return };
-        let case = cases.remove(longest);
+    while about::about_ns(plan) > PLANNED_NS {
+        let others = plan.blocks.iter().enumerate().filter(|(_, block)| block.cases.len() > 1);
+        let timed = others.flat_map(|(at, block)| {
+            let takes_ns = |case| about::alone_ns(case).saturating_mul(u64::from(block.rounds));
+            block.cases.iter().enumerate().map(move |(case_at, case)| (takes_ns(case), at, case_at))
+        });
+        let Some((takes_ns, at, case_at)) = timed.max() else { return };
+        let case = plan.blocks[at].cases.remove(case_at);
+        let workload = match &case.job {
+            Job::Brokerage(_) => "brokerage workload",
+            Job::Classic(job) => &job.workload,
+        };
         plan.left_out.push(format!(
-            "{}: no brokerage workload, about {} s: all together would take longer than {}; `bourse tpce run` runs it, and --all",
+            "{}: no {workload}, about {} s, or all would take longer than {}; --all runs it",
             case.target,
-            takes_ns(&case) / SECOND,
+            takes_ns / SECOND,
             super::show::minutes(LONGEST_NS)
         ));
     }
@@ -67,13 +76,15 @@ fn with_interval(arguments: &Quick, interval: Duration) -> Result<Plan, Failure>
     let mut plan = Plan::of("quick", brokerage, arguments.seed, &arguments.execution, &arguments.output);
     plan.blocks.extend(of_servers.into_iter().map(|case| Block { cases: vec![case], rounds: 1 }));
     for workload in classic {
+        let is_timed = bourse_micro::find(workload).is_ok_and(|spec| spec.extent != Extent::Work);
         let asked = Asked {
             workload,
             set: &[],
             sweep: &[],
             threads: None,
             count: None,
-            duration: Some(interval / 10),
+            // Work that ends a round is not cut short.
+            duration: Some(if is_timed { interval / 10 } else { interval.max(INTERVAL) }),
             warmup: warm_up(interval) / 10,
             timed: crate::args::Timed::Batched,
             open_loop: None,

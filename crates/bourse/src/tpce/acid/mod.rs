@@ -52,6 +52,8 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
         part: found.fingerprint.part,
         first_free: found.first_free_trade(),
         class,
+        // What is demanded is demanded whole.
+        may_lose: described.may_lose.filter(|_| arguments.demand.is_none()),
         class_reason: &class_reason,
         inputs: &inputs,
         site: site.as_ref().map(|site| site as &dyn Site),
