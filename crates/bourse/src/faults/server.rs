@@ -8,7 +8,7 @@ use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{Account, Ended};
 use bourse_acid::faults::work::{self, Event};
 use bourse_acid::faults::{Bed, Order, Trial};
-use bourse_engine::{Durability, Engine, EngineError, MayLose, OwnedServer};
+use bourse_engine::{Durability, Engine, EngineError, OwnedServer};
 use bourse_faults::{Control, Places, copy_folder, lose_power};
 use bourse_record::faults::Through;
 use std::ffi::OsString;
@@ -28,6 +28,9 @@ trait Server: Engine + OwnedServer {
         self.set_environment(Vec::new());
     }
 
+    /// Whether its settings let it acknowledge a commit that its memory alone has.
+    fn commits_in_memory(&self) -> bool;
+
     /// How it has ended; `None` while it runs.
     fn exit(&self) -> Option<ExitStatus>;
 
@@ -44,6 +47,10 @@ impl Server for bourse_engine_mysql::MysqlEngine {
         // Writes that bypass the C library could not be interfered with.
         let arguments = vec!["--innodb-use-native-aio=0".to_owned()];
         self.set_launch(bourse_engine_mysql::Launch { environment, arguments });
+    }
+
+    fn commits_in_memory(&self) -> bool {
+        self.target().options.flush_log == bourse_engine_mysql::FlushLog::EverySecond
     }
 
     fn exit(&self) -> Option<ExitStatus> {
@@ -75,6 +82,10 @@ impl Server for bourse_engine_postgres::PostgresEngine {
         // Before it recovers it would sync every file that it has, of which nothing depends any more.
         launch.settings.push("fsync=off".to_owned());
         self.set_launch(launch);
+    }
+
+    fn commits_in_memory(&self) -> bool {
+        self.target().options.synchronous_commit == Some(bourse_engine_postgres::SynchronousCommit::Off)
     }
 
     fn exit(&self) -> Option<ExitStatus> {
@@ -121,7 +132,6 @@ fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
 pub(super) struct ServerBed<'c> {
     target: String,
     class: Durability,
-    may_lose: Option<MayLose>,
     class_reason: String,
     conditions: &'c Conditions,
     server: Box<dyn Server>,
@@ -159,7 +169,6 @@ impl<'c> ServerBed<'c> {
         Ok(Self {
             target: target.to_owned(),
             class: described.durability,
-            may_lose: described.may_lose,
             class_reason: described.durability_reason,
             conditions,
             server,
@@ -240,7 +249,7 @@ impl Bed for ServerBed<'_> {
     }
 
     fn commits_in_memory(&self) -> bool {
-        self.may_lose == Some(MayLose::LastSecondInMemory)
+        self.server.commits_in_memory()
     }
 
     fn through(&self) -> Through {
