@@ -16,25 +16,7 @@ enum Was {
 
 /// A case whose rounds are these.
 fn ran(rounds: &[Was], repeats: u32) -> (Case, u32) {
-    let planned = crate::plan::PlannedCase {
-        label: "a".to_owned(),
-        subject: "a".to_owned(),
-        target: "null:".to_owned(),
-        job: Job::Classic(crate::plan::Classic {
-            workload: "point-read".to_owned(),
-            options: Vec::new(),
-            warm_up_ns: 0,
-            measure_ns: None,
-            count: None,
-            timed: crate::args::Timed::default(),
-            open_loop: None,
-            search: None,
-        }),
-        varied: Vec::new(),
-        rounds_in: RoundsIn::Child,
-        not_run: None,
-    };
-    let mut case = CaseRun::new(planned);
+    let mut case = CaseRun::new(crate::plan::tests::case("a"));
     let mut given = rounds.iter();
     let mut wanted = 0;
     while !given.as_slice().is_empty() {

@@ -322,7 +322,7 @@ fn varied(chosen: &[(&str, &str)]) -> Vec<NameValue> {
 pub(crate) mod tests {
     use super::*;
 
-    fn case(label: &str) -> PlannedCase {
+    pub(crate) fn case(label: &str) -> PlannedCase {
         let job = Classic {
             workload: "bulk-load".to_owned(),
             options: Vec::new(),
