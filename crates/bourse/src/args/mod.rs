@@ -329,9 +329,10 @@ pub(crate) struct Quick {
     /// Every engine that is available, private servers and clusters on this machine too
     ///
     /// Without it engines that work in this process, within six minutes: where many are here, what would take longest is left
-    /// out, and named. With it also the system's library with SQLite's C interface, and a private server or cluster of each product that is installed: on a disk for the brokerage workload, in memory for
-    /// microbenchmarks. Each round of a microbenchmark starts its own. The command says before how long it takes. An engine that
-    /// fails is left out, and the others go on.
+    /// out, and named. With it also the system's library with SQLite's C interface, and a private server or cluster of each
+    /// product that is installed: on a disk for the brokerage workload, in memory for microbenchmarks. Each round of a
+    /// microbenchmark starts its own. The command says before how long it takes. An engine that fails is left out, and the others
+    /// go on.
     #[arg(long)]
     pub(crate) all: bool,
     /// Measurement interval of the brokerage workload; microbenchmarks take a tenth of it [default: 10s, or 5s where all would take

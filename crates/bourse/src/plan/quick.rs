@@ -15,10 +15,9 @@ use bourse_micro::Extent;
 use bourse_tpce::users;
 use std::time::Duration;
 
-/// Measurement interval of the brokerage workload if nothing is said. Its warm-up is a half of it, and of a classic workload both
-/// are a tenth.
+/// Measurement interval of the brokerage workload if nothing is said; of a classic workload it is a tenth.
 const INTERVAL: Duration = Duration::from_secs(10);
-/// The longest warm-up of the brokerage workload.
+/// Warm-up of the brokerage workload; of a classic workload it is a tenth.
 const WARM_UP: Duration = Duration::from_secs(5);
 /// How long it may take, with rounds that are repeated.
 const LONGEST_NS: u64 = 6 * 60 * SECOND;
@@ -27,12 +26,12 @@ const PLANNED_NS: u64 = LONGEST_NS / 10 * 9;
 
 /// The plan of `bourse quick`: within six minutes, unless a time or all engines are asked for.
 ///
-/// Where many engines are here, intervals have half their length. Then those cases are left out that would take longest, most of it
+/// Where many engines are here, warm-up and interval have half their length. Then those cases are left out that would take longest, most of it
 /// for loading.
 pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
-    let mut plan = with_interval(arguments, arguments.duration.unwrap_or(INTERVAL))?;
+    let mut plan = with_times(arguments, WARM_UP, arguments.duration.unwrap_or(INTERVAL))?;
     if arguments.duration.is_none() && !arguments.all && about::about_ns(&plan) > PLANNED_NS {
-        plan = with_interval(arguments, INTERVAL / 2)?;
+        plan = with_times(arguments, WARM_UP / 2, INTERVAL / 2)?;
         shorten(&mut plan);
     }
     // Others' work makes it longer, but not by more than is left of its six minutes, or of all engines by a quarter.
@@ -66,12 +65,13 @@ fn shorten(plan: &mut Plan) {
 }
 
 /// A block for the brokerage workload, and one for each classic workload.
-fn with_interval(arguments: &Quick, interval: Duration) -> Result<Plan, Failure> {
+fn with_times(arguments: &Quick, warm_up: Duration, interval: Duration) -> Result<Plan, Failure> {
     let classic = named(&arguments.workloads)?;
     let rounds = arguments.rounds;
     // Its one round has the interval of its series. Each server is there for its own round alone.
-    let (of_servers, here): (Vec<_>, Vec<_>) =
-        brokerage_cases(arguments, interval)?.into_iter().partition(|case| engines::starts_s(&case.target) > 0);
+    let (of_servers, here): (Vec<_>, Vec<_>) = brokerage_cases(arguments, warm_up, interval)?
+        .into_iter()
+        .partition(|case| engines::starts_s(&case.target) > 0);
     let brokerage = Block { cases: here, rounds: 1 };
     let mut plan = Plan::of("quick", brokerage, arguments.seed, &arguments.execution, &arguments.output);
     plan.blocks.extend(of_servers.into_iter().map(|case| Block { cases: vec![case], rounds: 1 }));
@@ -85,7 +85,7 @@ fn with_interval(arguments: &Quick, interval: Duration) -> Result<Plan, Failure>
             count: None,
             // Work that ends a round is not cut short.
             duration: Some(if is_timed { interval / 10 } else { interval.max(INTERVAL) }),
-            warmup: warm_up(interval) / 10,
+            warmup: warm_up / 10,
             timed: crate::args::Timed::Batched,
             open_loop: None,
             search: None,
@@ -98,11 +98,6 @@ fn with_interval(arguments: &Quick, interval: Duration) -> Result<Plan, Failure>
         plan.left_out = unavailable.chain(engines::left_out()).collect();
     }
     plan.checked()
-}
-
-/// The warm-up before an interval of the brokerage workload.
-fn warm_up(interval: Duration) -> Duration {
-    (interval / 2).min(WARM_UP)
 }
 
 /// The classic workloads of those names, all known.
@@ -143,11 +138,11 @@ fn is_variant(kind: &EngineKind) -> bool {
 }
 
 /// The brokerage workload on every engine that can run it: in a file, where it keeps what it does, or else in memory.
-fn brokerage_cases(arguments: &Quick, interval: Duration) -> Result<Vec<PlannedCase>, Failure> {
+fn brokerage_cases(arguments: &Quick, warm_up: Duration, interval: Duration) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
     for kind in here(arguments.all).filter(|kind| !is_variant(kind)) {
         let job = Brokerage {
-            warm_up_ns: nanoseconds(warm_up(interval)),
+            warm_up_ns: nanoseconds(warm_up),
             measure_ns: nanoseconds(interval.max(Duration::from_secs(1))),
             check: CheckDepth::Quick,
             ..Brokerage::on(Database::of_days(arguments.days))?
