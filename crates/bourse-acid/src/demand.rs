@@ -4,7 +4,7 @@
 //! | class | the process is killed | the power fails |
 //! |---|---|---|
 //! | `volatile` | nothing | nothing |
-//! | `process` | every acknowledged commit | it promises nothing, and is held to the specification: every acknowledged commit |
+//! | `process` | every acknowledged commit; where the last second's are in the engine's memory, a whole database | it promises nothing, and is held to the specification: every acknowledged commit |
 //! | `consistent` | every acknowledged commit; where the last second's are in the engine's memory, a whole database | a whole database; the last commits may be lost |
 //! | `durable` | every acknowledged commit | every acknowledged commit |
 
@@ -24,7 +24,9 @@ pub enum Crash {
 pub const fn promised(class: Durability, may_lose: Option<MayLose>, crash: Crash) -> Guarantee {
     match (class, crash) {
         // The engine's memory alone has them, and goes with its process.
-        (Durability::Consistent, Crash::Kill) if matches!(may_lose, Some(MayLose::LastSecondInMemory)) => {
+        (Durability::Process | Durability::Consistent, Crash::Kill)
+            if matches!(may_lose, Some(MayLose::LastSecondInMemory)) =>
+        {
             Guarantee::Whole
         }
         (Durability::Volatile, _) | (Durability::Process, Crash::Power) => Guarantee::Nothing,
@@ -63,10 +65,13 @@ mod tests {
 
     #[test]
     fn what_is_in_the_engines_memory_goes_with_its_process() {
-        let killed = |may_lose| demanded(Durability::Consistent, Some(may_lose), Crash::Kill);
-        assert_eq!(killed(MayLose::LastSecondInMemory), Guarantee::Whole);
-        for written in [MayLose::LastCommit, MayLose::LastSecond, MayLose::SinceCheckpoint, MayLose::NotWrittenBack] {
-            assert_eq!(killed(written), Guarantee::Everything, "{written:?}");
+        for class in [Durability::Process, Durability::Consistent] {
+            let killed = |may_lose| demanded(class, Some(may_lose), Crash::Kill);
+            assert_eq!(killed(MayLose::LastSecondInMemory), Guarantee::Whole);
+            for written in [MayLose::LastCommit, MayLose::LastSecond, MayLose::SinceCheckpoint, MayLose::NotWrittenBack]
+            {
+                assert_eq!(killed(written), Guarantee::Everything, "{written:?}");
+            }
         }
     }
 }

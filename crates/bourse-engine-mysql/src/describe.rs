@@ -97,7 +97,7 @@ pub fn describe(target: &Target, connection: &mut Conn) -> Result<Description, E
         version,
         target: target.text.clone(),
         durability,
-        may_lose: (durability == Durability::Consistent).then(|| may_lose(&facts)),
+        may_lose: may_lose(durability, &facts),
         durability_reason,
         writer_wait: Some(WriterWait::EngineLocks),
         memory_store: None,
@@ -163,12 +163,13 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
     }
 }
 
-/// What power loss may take in the class `consistent`.
-fn may_lose(facts: &Facts<'_>) -> MayLose {
-    match facts.flush_log {
-        "0" => MayLose::LastSecondInMemory,
-        "1" | "3" => MayLose::NotWrittenBack,
-        _ => MayLose::LastSecond,
+/// What may be lost within the class.
+fn may_lose(class: Durability, facts: &Facts<'_>) -> Option<MayLose> {
+    match (class, facts.flush_log) {
+        (Durability::Process | Durability::Consistent, "0") => Some(MayLose::LastSecondInMemory),
+        (Durability::Consistent, "1" | "3") => Some(MayLose::NotWrittenBack),
+        (Durability::Consistent, _) => Some(MayLose::LastSecond),
+        _ => None,
     }
 }
 
@@ -255,6 +256,18 @@ mod tests {
             (Facts { memory_file_system: Some("tmpfs"), ..disk }, Volatile),
         ] {
             assert_eq!(durability(&facts).0, expected, "{facts:?}");
+        }
+        let late = Facts { flush_log: "0", ..disk };
+        for (facts, expected) in [
+            (disk, None),
+            (Facts { log_bin: "ON", ..disk }, Some(MayLose::NotWrittenBack)),
+            (Facts { flush_log: "2", ..disk }, Some(MayLose::LastSecond)),
+            (late, Some(MayLose::LastSecondInMemory)),
+            (Facts { doublewrite: "OFF", ..disk }, None),
+            (Facts { doublewrite: "OFF", ..late }, Some(MayLose::LastSecondInMemory)),
+            (Facts { storage: "MEMORY", ..late }, None),
+        ] {
+            assert_eq!(may_lose(durability(&facts).0, &facts), expected, "{facts:?}");
         }
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<D
         version: version.split_whitespace().next().unwrap_or_default().to_owned(),
         target: target.text.clone(),
         durability,
-        may_lose: (durability == Durability::Consistent).then_some(MayLose::LastSecondInMemory),
+        may_lose: may_lose(durability, &facts),
         durability_reason,
         writer_wait: Some(WriterWait::EngineLocks),
         memory_store: None,
@@ -153,6 +153,13 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
     }
 }
 
+/// What may be lost within the class.
+fn may_lose(class: Durability, facts: &Facts<'_>) -> Option<MayLose> {
+    let is_in_memory =
+        facts.synchronous_commit == "off" && matches!(class, Durability::Process | Durability::Consistent);
+    is_in_memory.then_some(MayLose::LastSecondInMemory)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +177,16 @@ mod tests {
             (Facts { memory_file_system: Some("tmpfs"), ..disk }, Volatile),
         ] {
             assert_eq!(durability(&facts).0, expected, "{facts:?}");
+        }
+        let late = Facts { synchronous_commit: "off", ..disk };
+        for (facts, expected) in [
+            (disk, None),
+            (late, Some(MayLose::LastSecondInMemory)),
+            (Facts { fsync: "off", ..disk }, None),
+            (Facts { fsync: "off", ..late }, Some(MayLose::LastSecondInMemory)),
+            (Facts { memory_file_system: Some("tmpfs"), ..late }, None),
+        ] {
+            assert_eq!(may_lose(durability(&facts).0, &facts), expected, "{facts:?}");
         }
     }
 }

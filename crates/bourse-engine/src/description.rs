@@ -57,7 +57,8 @@ pub enum MemoryStore {
     Engine,
 }
 
-/// What power loss may take of the commits that were acknowledged, in the class [`Durability::Consistent`].
+/// What power loss may take of the commits that were acknowledged, in the class [`Durability::Consistent`];
+/// [`MayLose::LastSecondInMemory`] is said in the class [`Durability::Process`] too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MayLose {
     /// The last one.
@@ -98,7 +99,7 @@ pub struct Description {
     pub target: String,
     /// What its settings promise.
     pub durability: Durability,
-    /// What power loss may take, in the class [`Durability::Consistent`]; none in the others.
+    /// What of the commits may be lost within the class; none where it says everything.
     pub may_lose: Option<MayLose>,
     /// Why that class: the settings it follows from, in a few words.
     pub durability_reason: String,

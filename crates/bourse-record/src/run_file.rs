@@ -127,7 +127,8 @@ pub struct Engine {
     pub target: String,
     /// What a commit survives with these settings.
     pub durability: Durability,
-    /// What power loss may take of the commits that were acknowledged, in the class `consistent`.
+    /// What power loss may take of the commits that were acknowledged, in the class `consistent`; in the class `process`,
+    /// what the end of the process may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_lose: Option<MayLose>,
     /// The settings that class follows from.
@@ -201,7 +202,7 @@ impl MemoryStore {
     }
 }
 
-/// What power loss may take of the commits that were acknowledged.
+/// What may be lost of the commits that were acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MayLose {

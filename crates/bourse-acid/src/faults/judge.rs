@@ -3,7 +3,7 @@
 use super::catalogue::Fault;
 use super::work::Event;
 use crate::demand::{Crash, promised};
-use bourse_engine::Durability;
+use bourse_engine::{Description, Durability, MayLose};
 use bourse_faults::Effect;
 use bourse_record::crash::Guarantee;
 use bourse_record::faults::{FaultCase, FaultVerdict, Left, Reaction};
@@ -43,14 +43,31 @@ pub struct Observed {
     pub look: Account,
 }
 
-/// What a class promises after a fault.
-fn promise(class: Durability, fault: &Fault) -> Guarantee {
-    // Where the engine's memory alone has what was acknowledged, a fault counts as a loss of power already.
-    promised(class, None, if fault.loses_power { Crash::Power } else { Crash::Kill })
+/// What a target's settings promise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Class {
+    /// The durability class.
+    pub durability: Durability,
+    /// What may be lost within it.
+    pub may_lose: Option<MayLose>,
+    /// The settings it follows from.
+    pub reason: String,
+}
+
+impl Class {
+    /// As the engine is described.
+    pub fn of(described: Description) -> Self {
+        Self { durability: described.durability, may_lose: described.may_lose, reason: described.durability_reason }
+    }
+
+    /// What it promises after a fault.
+    const fn promise(&self, fault: &Fault) -> Guarantee {
+        promised(self.durability, self.may_lose, if fault.loses_power { Crash::Power } else { Crash::Kill })
+    }
 }
 
 /// The case with its verdict.
-pub fn judge(fault: &Fault, class: Durability, observed: &Observed) -> FaultCase {
+pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
     let work = &observed.work.events;
     let acknowledged = count(work, |event| matches!(event, Event::Acknowledged(_)));
     let stood = count(work, |event| matches!(event, Event::Stands(_))) + u64::from(failed_one_is_there(observed));
@@ -67,7 +84,7 @@ pub fn judge(fault: &Fault, class: Durability, observed: &Observed) -> FaultCase
         Ended::Signal(signal) => Some(signal),
         Ended::Code(_) | Ended::Hung => None,
     };
-    let verdict = verdict(promise(class, fault), fault, reaction, left);
+    let verdict = verdict(class.promise(fault), fault, reaction, left);
     let errors = errors.into_iter().take(3).collect();
     let (nth, fired, met) = (observed.nth, observed.fired, observed.met.clone());
     FaultCase { nth, fired, met, acknowledged, stood, errors, reaction, signal, left, lost, evidence, verdict }
@@ -185,9 +202,13 @@ mod tests {
         (1..=last).map(Event::Acknowledged).collect()
     }
 
+    fn of(durability: Durability) -> Class {
+        Class { durability, may_lose: None, reason: String::new() }
+    }
+
     #[track_caller]
     fn check(name: &str, class: Durability, observed: &Observed, expected: (Reaction, Left, FaultVerdict)) {
-        let case = judge(fault(name), class, observed);
+        let case = judge(fault(name), &of(class), observed);
         assert_eq!((case.reaction, case.left, case.verdict), expected, "{case:?}");
     }
 
@@ -209,10 +230,24 @@ mod tests {
         let mut failed = kept.clone();
         failed.work.events.push(Event::Error { transaction: 10, text: "disk I/O error".to_owned() });
         check("write-error", Durable, &failed, (Reaction::Reported, Left::Whole, FaultVerdict::Ok));
-        let stood = |observed| judge(fault("write-error"), Durable, observed).stood;
+        let stood = |observed| judge(fault("write-error"), &of(Durable), observed).stood;
         assert_eq!((stood(&kept), stood(&failed)), (0, 1), "what failed may be there, which is told");
         let never = observed(acknowledged(9), code, found(11));
         check("write-error", Durable, &never, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
+    }
+
+    #[test]
+    fn what_the_engines_memory_alone_has_may_go_with_its_process() {
+        let gone = observed(acknowledged(9), Ended::Signal(9), found(5));
+        for durability in [Durability::Process, Durability::Consistent] {
+            let of = |may_lose| Class { may_lose, ..of(durability) };
+            let judged = |class: &Class, seen: &Observed| judge(fault("write-error"), class, seen).verdict;
+            assert_eq!(judged(&of(Some(MayLose::LastSecondInMemory)), &gone), FaultVerdict::Expected);
+            assert_eq!(judged(&of(Some(MayLose::LastSecond)), &gone), FaultVerdict::Broken);
+            let differs = Event::Found { progress: 9, differs: Some("row 7".to_owned()), damage: Vec::new() };
+            let damaged = observed(acknowledged(9), Ended::Signal(9), differs);
+            assert_eq!(judged(&of(Some(MayLose::LastSecondInMemory)), &damaged), FaultVerdict::Broken);
+        }
     }
 
     #[test]
@@ -235,7 +270,7 @@ mod tests {
         use Durability::Durable;
         let ended = |ended| observed(acknowledged(9), ended, found(9));
         check("map-error", Durable, &ended(Ended::Signal(7)), (Reaction::Died, Left::Whole, FaultVerdict::Ok));
-        assert_eq!(judge(fault("map-error"), Durable, &ended(Ended::Signal(7))).signal, Some(7));
+        assert_eq!(judge(fault("map-error"), &of(Durable), &ended(Ended::Signal(7))).signal, Some(7));
         check("write-error", Durable, &ended(Ended::Hung), (Reaction::Hung, Left::Whole, FaultVerdict::Ok));
         check("power", Durable, &ended(Ended::Signal(9)), (Reaction::Killed, Left::Whole, FaultVerdict::Ok));
         let mut unmet = ended(Ended::Code(0));

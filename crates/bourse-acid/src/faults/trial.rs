@@ -1,7 +1,7 @@
 //! The trials: each fault on a database of its own, several times, and its row of the table.
 
 use super::catalogue::{Fault, moments};
-use super::judge::{Account, Observed, judge};
+use super::judge::{Account, Class, Observed, judge};
 use crate::test_bed::AcidError;
 use bourse_engine::Durability;
 use bourse_faults::{Control, Counts, Effect, Spec, Survival};
@@ -65,14 +65,8 @@ pub trait Bed {
     /// The target with its options, without a path.
     fn target(&self) -> &str;
 
-    /// What its settings promise, and why.
-    fn class(&self) -> (Durability, &str);
-
-    /// Whether commits are acknowledged while the engine's memory alone has them, by its own account: then its end is to
-    /// them what a loss of power is.
-    fn commits_in_memory(&self) -> bool {
-        false
-    }
+    /// What its settings promise.
+    fn class(&self) -> &Class;
 
     /// By what its calls are interfered with.
     fn through(&self) -> Through;
@@ -129,8 +123,7 @@ pub fn rows(
                     return Ok(all);
                 }
                 let observed = observed?;
-                let judged = Fault { loses_power: fault.loses_power || bed.commits_in_memory(), ..**fault };
-                row.cases.push(judge(&judged, bed.class().0, &observed));
+                row.cases.push(judge(fault, bed.class(), &observed));
             }
         }
         all.push(row);
@@ -155,11 +148,11 @@ fn met(bed: &dyn Bed, mut order: Order) -> Result<Observed, AcidError> {
 }
 
 fn untried(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> FaultRow {
-    let (class, reason) = bed.class();
+    let class = bed.class();
     FaultRow {
         target: bed.target().to_owned(),
-        class: Some(bourse_driver::durability(class)),
-        class_reason: reason.to_owned(),
+        class: Some(bourse_driver::durability(class.durability)),
+        class_reason: class.reason.clone(),
         through: bed.through(),
         fault: fault.name.to_owned(),
         title: fault.title.to_owned(),
@@ -201,7 +194,8 @@ fn works(clean: &Trial) -> Result<(), AcidError> {
     let fault = &super::catalogue::FAULTS[0];
     let (work, look) = (clean.work.clone(), clean.look.clone());
     let seen = Observed { nth: 0, fired: 1, met: String::new(), work, look };
-    let case = judge(fault, Durability::Durable, &seen);
+    let strictest = Class { durability: Durability::Durable, may_lose: None, reason: String::new() };
+    let case = judge(fault, &strictest, &seen);
     if case.left == Left::Whole && case.errors.is_empty() && case.acknowledged > 0 {
         return Ok(());
     }

@@ -58,7 +58,7 @@ data_table! {
         target: Text, "Target as given, without secrets" => view.case.engine.target.as_str();
         durability: Text, "What an acknowledged commit survives: `volatile`, `process`, `consistent` or `durable`"
             => view.case.engine.durability.name();
-        may_lose: Text, "What power loss may take of acknowledged commits, in the class `consistent`"
+        may_lose: Text, "What may be lost of acknowledged commits: by power loss in the class `consistent`, with the process in `process`"
             => view.case.engine.may_lose.map(MayLose::name);
         durability_reason: Text, "Settings that the class follows from" => view.case.engine.durability_reason.as_str();
         users: Count, "Users, each with its own session" => view.conditions().users;

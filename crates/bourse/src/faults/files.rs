@@ -6,9 +6,8 @@ use crate::failure::{Exit, Failure};
 use crate::tpce::DATA_FOLDER;
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
-use bourse_acid::faults::judge::Account;
+use bourse_acid::faults::judge::{Account, Class};
 use bourse_acid::faults::{Bed, Order, Trial, work};
-use bourse_engine::Durability;
 use bourse_faults::{Control, Places, copy_folder, lose_power};
 use bourse_record::faults::Through;
 use std::ffi::OsString;
@@ -21,8 +20,7 @@ pub(super) struct FileBed<'c> {
     scheme: String,
     options: String,
     through: Through,
-    class: Durability,
-    class_reason: String,
+    class: Class,
     conditions: &'c Conditions,
     folder: WorkFolder,
 }
@@ -55,8 +53,7 @@ impl<'c> FileBed<'c> {
             scheme: scheme.to_owned(),
             options: options.to_owned(),
             through,
-            class: described.durability,
-            class_reason: described.durability_reason,
+            class: Class::of(described),
             conditions,
             folder,
         })
@@ -101,8 +98,8 @@ impl Bed for FileBed<'_> {
         &self.target
     }
 
-    fn class(&self) -> (Durability, &str) {
-        (self.class, &self.class_reason)
+    fn class(&self) -> &Class {
+        &self.class
     }
 
     fn through(&self) -> Through {

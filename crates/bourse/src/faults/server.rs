@@ -5,10 +5,10 @@ use super::{Conditions, child, work_folder};
 use crate::failure::{Exit, Failure};
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
-use bourse_acid::faults::judge::{Account, Ended};
+use bourse_acid::faults::judge::{Account, Class, Ended};
 use bourse_acid::faults::work::{self, Event};
 use bourse_acid::faults::{Bed, Order, Trial};
-use bourse_engine::{Durability, Engine, EngineError, OwnedServer};
+use bourse_engine::{Engine, EngineError, OwnedServer};
 use bourse_faults::{Control, Places, copy_folder, lose_power};
 use bourse_record::faults::Through;
 use std::ffi::OsString;
@@ -28,9 +28,6 @@ trait Server: Engine + OwnedServer {
         self.set_environment(Vec::new());
     }
 
-    /// Whether its settings let it acknowledge a commit that its memory alone has.
-    fn commits_in_memory(&self) -> bool;
-
     /// How it has ended; `None` while it runs.
     fn exit(&self) -> Option<ExitStatus>;
 
@@ -47,10 +44,6 @@ impl Server for bourse_engine_mysql::MysqlEngine {
         // Writes that bypass the C library could not be interfered with.
         let arguments = vec!["--innodb-use-native-aio=0".to_owned()];
         self.set_launch(bourse_engine_mysql::Launch { environment, arguments });
-    }
-
-    fn commits_in_memory(&self) -> bool {
-        self.target().options.flush_log == bourse_engine_mysql::FlushLog::EverySecond
     }
 
     fn exit(&self) -> Option<ExitStatus> {
@@ -84,10 +77,6 @@ impl Server for bourse_engine_postgres::PostgresEngine {
         self.set_launch(launch);
     }
 
-    fn commits_in_memory(&self) -> bool {
-        self.target().options.synchronous_commit == Some(bourse_engine_postgres::SynchronousCommit::Off)
-    }
-
     fn exit(&self) -> Option<ExitStatus> {
         self.server_exit()
     }
@@ -115,7 +104,7 @@ fn postgres_launch(environment: Vec<(OsString, OsString)>) -> bourse_engine_post
 
 fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
     #[cfg(feature = "postgres")]
-    if target.starts_with("postgres") {
+    if bourse_engine_postgres::KINDS.iter().any(|kind| target.split(':').next() == Some(kind.scheme)) {
         let server = bourse_engine_postgres::open(target).map_err(|error| Failure::usage(error.to_string()))?;
         return Ok(Box::new(server));
     }
@@ -131,8 +120,7 @@ fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
 /// A target with a server of ours.
 pub(super) struct ServerBed<'c> {
     target: String,
-    class: Durability,
-    class_reason: String,
+    class: Class,
     conditions: &'c Conditions,
     server: Box<dyn Server>,
     /// The server's data directory.
@@ -166,15 +154,7 @@ impl<'c> ServerBed<'c> {
             bourse_faults::preload::write_library(&path, library).map_err(|error| failed(error.to_string()))?;
             open_to_all(&path)?;
         }
-        Ok(Self {
-            target: target.to_owned(),
-            class: described.durability,
-            class_reason: described.durability_reason,
-            conditions,
-            server,
-            data,
-            folder,
-        })
+        Ok(Self { target: target.to_owned(), class: Class::of(described), conditions, server, data, folder })
     }
 
     fn renew(&self) -> io::Result<(Places, Control)> {
@@ -244,12 +224,8 @@ impl Bed for ServerBed<'_> {
         &self.target
     }
 
-    fn class(&self) -> (Durability, &str) {
-        (self.class, &self.class_reason)
-    }
-
-    fn commits_in_memory(&self) -> bool {
-        self.server.commits_in_memory()
+    fn class(&self) -> &Class {
+        &self.class
     }
 
     fn through(&self) -> Through {
