@@ -44,6 +44,7 @@ const RUNNING: EngineKind = EngineKind {
     starts_s: None,
     loads_rows_s: Some(70_000),
     prepares_ms: 1_500,
+    inserts_ms: None,
     version: || Ok("client".to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("galera", &Options::DEFAULT),
@@ -66,8 +67,8 @@ fn version(product: Product) -> Result<String, String> {
     let found = installed(product, &Options::DEFAULT).map_err(|error| error.to_string())?;
     let version = found.server.version.split('-').next().unwrap_or_default();
     Ok(match found.provider {
-        Some(library) => format!("MariaDB {version}, library {}", library.display()),
-        None => format!("MySQL {version}"),
+        Some(library) => format!("{version}, library {}", library.display()),
+        None => version.to_owned(),
     })
 }
 

@@ -76,12 +76,16 @@ impl Listed {
 
     fn entry(&self) -> Entry {
         // What does not fit the column, as a library's path, goes below like the reason why an engine is unavailable.
-        let (state, more) = match (&self.version, &self.unavailable) {
-            (Some(version), _) if version.chars().count() <= 11 => (version.as_str(), None),
-            (Some(version), _) => ("available", Some(version)),
-            (None, why) => ("unavailable", why.as_ref()),
+        let fits = |version: &str| version.chars().count() <= 11;
+        let (state, more) = match (self.version.as_deref(), self.unavailable.as_deref()) {
+            (Some(version), _) if fits(version) => (version, None),
+            (Some(text), _) => match text.split_once(", ") {
+                Some((version, rest)) if fits(version) => (version, Some(rest)),
+                _ => ("available", Some(text)),
+            },
+            (None, why) => ("unavailable", why),
         };
-        let lines = self.summary.into_iter().chain(self.example).map(str::to_owned).chain(more.cloned());
+        let lines = self.summary.into_iter().chain(self.example).chain(more).map(str::to_owned);
         Entry { name: self.engine.clone(), state: state.to_owned(), lines: lines.collect() }
     }
 }
@@ -173,6 +177,8 @@ mod tests {
         assert_eq!(listed(Some("3.54.1"), None).state, "3.54.1");
         let long = listed(Some("library /usr/lib/libfastdb.so"), None);
         assert_eq!((long.state.as_str(), long.lines[2].as_str()), ("available", "library /usr/lib/libfastdb.so"));
+        let loaded = listed(Some("1.5.6, library /usr/lib/libduckdb.so"), None);
+        assert_eq!((loaded.state.as_str(), loaded.lines[2].as_str()), ("1.5.6", "library /usr/lib/libduckdb.so"));
         let entry = listed(None, Some(&why));
         assert_eq!((entry.state.as_str(), &entry.lines[2]), ("unavailable", &why));
         let text = sheet_terminal(&sheet("Engines", vec![Part::Entries(vec![entry])]), 100, false);
