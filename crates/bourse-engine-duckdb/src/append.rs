@@ -5,7 +5,7 @@ use crate::error::appender_error;
 use crate::library::{Api, Handle, RawHugeInt, SUCCESS};
 use crate::row::{ColumnType, Form};
 use crate::statement::text_of;
-use bourse_engine::{Batch, EngineError, ErrorKind, Value};
+use bourse_engine::{Batch, EachToLoad, EngineError, ErrorKind, Value};
 
 /// Rows on their way into one table. It must be dropped before its connection.
 pub(crate) struct Appender {
@@ -63,42 +63,73 @@ impl Appender {
     /// # Errors
     /// The library's, of which [`ErrorKind::Constraint`] is one; a value that a column cannot hold.
     pub(crate) fn append(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
-        let api = self.api;
-        let mut from = 0;
-        while from < batch.len() {
-            let rows = (batch.len() - from).min(self.room);
-            // SAFETY: the chunk is this one's, and has room for that many rows.
-            unsafe {
-                (api.data_chunk_reset)(self.chunk);
-                let mut places: Vec<Place> = Vec::with_capacity(self.columns.len());
-                for (at, column) in self.columns.iter().enumerate() {
-                    let vector = (api.data_chunk_vector)(self.chunk, at as u64);
-                    (api.vector_ensure_validity)(vector);
-                    let (data, validity) = ((api.vector_data)(vector).cast(), (api.vector_validity)(vector));
-                    places.push(Place { api, vector, data, validity, column: *column });
-                }
-                for at in 0..rows {
-                    let mut put = Ok(());
-                    batch.with_row(from + at, &mut |values| {
-                        put = match values.len() == places.len() {
-                            true => places.iter().zip(values).try_for_each(|(place, value)| place.put(at, *value)),
-                            false => Err(EngineError::new(ErrorKind::Other, "a row has another number of columns")),
-                        };
-                    });
-                    put?;
-                }
-                (api.data_chunk_set_size)(self.chunk, rows as u64);
-                if (api.appender_append)(self.raw, self.chunk) != SUCCESS {
-                    return Err(appender_error(api, self.raw));
-                }
+        self.append_each(&mut |put| {
+            for at in 0..batch.len() {
+                let mut done = Ok(());
+                batch.with_row(at, &mut |values| done = put(values));
+                done?;
             }
-            from += rows;
+            Ok(())
+        })
+    }
+
+    /// As [`append`](Self::append), of rows that are handed out one after another.
+    ///
+    /// # Errors
+    /// Also that of `rows`.
+    pub(crate) fn append_each(&mut self, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+        let mut places = self.places();
+        let mut count = 0;
+        rows(&mut |values| {
+            if count == self.room {
+                self.append_chunk(std::mem::take(&mut count))?;
+                places = self.places();
+            }
+            if values.len() != places.len() {
+                return Err(EngineError::new(ErrorKind::Other, "a row has another number of columns"));
+            }
+            // SAFETY: the chunk has room for that row.
+            places.iter().zip(values).try_for_each(|(place, value)| unsafe { place.put(count, *value) })?;
+            count += 1;
+            Ok(())
+        })?;
+        if count > 0 {
+            self.append_chunk(count)?;
         }
         // SAFETY: the appender is there.
-        match unsafe { (api.appender_flush)(self.raw) } {
+        match unsafe { (self.api.appender_flush)(self.raw) } {
             SUCCESS => Ok(()),
             // SAFETY: as above.
-            _ => Err(unsafe { appender_error(api, self.raw) }),
+            _ => Err(unsafe { appender_error(self.api, self.raw) }),
+        }
+    }
+
+    /// The columns of the chunk, emptied.
+    fn places(&self) -> Vec<Place> {
+        let api = self.api;
+        // SAFETY: the chunk is this one's.
+        unsafe { (api.data_chunk_reset)(self.chunk) };
+        let place = |(at, column): (usize, &ColumnType)| {
+            // SAFETY: the chunk has that column, whose places stay where they are until it is reset.
+            unsafe {
+                let vector = (api.data_chunk_vector)(self.chunk, at as u64);
+                (api.vector_ensure_validity)(vector);
+                let (data, validity) = ((api.vector_data)(vector).cast(), (api.vector_validity)(vector));
+                Place { api, vector, data, validity, column: *column }
+            }
+        };
+        self.columns.iter().enumerate().map(place).collect()
+    }
+
+    /// Appends the first rows of the chunk.
+    fn append_chunk(&self, rows: usize) -> Result<(), EngineError> {
+        // SAFETY: the chunk and the appender are there, and that many rows of the chunk were filled.
+        unsafe {
+            (self.api.data_chunk_set_size)(self.chunk, rows as u64);
+            match (self.api.appender_append)(self.raw, self.chunk) {
+                SUCCESS => Ok(()),
+                _ => Err(appender_error(self.api, self.raw)),
+            }
         }
     }
 }

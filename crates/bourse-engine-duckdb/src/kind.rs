@@ -12,6 +12,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     starts_s: None,
     loads_rows_s: Some(370_000),
     prepares_ms: 8_500,
+    inserts_ms: Some(8_500),
     version: || {
         let found = info(None).map_err(|error| error.to_string())?;
         Ok(format!("{}, library {}", found.version, found.path.display()))

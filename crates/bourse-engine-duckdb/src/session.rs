@@ -1,12 +1,14 @@
 //! A user's connection: statements prepared at first use and found by number.
 
+use crate::append::Appender;
 use crate::database::{Connection, Database};
 use crate::dialect::DIALECT;
 use crate::options::{Options, Writers};
 use crate::row::Columns;
 use crate::statement::{Failed, Rows, Statement};
 use bourse_engine::{
-    Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value,
+    Access, Checkpoint, Dialect, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
+    Sql, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -210,6 +212,19 @@ impl Session for DuckSession {
             Ok(mut rows) => Ok(rows.changed()),
             Err(failure) => Err(self.settle(failure, sql.text())),
         }
+    }
+
+    /// By the appender, in the open transaction.
+    fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+        self.refuse_failed()?;
+        if self.state == State::Idle {
+            return rows(&mut |values| self.execute(insert, Params::of(values)).map(drop));
+        }
+        let loaded = Appender::new(&self.connection, None, table).and_then(|mut appender| appender.append_each(rows));
+        loaded.map_err(|error| {
+            self.state = State::Failed(error.kind());
+            error.with_statement(insert.text())
+        })
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {

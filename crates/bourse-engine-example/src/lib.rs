@@ -292,6 +292,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     starts_s: None,
     loads_rows_s: Some(1_000_000),
     prepares_ms: 300,
+    inserts_ms: None,
     version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("example", &Options {}),

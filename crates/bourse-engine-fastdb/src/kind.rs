@@ -12,6 +12,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     starts_s: None,
     loads_rows_s: None,
     prepares_ms: 500,
+    inserts_ms: None,
     version: || {
         let found = info(None).map_err(|error| error.to_string())?;
         Ok(format!("library {}", found.path.display()))

@@ -14,6 +14,7 @@ pub static KINDS: &[EngineKind] = &[
         options: || options("jdbc+h2"),
         loads_rows_s: Some(62_000),
         prepares_ms: 1_350,
+        inserts_ms: None,
         ..with_files("h2")
     },
     EngineKind {
@@ -24,6 +25,7 @@ pub static KINDS: &[EngineKind] = &[
         options: || options("jdbc+hsqldb"),
         loads_rows_s: Some(14_000),
         prepares_ms: 950,
+        inserts_ms: None,
         ..with_files("hsqldb")
     },
     EngineKind {
@@ -34,6 +36,7 @@ pub static KINDS: &[EngineKind] = &[
         options: || options("jdbc+derby"),
         loads_rows_s: Some(22_000),
         prepares_ms: 4_000,
+        inserts_ms: None,
         ..with_files("derby")
     },
     EngineKind {
@@ -61,6 +64,7 @@ const fn with_files(file_ending: &'static str) -> EngineKind {
         starts_s: None,
         loads_rows_s: None,
         prepares_ms: 2_100,
+        inserts_ms: None,
         version: || Ok(String::new()),
         available: |target| info(target).map(drop).map_err(|error| error.to_string()),
         options: Vec::new,

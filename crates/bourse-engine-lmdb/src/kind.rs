@@ -12,6 +12,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     starts_s: None,
     loads_rows_s: None,
     prepares_ms: 150,
+    inserts_ms: None,
     version: || Ok(version()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("lmdb", &Options::DEFAULT),

@@ -46,6 +46,7 @@ const RUNNING: EngineKind = EngineKind {
     starts_s: None,
     loads_rows_s: Some(70_000),
     prepares_ms: 1_000,
+    inserts_ms: None,
     version: || Ok("client".to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("mysql", &Options::DEFAULT),

@@ -12,6 +12,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     starts_s: None,
     loads_rows_s: None,
     prepares_ms: 250,
+    inserts_ms: None,
     version: || Ok(version().to_owned()),
     available: |_| Ok(()),
     options: || GRAMMAR.help("redb", &Options::DEFAULT),

@@ -18,6 +18,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     starts_s: None,
     loads_rows_s: Some(700_000),
     prepares_ms: 350,
+    inserts_ms: None,
     version,
     available,
     options: || GRAMMAR.help(SCHEME, &Options::FILE),

@@ -12,6 +12,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     starts_s: None,
     loads_rows_s: Some(30_000),
     prepares_ms: 400,
+    inserts_ms: None,
     version,
     available: |_| Ok(()),
     options: || GRAMMAR.help("turso", &Options::DEFAULT),

@@ -22,6 +22,9 @@ pub struct EngineKind {
     /// What a round of a microbenchmark of the usual size takes beside its warm-up and its interval on two cores, about, in
     /// milliseconds: most of it for the rows that it begins with.
     pub prepares_ms: u64,
+    /// What a round takes that inserts as many rows one by one, about, in milliseconds; none where that is as fast as what a
+    /// round begins with.
+    pub inserts_ms: Option<u64>,
     /// Its version on this machine, or why it cannot run: what is missing, and which package has it.
     pub version: fn() -> Result<String, String>,
     /// Whether what a target needs is on this machine, which the target itself may name: a library, a server.

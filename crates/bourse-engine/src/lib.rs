@@ -57,7 +57,8 @@ pub use read::{FromValue, WrongType};
 pub use records::{IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements};
 pub use routine::{Language, Routine, Step, version_of};
 pub use session::{
-    Access, Checkpoint, EachFound, EachRow, Isolation, Params, Row, RowExt, Session, SessionExt, run_one_by_one,
+    Access, Checkpoint, EachFound, EachRow, EachToLoad, Isolation, Params, PutRow, Row, RowExt, Session, SessionExt,
+    run_one_by_one,
 };
 pub use side_file::{SideFile, SideFileKind};
 pub use sql::{Sql, split_parameters};

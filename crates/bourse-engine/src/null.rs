@@ -13,6 +13,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     starts_s: None,
     loads_rows_s: None,
     prepares_ms: 100,
+    inserts_ms: None,
     version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
     available: |_| Ok(()),
     options: Vec::new,

@@ -140,6 +140,12 @@ pub type EachRow<'f> = dyn FnMut(&dyn Row) -> Result<(), EngineError> + 'f;
 /// What is done with the rows found for one of many runs or sets: its number, counted from 0, and its row.
 pub type EachFound<'f> = dyn FnMut(usize, &dyn Row) -> Result<(), EngineError> + 'f;
 
+/// Takes the values of a row to be loaded.
+pub type PutRow<'p> = dyn FnMut(&[Value<'_>]) -> Result<(), EngineError> + 'p;
+
+/// Hands out rows to be loaded, one after another.
+pub type EachToLoad<'l> = dyn FnMut(&mut PutRow<'_>) -> Result<(), EngineError> + 'l;
+
 /// [`Session::run_each`] by nothing but [`Session::query_first`] and [`Session::execute`].
 ///
 /// # Errors
@@ -324,6 +330,18 @@ pub trait Session: Send {
         each: Option<&mut EachFound<'_>>,
     ) -> Result<(), EngineError> {
         run_one_by_one(self, sql, params, width, each)
+    }
+
+    /// Adds rows to a table as the engine adds many of them best; it is not timed. `rows` gets a function, and calls it with
+    /// the values of row after row: all columns of the table in their order, which are the parameters of `insert` too. The
+    /// rows belong to the open transaction.
+    ///
+    /// # Errors
+    /// The engine's, with the statement, and that of `rows`. Whether the rows before it are added is the engine's affair: the
+    /// transaction has to be rolled back.
+    fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+        let _ = table;
+        rows(&mut |values| self.execute(insert, Params::of(values)).map(drop))
     }
 
     /// Makes sure that the server has these routines, as they are written now, if the session is to [call](Session::call)

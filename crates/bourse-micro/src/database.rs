@@ -1,7 +1,7 @@
 //! The tables of the classic workloads, their rows, and how they get into an engine.
 
 use crate::workload::MicroError;
-use arrayvec::ArrayString;
+use arrayvec::{ArrayString, ArrayVec};
 use bourse_engine::{
     Access, Connection, Engine, EngineError, IndexKind, Interface, Key, RecordField, RecordTable, RecordType, Records,
     RecordsOverSql, Statements, Value,
@@ -143,6 +143,9 @@ pub(crate) fn refuse_foreign(engine: &dyn Engine) -> Result<(), MicroError> {
     }
 }
 
+/// Values of a record, with its key, of the workloads' tables: none has as many.
+const WIDEST: usize = 8;
+
 /// Takes a record to be inserted.
 pub(crate) type Put<'f> = dyn FnMut(Key<'_>, &[Value<'_>]) -> Result<(), EngineError> + 'f;
 
@@ -159,9 +162,17 @@ pub(crate) fn fill(
         .with_records(Statements::Prepared, |records| {
             for from in (0..rows).step_by(LOAD_TRANSACTION as usize) {
                 records.begin(Access::Write)?;
-                for number in from..rows.min(from + LOAD_TRANSACTION) {
-                    record(number, &mut |key, values| records.insert(table, key, values))?;
-                }
+                let numbers = from..rows.min(from + LOAD_TRANSACTION);
+                records.load(table, &mut |put| {
+                    numbers.clone().try_for_each(|number| {
+                        record(number, &mut |key, values| {
+                            let mut row = ArrayVec::<_, WIDEST>::new();
+                            row.push(Value::from(key));
+                            row.extend(values.iter().copied());
+                            put(&row)
+                        })
+                    })
+                })?;
                 records.commit()?;
             }
             Ok(())

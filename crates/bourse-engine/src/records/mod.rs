@@ -16,7 +16,7 @@ mod table;
 pub use over_sql::{RecordsOverSql, Statements};
 pub use table::{IndexKind, RecordField, RecordTable, RecordType, TableSql};
 
-use crate::{Access, EachFound, EachRow, EngineError, ErrorKind, Value};
+use crate::{Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Value};
 
 /// The key of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,6 +152,18 @@ pub trait Records: Send {
             )),
             row if table.has_assigned_keys() => self.append(table, row),
             row => self.insert(table, key_of(table, row[0])?, &row[1..]),
+        })
+    }
+
+    /// Adds records as the engine adds many of them best; it is not timed. `rows` gets a function, and calls it with record
+    /// after record: its key and its values. They belong to the open transaction.
+    ///
+    /// # Errors
+    /// As [`Records::insert`], and that of `rows`; the transaction has to be rolled back.
+    fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+        rows(&mut |row| match row {
+            [key, values @ ..] => self.insert(table, key_of(table, *key)?, values),
+            [] => Err(EngineError::new(ErrorKind::Other, format!("a record of {} has no key", table.name()))),
         })
     }
 

@@ -1,6 +1,7 @@
 use super::{Key, RecordTable, get_one_by_one};
 use crate::{
-    Access, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Records, RowExt as _, Session, Sql, Value,
+    Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, Records, RowExt as _, Session,
+    Sql, Value,
 };
 
 /// How statements reach a SQL engine.
@@ -137,6 +138,10 @@ impl Records for RecordsOverSql<'_> {
                 rows.chunks(width).try_for_each(|row| self.execute(insert, Params::of(row)).map(|_| ()))
             }
         }
+    }
+
+    fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
+        self.session.load(table.name(), &table.sql().insert, rows)
     }
 
     #[inline]

@@ -39,6 +39,7 @@ pub static RECORD_CHECKS: &[RecordCheck] = &[
     RecordCheck { name: "a callback's error comes back", is_made: always, run: operations::callbacks_can_fail },
     RecordCheck { name: "all records are counted and taken away", is_made: always, run: operations::all_at_once },
     RecordCheck { name: "many records are inserted by one call", is_made: always, run: operations::many_at_once },
+    RecordCheck { name: "records are loaded", is_made: always, run: operations::loaded },
     RecordCheck { name: "many records are read by one call", is_made: always, run: operations::many_are_read },
     RecordCheck {
         name: "keys are assigned, none twice",

@@ -1,7 +1,7 @@
 //! One record at a time, and all at once.
 
 use super::{ITEMS, NOTED, check_price, fresh, insert_item, item, price, with};
-use bourse_engine::{Access, Engine, EngineError, ErrorKind, Key, Row, RowExt as _, Value};
+use bourse_engine::{Access, Engine, EngineError, ErrorKind, Key, Records, Row, RowExt as _, Value};
 
 pub(super) fn come_back(engine: &dyn Engine) {
     let ids = [1, -1, 299, 0, i64::MAX / 200, i64::MIN / 200, 77];
@@ -10,23 +10,26 @@ pub(super) fn come_back(engine: &dyn Engine) {
         for id in ids {
             insert_item(records, id).unwrap();
         }
-        for id in ids {
-            let (mut text, mut bytes) = (String::new(), Vec::new());
-            let (price, weight) = item(id, &mut text, &mut bytes);
-            let mut calls = 0;
-            let is_there = records.get(&ITEMS, Key::Int(id), &mut |row| {
-                calls += 1;
-                assert_eq!(row.get::<i64>(0)?, id);
-                assert_eq!(row.get::<i64>(1)?, price);
-                assert_eq!(row.get::<f64>(2)?, weight);
-                assert_eq!(row.get::<String>(3)?, text);
-                assert_eq!(row.get::<Vec<u8>>(4)?, bytes, "bytes of item {id}");
-                Ok(())
-            });
-            assert!(is_there.unwrap(), "item {id}");
-            assert_eq!(calls, 1);
-        }
+        ids.into_iter().for_each(|id| check_item(records, id));
     });
+}
+
+/// That the item of that number is there once, with all its values.
+fn check_item(records: &mut dyn Records, id: i64) {
+    let (mut text, mut bytes) = (String::new(), Vec::new());
+    let (price, weight) = item(id, &mut text, &mut bytes);
+    let mut calls = 0;
+    let is_there = records.get(&ITEMS, Key::Int(id), &mut |row| {
+        calls += 1;
+        assert_eq!(row.get::<i64>(0)?, id);
+        assert_eq!(row.get::<i64>(1)?, price);
+        assert_eq!(row.get::<f64>(2)?, weight);
+        assert_eq!(row.get::<String>(3)?, text);
+        assert_eq!(row.get::<Vec<u8>>(4)?, bytes, "bytes of item {id}");
+        Ok(())
+    });
+    assert!(is_there.unwrap(), "item {id}");
+    assert_eq!(calls, 1);
 }
 
 pub(super) fn keys_are_unique(engine: &dyn Engine) {
@@ -132,6 +135,40 @@ pub(super) fn many_at_once(engine: &dyn Engine) {
         let half = &row(300)[..3];
         records.insert_rows(&ITEMS, half).expect_err("a record that lacks two fields");
         assert_eq!(records.count(&ITEMS).unwrap(), 101);
+    });
+}
+
+pub(super) fn loaded(engine: &dyn Engine) {
+    const MANY: i64 = 5_000;
+    let load = |records: &mut dyn Records, ids: &[i64]| {
+        records.load(&ITEMS, &mut |put| {
+            ids.iter().try_for_each(|&id| {
+                let (mut text, mut bytes) = (String::new(), Vec::new());
+                let (price, weight) = item(id, &mut text, &mut bytes);
+                put(&[Value::Int(id), Value::Int(price), Value::Real(weight), Value::Text(&text), Value::Blob(&bytes)])
+            })
+        })
+    };
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut session, |records| {
+        records.begin(Access::Write).unwrap();
+        load(records, &(1..=MANY).collect::<Vec<_>>()).unwrap();
+        load(records, &[]).unwrap();
+        records.commit().unwrap();
+        assert_eq!(records.count(&ITEMS).unwrap(), MANY as u64);
+        for id in [1, 2_048, 2_049, MANY] {
+            check_item(records, id);
+        }
+        records.begin(Access::Write).unwrap();
+        let refused = load(records, &[MANY + 1, 77]).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Constraint, "{refused}");
+        // Not every engine can undo.
+        let _ = records.rollback();
+        records.begin(Access::Write).unwrap();
+        let own = records.load(&ITEMS, &mut |_| Err(EngineError::new(ErrorKind::Other, "of the caller"))).unwrap_err();
+        assert!(own.to_string().contains("of the caller"), "{own}");
+        let _ = records.rollback();
+        assert_eq!(price(records, 77).unwrap(), Some(7_700), "what was there is as it was");
     });
 }
 

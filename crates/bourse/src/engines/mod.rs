@@ -240,6 +240,11 @@ pub(crate) fn prepares_ms(target: &str) -> u64 {
     kind_of(target).map_or(500, |kind| kind.prepares_ms)
 }
 
+/// As [`prepares_ms`], of a round whose work is to insert rows.
+pub(crate) fn inserts_ms(target: &str) -> u64 {
+    kind_of(target).and_then(|kind| kind.inserts_ms).unwrap_or_else(|| prepares_ms(target))
+}
+
 /// Whether a round on a target needs a process of its own, because another's library would be in it.
 pub(crate) fn stays_loaded(target: &str) -> bool {
     kind_of(target).is_some_and(|kind| kind.stays_loaded)

@@ -52,9 +52,12 @@ pub(crate) fn round_ns(case: &PlannedCase) -> u64 {
         }
         Job::Classic(job) => {
             let started = engines::starts_s(&case.target).saturating_mul(SECOND);
-            let beside = engines::prepares_ms(&case.target).saturating_mul(SECOND / 1_000);
-            // What a round takes that its work ends is about what rows take that another round begins with.
-            job.lasts_ns().unwrap_or(0).saturating_add(beside).saturating_add(started)
+            let (lasts_ns, beside_ms) = match job.lasts_ns() {
+                Some(lasts_ns) => (lasts_ns, engines::prepares_ms(&case.target)),
+                // It inserts about as many rows as another round begins with.
+                None => (0, engines::inserts_ms(&case.target)),
+            };
+            lasts_ns.saturating_add(beside_ms.saturating_mul(SECOND / 1_000)).saturating_add(started)
         }
     }
 }
