@@ -11,8 +11,8 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     in_process: Some(InProcess { file_ending: Some("duckdb"), memory: true, variant_of: None, is_asked_for: false }),
     starts_s: None,
     loads_rows_s: Some(370_000),
-    prepares_ms: 8_500,
-    inserts_ms: Some(8_500),
+    prepares_ms: 600,
+    inserts_ms: Some(9_500),
     version: || {
         let found = info(None).map_err(|error| error.to_string())?;
         Ok(format!("{}, library {}", found.version, found.path.display()))
