@@ -140,6 +140,7 @@ fn work(
             code: performed.code,
             server: performed.server,
         };
+        user.ended(counted != Counted::Not);
         backlog.finished(end, counted != Counted::Not);
         ledger.enter(&sample, counted);
         recorder.sample(&sample, counted);

@@ -123,6 +123,11 @@ pub trait User: Send {
 
     /// Performs the input that was drawn. Timed.
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed;
+
+    /// What was performed has ended, and counts for the figures or, as in the warm-up, not. Not timed.
+    fn ended(&mut self, counts: bool) {
+        let _ = counts;
+    }
 }
 
 /// Result of an operation.

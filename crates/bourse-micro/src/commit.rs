@@ -234,7 +234,7 @@ struct Committer<'s> {
 
 impl User for Committer<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        self.drawn = self.batching.next(clock, self.left.now(control, clock));
+        self.drawn = self.batching.next(clock, self.left.now());
         if self.drawn == 0 {
             return Draw::Finished;
         }
@@ -254,6 +254,10 @@ impl User for Committer<'_> {
 
     fn is_timed(&self) -> bool {
         self.batching.is_timed()
+    }
+
+    fn ended(&mut self, counts: bool) {
+        self.left.ended(counts);
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

@@ -143,8 +143,8 @@ struct Searcher<'s> {
 }
 
 impl User for Searcher<'_> {
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let batch = self.batching.next(clock, self.left.now(control, clock));
+    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+        let batch = self.batching.next(clock, self.left.now());
         if batch == 0 {
             return Draw::Finished;
         }
@@ -171,6 +171,10 @@ impl User for Searcher<'_> {
 
     fn drawn(&self) -> Option<usize> {
         Some(self.turn)
+    }
+
+    fn ended(&mut self, counts: bool) {
+        self.left.ended(counts);
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

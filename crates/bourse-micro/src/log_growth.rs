@@ -295,7 +295,7 @@ impl User for Writer<'_> {
     }
 
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let left = self.left.now(control, clock);
+        let left = self.left.now();
         let rest =
             if self.growth.per_transaction == 1 { left } else { self.growth.per_transaction - self.in_transaction };
         let changes = self.batching.next(clock, left.min(rest));
@@ -319,6 +319,10 @@ impl User for Writer<'_> {
         }
         self.batching.begins(clock);
         Draw::Ready
+    }
+
+    fn ended(&mut self, counts: bool) {
+        self.left.ended(counts);
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

@@ -202,8 +202,8 @@ impl User for Reader<'_> {
         operation == self.operation
     }
 
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let batch = self.batching.next(clock, self.left.now(control, clock));
+    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+        let batch = self.batching.next(clock, self.left.now());
         if batch == 0 {
             return Draw::Finished;
         }
@@ -230,6 +230,10 @@ impl User for Reader<'_> {
 
     fn is_timed(&self) -> bool {
         self.batching.is_timed()
+    }
+
+    fn ended(&mut self, counts: bool) {
+        self.left.ended(counts);
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

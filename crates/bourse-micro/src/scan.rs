@@ -128,8 +128,8 @@ struct Scanner<'s> {
 }
 
 impl User for Scanner<'_> {
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let batch = self.batching.next(clock, self.left.now(control, clock));
+    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+        let batch = self.batching.next(clock, self.left.now());
         if batch == 0 {
             return Draw::Finished;
         }
@@ -149,6 +149,10 @@ impl User for Scanner<'_> {
 
     fn is_timed(&self) -> bool {
         self.batching.is_timed()
+    }
+
+    fn ended(&mut self, counts: bool) {
+        self.left.ended(counts);
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

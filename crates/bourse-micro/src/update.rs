@@ -167,8 +167,8 @@ impl User for Updater<'_> {
         operation == self.operation
     }
 
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let left = self.left.now(control, clock);
+    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+        let left = self.left.now();
         // The last transaction may be a smaller one.
         let transactions = self.batching.next(clock, left.div_ceil(self.how.per_transaction));
         let updates = (transactions * self.how.per_transaction).min(left);
@@ -184,6 +184,10 @@ impl User for Updater<'_> {
 
     fn is_timed(&self) -> bool {
         self.batching.is_timed()
+    }
+
+    fn ended(&mut self, counts: bool) {
+        self.left.ended(counts);
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

@@ -296,7 +296,7 @@ impl Writes {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Left {
     left: Option<u64>,
-    /// Drawn and not settled: whether they count is known when they have ended.
+    /// Drawn: whether they count is known when they have ended.
     drawn: u64,
 }
 
@@ -306,21 +306,46 @@ impl Left {
         Self { left: count, drawn: 0 }
     }
 
-    /// At most how many may be drawn now. What was drawn before has ended; in the warm-up it does not count.
-    pub(crate) fn now(&mut self, control: &bourse_driver::Control, clock: &dyn Clock) -> u64 {
-        let Some(left) = &mut self.left else { return u64::MAX };
-        if control.phase(clock.now()) != bourse_record::PhaseKind::WarmUp {
-            *left = left.saturating_sub(self.drawn);
-        }
-        *left
+    /// At most how many may be drawn now.
+    pub(crate) fn now(&self) -> u64 {
+        self.left.unwrap_or(u64::MAX)
     }
 
     /// Counts drawn rows.
     pub(crate) fn draw(&mut self, drawn: u64) {
         self.drawn = drawn;
     }
+
+    /// What was drawn has ended; in the warm-up it does not count.
+    pub(crate) fn ended(&mut self, counts: bool) {
+        if let (true, Some(left)) = (counts, &mut self.left) {
+            *left = left.saturating_sub(self.drawn);
+        }
+    }
 }
 
 pub(crate) fn named(name: impl Into<String>, value: impl Into<String>) -> NameValue {
     NameValue { name: name.into(), value: value.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Left;
+
+    #[test]
+    fn what_ends_in_the_warm_up_is_still_to_be_done() {
+        let mut left = Left::of(Some(12));
+        left.draw(5);
+        left.ended(false);
+        assert_eq!(left.now(), 12);
+        for rest in [7, 2, 0] {
+            left.draw(left.now().min(5));
+            left.ended(true);
+            assert_eq!(left.now(), rest);
+        }
+        let mut endless = Left::of(None);
+        endless.draw(5);
+        endless.ended(true);
+        assert_eq!(endless.now(), u64::MAX);
+    }
 }

@@ -3,7 +3,7 @@
 use crate::users::{Acting, Given, SPECS, user_spec};
 use bourse_driver::{
     Background, Clock, Control, Draw, Fault, MS, Measured, OperationCx, Performed, Plan, Progress, RealClock, SECOND,
-    Schedule, StopRule, UserSpec, run,
+    Schedule, StopRule, User, UserSpec, run,
 };
 use bourse_engine::{EngineError, ErrorKind, NullEngine};
 use bourse_record::{Check, CheckStatus, Outcome, PhaseKind};
@@ -72,6 +72,33 @@ fn only_what_ends_in_the_interval_counts() {
         .scan(0.0, |last, (value, time)| Some(value.unwrap() * (time - std::mem::replace(last, *time))))
         .sum();
     assert!((in_series - performed.load(Relaxed) as f64).abs() < 0.01, "{in_series} of {performed:?}");
+}
+
+#[test]
+fn a_user_is_told_what_counts() {
+    struct Told<'c> {
+        performed: &'c AtomicU64,
+        counting: &'c AtomicU64,
+    }
+    impl User for Told<'_> {
+        fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+            Draw::Ready
+        }
+        fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+            self.performed.fetch_add(1, Relaxed);
+            busy(cx)
+        }
+        fn ended(&mut self, counts: bool) {
+            self.counting.fetch_add(u64::from(counts), Relaxed);
+        }
+    }
+    let (performed, counting) = (AtomicU64::new(0), AtomicU64::new(0));
+    let user = Box::new(Told { performed: &performed, counting: &counting });
+    let spec = UserSpec { user, ..user_spec(Schedule::Closed, StopRule::AtIntervalEnd, busy) };
+    let round = measure(&PLAN, vec![spec], vec![]).round;
+    let under_way = round.operations[0].under_way.as_ref().map_or(0, |it| it.count);
+    assert_eq!(counting.load(Relaxed), round.operations[0].valid() + under_way);
+    assert!(counting.load(Relaxed) < performed.load(Relaxed), "the warm-up does not count");
 }
 
 #[test]

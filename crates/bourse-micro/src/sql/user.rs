@@ -76,8 +76,8 @@ impl<'s> Performer<'s> {
 }
 
 impl User for Performer<'_> {
-    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let batch = self.batching.next(clock, self.left.now(control, clock));
+    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+        let batch = self.batching.next(clock, self.left.now());
         if batch == 0 {
             return Draw::Finished;
         }
@@ -109,6 +109,10 @@ impl User for Performer<'_> {
 
     fn drawn(&self) -> Option<usize> {
         Some(self.operation)
+    }
+
+    fn ended(&mut self, counts: bool) {
+        self.left.ended(counts);
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
