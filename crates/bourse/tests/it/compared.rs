@@ -270,7 +270,7 @@ fn two_runs_of_the_same_work_are_reported_with_their_comparison() {
 fn two_targets_take_turns_and_are_compared() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let mut arguments = vec!["compare", "sqlite::memory:", "sqlite::memory:?memory=memdb"];
-    arguments.extend(["--days", "1", "--for", "1s", "--warmup", "1s", "--rounds", "3", "--wait-quiet", "100ms"]);
+    arguments.extend(["--days", "1", "--for", "1s", "--warmup", "1s", "--rounds", "2", "--wait-quiet", "100ms"]);
     arguments.extend(["--format", "markdown"]);
     let ended = output(folder.path(), &arguments);
     let said = text(&ended.stdout);
