@@ -237,10 +237,7 @@ impl fmt::Display for Warning {
                 write!(f, "frequency governor {governor}: CPUs may not run at full speed")
             }
             Self::Oversubscribed { threads, cpus } => {
-                write!(
-                    f,
-                    "oversubscribed: {threads} busy threads on {cpus} CPUs; response times include waiting for a CPU"
-                )
+                write!(f, "{threads} busy threads on {cpus} CPUs: response times include waits for a CPU")
             }
             Self::NoisyMachine { slowdown } => {
                 write!(f, "noisy machine: a fixed CPU loop took up to {slowdown:.1}× its median time (p90)")

@@ -134,8 +134,18 @@ pub(crate) fn take_queue(table: &mut Table) -> Option<String> {
     let (with, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|[_, queue]| !queue.is_empty());
     let queue = &with.first()?[1];
     let names: Vec<&str> = with.iter().map(|[name, _]| name.as_str()).collect();
-    let of = if others.is_empty() { String::new() } else { format!(" of {}", names.join(" and ")) };
+    let of = if others.is_empty() { String::new() } else { format!(" of {}", the_first(&names)) };
     Some(format!("response times{of} include the {queue}"))
+}
+
+/// Up to three names, or the first two and how many others there are.
+fn the_first(names: &[&str]) -> String {
+    match names {
+        [one] => (*one).to_owned(),
+        [first, second, others @ ..] if others.len() > 1 => format!("{first}, {second} and {} others", others.len()),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [] => String::new(),
+    }
 }
 
 /// The same of what followed the rounds at a part of their rate.
@@ -319,5 +329,17 @@ fn kept(operation: &OperationView) -> Cell {
         Some(true) => Cell::text("yes").tone(Tone::Good),
         Some(false) => Cell { text: "NO".to_owned(), value: "no".to_owned(), tone: Tone::Bad, ..Cell::default() },
         None => Cell::nothing(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::the_first;
+
+    #[test]
+    fn many_names_are_counted() {
+        let names = ["a", "b", "c", "d", "e"];
+        let told = [1, 2, 3, 4, 5].map(|count| the_first(&names[..count]));
+        assert_eq!(told, ["a", "a and b", "a, b and c", "a, b and 2 others", "a, b and 3 others"]);
     }
 }
