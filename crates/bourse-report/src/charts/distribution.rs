@@ -1,7 +1,7 @@
 //! Response times of each transaction, a curve each, on one logarithmic axis.
 
 use super::axis::{Scale, Unit};
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Svg, fitted};
 use super::{Chart, Size, Subject};
 use crate::units;
 use crate::view::OperationView;
@@ -106,7 +106,8 @@ fn draw(
     };
     match size {
         Size::Wide => {
-            svg.text("row-name", (layout.left - 10.0, foot - 14.0), Anchor::End, &operation.name);
+            let name = fitted(&operation.name, layout.left - 10.0);
+            svg.text("row-name", (layout.left - 10.0, foot - 14.0), Anchor::End, &name);
             svg.text("row-note", (layout.left - 10.0, foot), Anchor::End, &format!("{p90_text}{verdict}"));
         }
         Size::Narrow => {

@@ -1,6 +1,6 @@
 //! Differences with their intervals, a row for each metric, around the line of no difference.
 
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Svg, fitted, width_of_names};
 use super::{Frame, Size};
 use crate::tables::Tone;
 use crate::units;
@@ -18,6 +18,8 @@ pub(crate) struct ForestRow<'a> {
 }
 
 const ROW: f64 = 34.0;
+/// Between the names and the axis, and the most that the names take, in CSS pixels.
+const NAMES: (f64, f64) = (12.0, 340.0);
 /// Beyond a hundredfold a difference is drawn at the edge.
 const FARTHEST: f64 = 100.0;
 
@@ -79,7 +81,7 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
         return None;
     }
     let (left, right) = match size {
-        Size::Wide => (170.0, 250.0),
+        Size::Wide => (NAMES.0 + width_of_names(rows.iter().map(|row| row.name)).clamp(158.0, NAMES.1), 250.0),
         Size::Narrow => (8.0, 8.0),
     };
     let row_height = if size == Size::Wide { ROW } else { ROW + 22.0 };
@@ -133,8 +135,8 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
         about.push_str(&format!(" {}, {better}: {words}{verdict}.", row.name));
         match size {
             Size::Wide => {
-                svg.text("row-name", (left - 12.0, y), Anchor::End, row.name);
-                svg.text("row-note", (left - 12.0, y + 13.0), Anchor::End, better);
+                svg.text("row-name", (left - NAMES.0, y), Anchor::End, &fitted(row.name, NAMES.1));
+                svg.text("row-note", (left - NAMES.0, y + 13.0), Anchor::End, better);
                 let beside = left + 2.0 * half + 14.0;
                 svg.text("row-value", (beside, y), Anchor::Start, &words);
                 svg.text(
@@ -185,6 +187,17 @@ mod tests {
             assert!(!drawing.contains("p99") && !drawing.contains("NaN"), "{drawing}");
         }
         assert_eq!(forest(&frame, &rows[1..], 0.05, Size::Wide), None);
+        // A long name has room, and one longer than that is cut.
+        let [long, longer] = [40, 60].map(|length| "response p99 with driver's queue".repeat(2)[..length].to_owned());
+        for name in [&long, &longer] {
+            let rows = [row(name, 1.1, Some((1.05, 1.16)), None)];
+            let drawing = forest(&frame, &rows, 0.05, Size::Wide).unwrap();
+            assert_eq!(
+                drawing.contains(&format!(">{}</text>", name.replace('\'', "&#39;"))),
+                *name == long,
+                "{drawing}"
+            );
+        }
         // One that is doubled has all written as ratios: of two ways nobody could compare the ends of an interval.
         let rows = [row("reads/s", 0.2, Some((0.1, 0.7)), None), row("p50", 1.1, None, None)];
         let drawing = forest(&frame, &rows, 0.05, Size::Wide).expect("a metric is finite");

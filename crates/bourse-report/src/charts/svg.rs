@@ -1,6 +1,7 @@
 //! SVG elements as text.
 
 use crate::units;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Alignment of a text to its point.
@@ -9,6 +10,23 @@ pub(super) enum Anchor {
     Start,
     Middle,
     End,
+}
+
+/// Width of a character of a row's name, in CSS pixels: that of the widest of the page's fonts, in bold.
+const NAME_CHARACTER: f64 = 7.6;
+
+/// Width of the longest of these names of rows, in CSS pixels.
+pub(super) fn width_of_names<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
+    NAME_CHARACTER * names.map(|name| name.chars().count()).max().unwrap_or(0) as f64
+}
+
+/// A row's name, cut where it is wider than `room`, in CSS pixels.
+pub(super) fn fitted(name: &str, room: f64) -> Cow<'_, str> {
+    let most = (room / NAME_CHARACTER) as usize;
+    if name.chars().count() <= most {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(name.chars().take(most.saturating_sub(1)).chain(['…']).collect())
 }
 
 /// A drawing.
