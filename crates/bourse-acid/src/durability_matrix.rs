@@ -23,13 +23,17 @@ pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashR
         not_tried: String::new(),
     };
     if subject.class == Durability::Volatile {
-        row.not_tried = "nothing is promised".to_owned();
+        row.not_tried = "nothing is guaranteed: its durability class is volatile".to_owned();
         return Ok(row);
     }
     let hosting = subject.engine.hosting();
     let is_in_process = matches!(hosting, Hosting::InProcess);
     if matches!(hosting, Hosting::External) || (is_in_process && subject.site.is_none()) {
-        row.not_tried = "cannot be crashed here".to_owned();
+        row.not_tried = match hosting {
+            Hosting::External => "Bourse did not start this server",
+            _ => "Bourse cannot crash databases of this engine",
+        }
+        .to_owned();
         return Ok(row);
     }
     row.killed = Some(outcome(subject, Crash::Kill, times)?);

@@ -8,11 +8,9 @@ use crate::session::FastDbSession;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, IndexKind, Interface,
-    KeyEngine, Location, RecordCapabilities, Records, Setting, TargetFile, WriterWait, lost_with_machine,
-    memory_file_system,
+    KeyEngine, Location, RecordCapabilities, Records, Setting, TargetFile, WriterWait, bytes_on_disk,
+    lost_with_machine, memory_file_system,
 };
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -183,14 +181,14 @@ impl Engine for FastDbEngine {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(database) = opened else {
             // Blocks of 512 bytes that are really taken: the file has holes where nothing was ever written.
-            let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.blocks() * 512);
+            let data_bytes = bytes_on_disk(&self.path);
             return Ok(Footprint { data_bytes, ..Footprint::default() });
         };
         let extent = database.extent()?;
         Ok(if database.is_diskless {
             Footprint { data_bytes: extent, memory_bytes: extent, ..Footprint::default() }
         } else {
-            let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.blocks() * 512);
+            let data_bytes = bytes_on_disk(&self.path);
             Footprint { data_bytes, memory_bytes: extent, ..Footprint::default() }
         })
     }

@@ -25,6 +25,9 @@ impl What {
     }
 }
 
+/// Words of the operating system for a full disk, which no driver has a code for.
+const NO_SPACE: &str = "No space left on device";
+
 /// The error of a failure: words of the driver, its code and its SQLSTATE.
 #[cold]
 pub(crate) fn error(product: &Product, what: What, code: i32, state: &str, words: &str) -> EngineError {
@@ -33,7 +36,9 @@ pub(crate) fn error(product: &Product, what: What, code: i32, state: &str, words
     let line = line.strip_suffix("; SQL statement:").unwrap_or(line);
     match what {
         What::Sql => {
-            let error = EngineError::new(product.kind(state, line), line);
+            let known = product.kind(state, line);
+            let kind = if line.starts_with(NO_SPACE) { ErrorKind::Full } else { known };
+            let error = EngineError::new(kind, line);
             match (state, code) {
                 ("", 0) => error,
                 ("", code) => error.with_code(code.to_string()),
@@ -76,6 +81,8 @@ mod tests {
         let told = error(h2, What::Sql, 23505, "23505", "Unique index violation; SQL statement:\nINSERT …");
         assert_eq!((told.kind(), told.message()), (ErrorKind::Constraint, "Unique index violation"));
         assert_eq!(told.code(), Some("23505"));
+        let full = "No space left on device: General error: \"Writing to file failed\"";
+        assert_eq!(error(h2, What::Sql, 50000, "HY000", full).kind(), ErrorKind::Full);
         assert_eq!(error(h2, What::Memory, 0, "", "Java heap space").kind(), ErrorKind::Full);
         let told = error(h2, What::NoClass, 0, "", "org.h2.Driver");
         assert!(told.kind() == ErrorKind::Unsupported && told.message().contains("BOURSE_JDBC_H2_JAR"), "{told}");

@@ -7,11 +7,9 @@ use crate::session::LmdbSession;
 use bourse_engine::target::{OptionSpec, Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
-    Location, MayLose, RecordCapabilities, Records, Setting, TargetFile, WriterWait, lost_with_machine,
+    Location, MayLose, RecordCapabilities, Records, Setting, TargetFile, WriterWait, bytes_on_disk, lost_with_machine,
     memory_file_system,
 };
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -145,7 +143,7 @@ impl Engine for LmdbEngine {
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         // Blocks of 512 bytes that are really taken: with writemap=on the file is as long as its map, with holes.
-        let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.blocks() * 512);
+        let data_bytes = bytes_on_disk(&self.path);
         Ok(Footprint { data_bytes, ..Footprint::default() })
     }
 }

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_int, c_uint};
 use std::fs::OpenOptions;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -134,6 +135,18 @@ impl Environment {
 
     pub(crate) fn raw(&self) -> *mut ffi::MDB_env {
         self.raw
+    }
+
+    /// Whether the file system that holds the database has no space left.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        let mut fd = -1;
+        // SAFETY: the environment is open, and the number of its file is written to a place for it.
+        if unsafe { ffi::mdb_env_get_fd(self.raw, &raw mut fd) } != ffi::MDB_SUCCESS {
+            return false;
+        }
+        // SAFETY: the environment keeps its file open for longer than this call.
+        let file = unsafe { BorrowedFd::borrow_raw(fd) };
+        rustix::fs::fstatvfs(file).is_ok_and(|found| found.f_bavail == 0)
     }
 
     /// Whether a commit waits for a disk.

@@ -262,7 +262,11 @@ impl WriteTransaction {
         self.raw = ptr::null_mut();
         let syncs = self.environment.syncs();
         // SAFETY: it was open, and is not ended again, whether this works or not.
-        check(writer_blocked_on(syncs, Wait::of_commit(syncs), || unsafe { ffi::mdb_txn_commit(raw) }))
+        match writer_blocked_on(syncs, Wait::of_commit(syncs), || unsafe { ffi::mdb_txn_commit(raw) }) {
+            // LMDB reports a write that was cut short by a full disk so.
+            libc::EIO if self.environment.is_disk_full() => Err(error(libc::ENOSPC)),
+            code => check(code),
+        }
     }
 }
 

@@ -8,8 +8,8 @@ use crate::watched::WatchedFile;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
-    Location, MemoryStore, RecordCapabilities, Records, Setting, TargetFile, WriterWait, lost_with_machine,
-    memory_file_system,
+    Location, MemoryStore, RecordCapabilities, Records, Setting, TargetFile, WriterWait, bytes_on_disk,
+    lost_with_machine, memory_file_system,
 };
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, ReadableDatabase as _, StorageBackend};
@@ -225,7 +225,7 @@ impl Engine for RedbEngine {
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let data_bytes = match &self.path {
-            Some(path) => path.metadata().map_or(0, |found| found.len()),
+            Some(path) => bytes_on_disk(path),
             None => self.memory_bytes.load(Ordering::Relaxed),
         };
         Ok(Footprint { data_bytes, ..Footprint::default() })

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use turso_core::io::{FileId, FileSyncType};
-use turso_core::{Buffer, Clock, Completion, File, IO, MonotonicInstant, OpenFlags, PlatformIO, WallClockInstant};
+use turso_core::{
+    Buffer, Clock, Completion, File, IO, MemoryIO, MonotonicInstant, OpenFlags, PlatformIO, WallClockInstant,
+};
 
 /// What files of one kind have done.
 #[derive(Debug, Default)]
@@ -110,7 +112,12 @@ impl Clock for CountedFiles {
 impl IO for CountedFiles {
     fn open_file(&self, path: &str, flags: OpenFlags, direct: bool) -> turso_core::Result<Arc<dyn File>> {
         let path = self.named(path);
-        let file = self.below.open_file(path, flags, direct)?;
+        // A database that was closed or restored has no log of rows. Opened read-only, Turso wants one all the same.
+        let is_missing_log = path == self.rows_log[1] && !Path::new(path).exists();
+        let file = match is_missing_log && flags.contains(OpenFlags::ReadOnly) {
+            true => MemoryIO::new().open_file(path, OpenFlags::Create, direct)?,
+            false => self.below.open_file(path, flags, direct)?,
+        };
         Ok(Arc::new(CountedFile { below: file, counter: self.counter(path) }))
     }
 

@@ -10,6 +10,15 @@ pub fn folder_of(path: &Path) -> Option<PathBuf> {
     Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
 }
 
+/// Bytes that a file takes on its disk, without its holes; 0 if it cannot be looked at.
+pub fn bytes_on_disk(path: &Path) -> u64 {
+    #[cfg(unix)]
+    let bytes = |found: std::fs::Metadata| std::os::unix::fs::MetadataExt::blocks(&found) * 512;
+    #[cfg(not(unix))]
+    let bytes = |found: std::fs::Metadata| found.len();
+    std::fs::metadata(path).map_or(0, bytes)
+}
+
 /// The warning that `what` is on a file system in memory, by its name.
 ///
 /// ```

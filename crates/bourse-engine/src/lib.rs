@@ -44,7 +44,7 @@ pub use engine::{
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;
-pub use file_system::{folder_of, lost_with_machine, memory_file_system};
+pub use file_system::{bytes_on_disk, folder_of, lost_with_machine, memory_file_system};
 pub use file_use::FileUse;
 pub use folder_database::FolderDatabase;
 pub use folder_parts::FolderParts;

@@ -79,6 +79,12 @@ impl CrashFile {
         self.rows.iter().filter(|row| !row.holds()).count().saturating_add(enumerated)
     }
 
+    /// Targets of which no crash could be tried, if nothing else was tried either.
+    pub fn untried(&self) -> &[CrashRow] {
+        let is_untried = |row: &CrashRow| row.killed.is_none() && row.power.is_none() && row.sampled.is_none();
+        if self.states.is_none() && self.rows.iter().all(is_untried) { &self.rows } else { &[] }
+    }
+
     /// How many targets and settings there are.
     pub fn tried(&self) -> usize {
         self.rows.len().saturating_add(self.states.as_ref().map_or(0, |states| states.rows.len()))
@@ -223,6 +229,10 @@ pub struct Example {
     pub found: String,
     /// Whether that broke the promise.
     pub broken: bool,
+    /// Whether a second recording with the same seed led to the same state; absent where no guarantee was violated. A fault
+    /// of the engine that comes and goes need not repeat: the state's files are stored beside the document.
+    #[serde(default)]
+    pub repeats: Option<bool>,
 }
 
 /// A planted fault, over the settings it was planted in.

@@ -39,6 +39,11 @@ impl FaultsFile {
         }
     }
 
+    /// The rows, if no fault could be tried in any of them.
+    pub fn untried(&self) -> &[FaultRow] {
+        if self.rows.iter().all(|row| !row.not_tried.is_empty()) { &self.rows } else { &[] }
+    }
+
     /// How many rows have a case in which a guarantee was violated.
     pub fn violated(&self) -> usize {
         self.rows.iter().filter(|row| row.verdict() == Some(FaultVerdict::Broken)).count()

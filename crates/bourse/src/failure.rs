@@ -43,6 +43,17 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
+    /// An error where nothing could be tried: each target with the reason, once.
+    pub(crate) fn nothing_tried<'a>(untried: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut failure = Self::usage("nothing could be tried: the result says nothing about any target");
+        for (target, why) in untried {
+            if !failure.details.iter().any(|(known, _)| known == target) {
+                failure = failure.detail(target, why);
+            }
+        }
+        failure
+    }
+
     /// Adds a named detail on a line of its own.
     pub(crate) fn detail(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.details.push((name.into(), value.into()));

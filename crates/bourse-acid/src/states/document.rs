@@ -25,10 +25,22 @@ pub(super) fn judged(outcome: &Outcome, acknowledged: u64, promise: Promise) -> 
     }
 }
 
-/// Of a failure in a case's trace; `prefix` names the recovery it happened in.
+/// Describes a failure in a case's trace; `prefix` names the recovery it happened in.
 pub(super) fn example(case: &Case, prefix: &str, failure: &Failure) -> Example {
     let (found, broken) = judged(&failure.outcome, failure.acknowledged, case.promise());
-    Example { state: format!("{case}/{prefix}{}", failure.id), acknowledged: failure.acknowledged, found, broken }
+    let state = format!("{case}/{prefix}{}", failure.id);
+    Example { state, acknowledged: failure.acknowledged, found, broken, repeats: None }
+}
+
+/// The first failures of each kind, those that broke the promise first.
+pub(super) fn failures(explored: &Explored) -> Vec<&Failure> {
+    let mut failures: Vec<_> = explored.broken.iter().collect();
+    for failure in [&explored.corrupted, &explored.lossy].into_iter().flatten() {
+        if failures.iter().all(|known| known.id != failure.id) {
+            failures.push(failure);
+        }
+    }
+    failures
 }
 
 /// The row of a case whose states were tried.
@@ -38,16 +50,10 @@ pub(super) fn states_row(
     explored: &Explored,
     took_s: f64,
     recovery: Option<Interrupted>,
+    examples: Vec<Example>,
 ) -> StatesRow {
     let (class, class_reason) = case.class();
     let counts = explored.counts;
-    let mut examples: Vec<_> = explored.broken.iter().map(|failure| example(case, "", failure)).collect();
-    for failure in [&explored.corrupted, &explored.lossy].into_iter().flatten() {
-        let found = example(case, "", failure);
-        if examples.iter().all(|known| known.state != found.state) {
-            examples.push(found);
-        }
-    }
     let acknowledged = |operation: &bourse_crash::Operation| match operation {
         bourse_crash::Operation::Acknowledged(number) => Some(*number),
         _ => None,

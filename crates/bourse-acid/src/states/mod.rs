@@ -18,11 +18,11 @@ mod work;
 pub use case::Cases;
 
 use crate::test_bed::AcidError;
-use bourse_crash::{Counts, Fault, Limits, Promise, StateId, explore, points, state_at};
-use bourse_record::crash::{Interrupted, PlantedRow, StatesRow, StatesSection};
+use bourse_crash::{Counts, Directory, Failure, Fault, Limits, Promise, StateId, Trace, explore, points, state_at};
+use bourse_record::crash::{Example, Interrupted, PlantedRow, StatesRow, StatesSection};
 use case::{Activity, Case};
 use record::{Recorded, record, record_recovery};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -65,12 +65,14 @@ fn limits(options: &StatesOptions, points: usize) -> Limits {
     options.states.map_or(Limits::FULL, |states| Limits::within(states, points))
 }
 
-/// Enumerates all cases, on as many threads as there are processors.
+/// Enumerates all cases, on as many threads as there are processors. Writes the files of states that violate their guarantee
+/// below `folder`, each into [`folder_of`] its name.
 ///
 /// # Errors
-/// If a trace could not be recorded; what its states are is no error.
+/// If a trace could not be recorded, or files not be written; what its states are is no error.
 pub fn enumerate(
     options: &StatesOptions,
+    folder: &Path,
     interrupted: &AtomicBool,
     progress: &(dyn Fn(&str) + Sync),
 ) -> Result<StatesSection, AcidError> {
@@ -78,7 +80,7 @@ pub fn enumerate(
     let cases = options.cases.list();
     let rows = in_parallel(cases.len(), interrupted, |number| {
         progress(&format!("{} ({} of {})", cases[number], number + 1, cases.len()));
-        row(&cases[number], options, interrupted)
+        row(&cases[number], options, folder, interrupted)
     })?;
     let planted: Vec<(usize, u32)> =
         (0..FAULTY.len()).flat_map(|case| (0..options.fault_runs).map(move |run| (case, run))).collect();
@@ -132,7 +134,7 @@ fn in_parallel<T: Send>(
     done.into_iter().map(|(_, made)| made).collect()
 }
 
-fn row(case: &Case, options: &StatesOptions, interrupted: &AtomicBool) -> Result<StatesRow, AcidError> {
+fn row(case: &Case, options: &StatesOptions, folder: &Path, interrupted: &AtomicBool) -> Result<StatesRow, AcidError> {
     let recorded = record(case, options.seed)?;
     let began = Instant::now();
     let mut check = recorded.check();
@@ -142,10 +144,43 @@ fn row(case: &Case, options: &StatesOptions, interrupted: &AtomicBool) -> Result
     let explored = explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
     let took_s = began.elapsed().as_secs_f64();
     let recovery = match case.activity {
-        Activity::Work => Some(recoveries(case, &recorded, options.seed, promise, interrupted)?),
+        Activity::Work => Some(recoveries(case, &recorded, options.seed, folder, interrupted)?),
         Activity::Load | Activity::Reload => None,
     };
-    Ok(document::states_row(case, &recorded.trace, &explored, took_s, recovery))
+    let example = |failure| example(case, "", failure, &recorded.trace, options.seed, folder);
+    let examples = document::failures(&explored).into_iter().map(example).collect::<Result<_, _>>()?;
+    Ok(document::states_row(case, &recorded.trace, &explored, took_s, recovery, examples))
+}
+
+/// Describes a failure in a trace. Of a violation the files are written as that trace leaves them: a fault of the engine that
+/// comes and goes need not show in another recording.
+fn example(
+    case: &Case,
+    prefix: &str,
+    failure: &Failure,
+    trace: &Trace,
+    seed: u64,
+    folder: &Path,
+) -> Result<Example, AcidError> {
+    let mut example = document::example(case, prefix, failure);
+    if example.broken {
+        let (state, _) = state_at(trace, case.device, seed, failure.id).expect("it was explored");
+        write(&state, &folder_of(&example.state, folder))?;
+        example.repeats = Some(again(&example.state, seed).is_ok_and(|again| again.state == state));
+    }
+    Ok(example)
+}
+
+/// Folder of a state's files below another.
+pub fn folder_of(state: &str, below: &Path) -> PathBuf {
+    below.join("states").join(state.replace(['/', ':'], "_"))
+}
+
+fn write(state: &Directory, folder: &Path) -> Result<(), AcidError> {
+    let trouble = |error: std::io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(trouble)?;
+    let mut files = state.files.iter();
+    files.try_for_each(|(name, file)| std::fs::write(folder.join(name), file.to_bytes())).map_err(trouble)
 }
 
 /// Explores the recovery of some states, spread over the trace: a second power loss in the recovery from the first.
@@ -153,9 +188,10 @@ fn recoveries(
     case: &Case,
     recorded: &Recorded,
     seed: u64,
-    promise: Promise,
+    folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Interrupted, AcidError> {
+    let promise = case.promise();
     let mut check = recorded.check();
     let mut all = Interrupted::default();
     let count = points(&recorded.trace).len();
@@ -179,7 +215,7 @@ fn recoveries(
         if let Some(failure) = explored.broken.first()
             && all.example.is_none()
         {
-            all.example = Some(document::example(case, &format!("{id}/"), failure));
+            all.example = Some(example(case, &format!("{id}/"), failure, &trace, seed, folder)?);
         }
     }
     Ok(all)
@@ -211,11 +247,16 @@ pub struct Replayed {
     pub is_broken: bool,
 }
 
-/// Makes the state of that name again, as `wal-full/12:one-3`, writes its files and checks it.
-///
-/// # Errors
-/// If there is no such state, or its files cannot be written.
-pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidError> {
+/// A state made again, before it is checked.
+struct Again {
+    case: Case,
+    recorded: Recorded,
+    state: Directory,
+    acknowledged: u64,
+}
+
+/// Records the case of a state's name again, and makes the state of it.
+fn again(name: &str, seed: u64) -> Result<Again, AcidError> {
     let no_state = |why: String| AcidError::Machinery(why);
     let (case, rest) = name.split_once('/').ok_or_else(|| {
         no_state(format!("`{name}` names no state: expected CASE/POINT:SELECTION, as wal-full/12:one-3, or TRACE#NUMBER, as DIR/trace-1.bin#7"))
@@ -223,7 +264,7 @@ pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidErro
     let case: Case = case.parse().map_err(no_state)?;
     let recorded = record(&case, seed)?;
     let (first, second) = rest.split_once('/').map_or((rest, None), |(first, second)| (first, Some(second)));
-    let made = |trace: &bourse_crash::Trace, id: &str| {
+    let made = |trace: &Trace, id: &str| {
         let id: StateId = id.parse().map_err(no_state)?;
         state_at(trace, case.device, seed, id)
             .ok_or_else(|| no_state(format!("{case} has no state {id} with seed {seed}")))
@@ -233,12 +274,48 @@ pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidErro
         let trace = record_recovery(&case, &state, acknowledged)?;
         (state, acknowledged) = made(&trace, second)?;
     }
-    let trouble = |error: std::io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(trouble)?;
-    for (name, file) in &state.files {
-        std::fs::write(folder.join(name), file.to_bytes()).map_err(trouble)?;
-    }
+    Ok(Again { case, recorded, state, acknowledged })
+}
+
+/// Makes the state of that name again, as `wal-full/12:one-3`, writes its files and checks it.
+///
+/// # Errors
+/// If there is no such state, or its files cannot be written.
+pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidError> {
+    let Again { case, recorded, state, acknowledged } = again(name, seed)?;
+    write(&state, folder)?;
     let outcome = bourse_crash::Check::check(&mut recorded.check(), &state);
     let (found, is_broken) = document::judged(&outcome, acknowledged, case.promise());
     Ok(Replayed { found, acknowledged, is_broken })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An engine's fault that did not come again: a state was found, and lost in "has no state … with seed …".
+    #[test]
+    fn a_violation_that_does_not_repeat_is_kept_with_its_files() {
+        let case: Case = "delete-extra".parse().expect("it is one");
+        let recorded = record(&case, 1).expect("it can be recorded");
+        let trace = Fault::EveryNth { n: 100, phase: 37 }.plant(&recorded.trace, check::DATABASE);
+        let limits = Limits::within(FAULT_STATES, points(&trace).len());
+        let mut check = recorded.check();
+        let explored = explore(&trace, case.device, &limits, 1, case.promise(), &mut check, &mut |_| true);
+        let failure = explored.broken.first().expect("the fault is found");
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let found = example(&case, "", failure, &trace, 1, folder.path()).expect("it can be written");
+        assert_eq!((found.broken, found.repeats), (true, Some(false)));
+        let (state, _) = state_at(&trace, case.device, 1, failure.id).expect("it was explored");
+        for (name, file) in &state.files {
+            let written = std::fs::read(folder_of(&found.state, folder.path()).join(name)).expect("it was written");
+            assert!(written == file.to_bytes(), "{name}");
+        }
+        // One that is in every recording: nothing is left out of this trace.
+        let id = StateId { point: 3, selection: bourse_crash::Selection::All };
+        let outcome = bourse_crash::Outcome::Corrupted { found: "as a test says".into() };
+        let failure = Failure { id, acknowledged: 0, outcome };
+        let found = example(&case, "", &failure, &recorded.trace, 1, folder.path()).expect("it can be written");
+        assert_eq!((found.broken, found.repeats), (true, Some(true)));
+    }
 }

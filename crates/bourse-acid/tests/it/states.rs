@@ -12,7 +12,8 @@ fn row<'r>(rows: &'r [StatesRow], case: &str) -> &'r StatesRow {
 #[test]
 fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
     let options = StatesOptions { cases: Cases::All, states: Some(400), seed: 7, fault_runs: 1 };
-    let found = enumerate(&options, &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
+    let kept = tempfile::tempdir().expect("there is room for a folder");
+    let found = enumerate(&options, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
     for row in &found.rows {
         assert!(row.holds(), "{} promises {}: {:?}", row.case, row.promised, row.examples);
         assert!(row.states > 0 && row.distinct <= row.states, "{}", row.case);
@@ -39,7 +40,8 @@ fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
 #[test]
 fn a_state_is_made_again_from_its_name_and_the_seed() {
     let options = StatesOptions { cases: Cases::Usual, states: Some(200), seed: 3, fault_runs: 0 };
-    let found = enumerate(&options, &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
+    let kept = tempfile::tempdir().expect("there is room for a folder");
+    let found = enumerate(&options, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
     let example = row(&found.rows, "wal-off").examples.first().expect("it loses commits");
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let files = || std::fs::read(folder.path().join("db")).expect("it was written");

@@ -23,6 +23,25 @@ fn copies_are_the_database_as_it_was() {
     }
 }
 
+/// A check after a run could not open the database: "entity not found".
+#[test]
+fn a_restored_database_is_opened_for_reading() {
+    for journal in ["journal=wal", "journal=mvcc"] {
+        let folder = folder();
+        let path = folder.path().join("x.turso");
+        let engine = at(&path, journal);
+        with_one_number(&engine);
+        engine.snapshot().unwrap().restore().unwrap();
+        drop(engine);
+        let files = || std::fs::read_dir(folder.path()).unwrap().count();
+        let before = files();
+        let reading = at(&path, journal).for_reading().unwrap().unwrap();
+        assert_eq!(numbers(&*reading.engine), [1], "{journal}");
+        drop(reading);
+        assert_eq!(files(), before, "{journal}: reading makes no file");
+    }
+}
+
 #[test]
 fn a_file_goes_from_one_journal_to_the_other() {
     let folder = folder();

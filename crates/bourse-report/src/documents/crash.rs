@@ -4,6 +4,7 @@ use super::acid::case;
 use super::crash_tables::{
     ABOUT_CRASHES, ABOUT_STATES, FAULT_HEADS, HEADS, SAMPLED_HEADS, STATES_HEADS, crash_cells, planted_cells,
     power_of_sample, sampled_about, sampled_rows, sampled_violations, states_cells, states_words, tone,
+    violation_words,
 };
 use super::lines::{line, table};
 use super::{csv_table, sections};
@@ -68,7 +69,7 @@ fn states_terminal(out: &mut String, states: &StatesSection, width: usize, paint
     out.push('\n');
     line(out, width, 0, ABOUT_STATES);
     for example in states.violations() {
-        line(out, width, 0, &format!("{}: {}", example.state, example.found));
+        line(out, width, 0, &format!("{}: {}", example.state, violation_words(example)));
         line(out, width, 4, &format!("bourse crash --replay {} --seed {}", example.state, states.seed));
     }
     out.push('\n');
@@ -87,7 +88,7 @@ pub fn crash_html(file: &CrashFile) -> String {
     let states = file.states.as_ref().map(|states| {
         let rows: Vec<_> = states.rows.iter().map(|row| context! { cells => states_cells(row), holds => row.holds() }).collect();
         let faults: Vec<_> = states.faults.iter().map(planted_cells).collect();
-        let broken: Vec<_> = states.violations().map(|it| context! { state => it.state.as_str(), found => it.found.as_str() }).collect();
+        let broken: Vec<_> = states.violations().map(|it| context! { state => it.state.as_str(), found => violation_words(it) }).collect();
         context! { heads => STATES_HEADS, fault_heads => FAULT_HEADS, words => states_words(states), about => ABOUT_STATES, rows, faults, broken }
     });
     let page = context! {
@@ -157,7 +158,9 @@ fn states_markdown(out: &mut String, states: &StatesSection) {
     let examples: Vec<_> = states.violations().collect();
     if !examples.is_empty() {
         sections::table(out, &["state", "found"]);
-        examples.iter().for_each(|it| row(out, [&it.state, &it.found].into_iter().map(|text| escaped(text))));
+        examples
+            .iter()
+            .for_each(|it| row(out, [it.state.clone(), violation_words(it)].iter().map(|text| escaped(text))));
     }
 }
 

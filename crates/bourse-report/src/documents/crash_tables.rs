@@ -2,7 +2,8 @@
 
 use crate::tables::Tone;
 use bourse_record::crash::{
-    CrashFile, CrashOutcome, CrashRow, Guarantee, PlantedRow, SampledState, SampledStates, StatesRow, StatesSection,
+    CrashFile, CrashOutcome, CrashRow, Example, Guarantee, PlantedRow, SampledState, SampledStates, StatesRow,
+    StatesSection,
 };
 
 /// What the table of crashes tells.
@@ -179,6 +180,17 @@ pub(super) fn sampled_about(sampled: &SampledStates) -> String {
         sampled.base_bytes,
         sampled.base_sha256
     )
+}
+
+/// What was found in an enumerated state that violated its guarantee, and whether it repeats under its seed.
+pub(super) fn violation_words(example: &Example) -> String {
+    let repeats = match example.repeats {
+        Some(false) => {
+            " (does not repeat under its seed: the fault comes and goes; the files found are stored with the run)"
+        }
+        Some(true) | None => "",
+    };
+    format!("{}{repeats}", example.found)
 }
 
 /// States that violated the guarantee, each with its name for `--replay` and what was found.

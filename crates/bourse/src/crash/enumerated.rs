@@ -6,11 +6,15 @@ use crate::output::print;
 use crate::progress::Step;
 use bourse_acid::states::{self, Cases, StatesOptions};
 use bourse_record::crash::StatesSection;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Enumerates the states; `None` if that was cut short.
-pub(super) fn states(arguments: &Crash, interrupted: &AtomicBool) -> Result<Option<StatesSection>, Failure> {
+/// Enumerates the states, and writes the files of violations below a folder; `None` if that was cut short.
+pub(super) fn states(
+    arguments: &Crash,
+    folder: &Path,
+    interrupted: &AtomicBool,
+) -> Result<Option<StatesSection>, Failure> {
     let options = StatesOptions {
         cases: match arguments.cases {
             CrashCases::Usual => Cases::Usual,
@@ -21,7 +25,7 @@ pub(super) fn states(arguments: &Crash, interrupted: &AtomicBool) -> Result<Opti
         fault_runs: arguments.faults,
     };
     let step = Step::waiting("enumerating the states that power losses leave".to_owned());
-    let section = states::enumerate(&options, interrupted, &|what| step.say(what.to_owned()));
+    let section = states::enumerate(&options, folder, interrupted, &|what| step.say(what.to_owned()));
     step.done();
     match section {
         _ if interrupted.load(Ordering::Relaxed) => Ok(None),
@@ -30,21 +34,9 @@ pub(super) fn states(arguments: &Crash, interrupted: &AtomicBool) -> Result<Opti
     }
 }
 
-/// The folder of a state below another.
-fn folder_of(state: &str, below: &Path) -> PathBuf {
-    below.join("states").join(state.replace(['/', ':'], "_"))
-}
-
-/// Writes the files of a state.
-pub(super) fn keep(state: &str, seed: u64, below: &Path) -> Result<PathBuf, Failure> {
-    let folder = folder_of(state, below);
-    states::replay(state, seed, &folder).map_err(|error| Failure::new(Exit::Target, error.to_string()))?;
-    Ok(folder)
-}
-
 /// Makes a state again and says what it is.
 pub(super) fn replay(state: &str, seed: u64, below: &Path) -> Result<(), Failure> {
-    let folder = folder_of(state, below);
+    let folder = states::folder_of(state, below);
     let replayed = states::replay(state, seed, &folder).map_err(|error| Failure::usage(error.to_string()))?;
     print(&format!(
         "{state} with seed {seed}: {}; {} commits were acknowledged\nfiles: {}\n",

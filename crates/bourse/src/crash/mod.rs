@@ -14,6 +14,7 @@ use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
 use crate::tpce::database::{engine_failure, refuse_foreign};
 use crate::{engines, interrupt};
 use bourse_acid::durability_matrix::crashed;
+use bourse_acid::states::folder_of;
 use bourse_acid::{Site, Subject, TestConfig};
 use bourse_record::DocumentKind;
 use bourse_record::crash::{CrashFile, CrashRow};
@@ -61,7 +62,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     let folder = ResultFolder::new(&arguments.output.directory, "crash")?;
     let mut file = CrashFile::new(provenance(arguments.seed));
     if wants_states {
-        file.states = enumerated::states(arguments, &interrupted)?;
+        file.states = enumerated::states(arguments, folder.path(), &interrupted)?;
     }
     let traces = Traces::new()?;
     for (number, target) in targets.iter().enumerate() {
@@ -88,7 +89,11 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     if file.interrupted {
         return Err(interrupt::interrupted("the crashes until then are reported"));
     }
-    Ok(())
+    match file.untried() {
+        [] => Ok(()),
+        rows => Err(Failure::nothing_tried(rows.iter().map(|row| (&*row.target, &*row.not_tried)))
+            .hint("targets that can be crashed: files of SQLite and other engines in process, private servers")),
+    }
 }
 
 /// The target with every combination of its sweeps.
@@ -144,9 +149,8 @@ fn row(
 
 fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, arguments: &Crash) -> Result<(), Failure> {
     traces.publish(file, folder.path())?;
-    for state in file.states.iter().flat_map(|states| states.violations()) {
-        let kept = enumerated::keep(&state.state, file.provenance.seed, folder.path())?;
-        note(&format!("state:    {}", kept.display()));
+    for example in file.states.iter().flat_map(|states| states.violations()) {
+        note(&format!("state:    {}", folder_of(&example.state, folder.path()).display()));
     }
     let published = Published {
         document: &*file,

@@ -91,7 +91,12 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
     if file.interrupted {
         return Err(interrupt::interrupted("the faults until then are reported"));
     }
-    Ok(())
+    match file.untried() {
+        [] => Ok(()),
+        rows => Err(Failure::nothing_tried(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(
+            "targets that faults can be injected into: sqlite:, lmdb:, redb:, mariadb+private:, postgres+private:",
+        )),
+    }
 }
 
 /// The faults of these names; all without any.
@@ -190,9 +195,10 @@ fn tried(
             let bed = files::FileBed::new(target, scheme, options, through, conditions)?;
             rows(&bed, faults, times, seed, interrupted, &mut noted)
         }
-        Hosting::InProcess | Hosting::OwnedServer(_) | Hosting::External => {
-            Ok(not_tried(target, through, faults, "it has no files of its own that we could interfere with"))
+        Hosting::InProcess | Hosting::OwnedServer(_) => {
+            Ok(not_tried(target, through, faults, "Bourse cannot inject faults into this engine's file operations"))
         }
+        Hosting::External => Ok(not_tried(target, through, faults, "Bourse did not start this server")),
     };
     step.done();
     found.map_err(failed)

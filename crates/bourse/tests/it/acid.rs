@@ -135,16 +135,17 @@ fn crashes_of_several_settings_stand_in_one_table() {
         &["crash", "sqlite:x.db", "--sweep", "sync=full,normal", "--times", "1", "--samples", "0", "--json"],
     );
     let said = text(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(0), "{said}");
     let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     let rows = file["rows"].as_array().expect("a list");
+    // On a file system in memory nothing is guaranteed: a command that could try nothing is no success.
+    let tries = rows.iter().any(|row| row["class"] != "volatile");
+    assert_eq!(ended.status.code(), Some(i32::from(!tries)), "{said}");
     let targets: Vec<_> = rows.iter().map(|row| row["target"].as_str().expect("a text")).collect();
     assert_eq!(targets, ["sqlite:x.db?sync=full", "sqlite:x.db?sync=normal"]);
     for row in rows.iter().filter(|row| row["class"] != "volatile") {
         assert_eq!(row["killed"]["lost"], 0, "{row:#}");
         assert_eq!(row["power"]["corrupted"], 0, "{row:#}");
     }
-    // On a file system that is memory nothing is promised, and nothing is tried.
     if rows[0]["class"] == "durable" {
         assert_eq!(rows[0]["power"]["lost"], 0, "{:#}", rows[0]);
     }
@@ -194,11 +195,12 @@ fn drawn_states_are_made_again_and_show_missing_syncs() {
     let target = "sqlite:x.db?journal=delete&sync=extra";
     let ended = output(folder, &["crash", target, "--times", "1", "--samples", "2", "--sweep", "cache=8MiB", "--json"]);
     let said = text(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(0), "{said}");
     let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     let row = &file["rows"][0];
-    // On a file system that is memory nothing is promised, and nothing is tried.
-    if row["class"] == "volatile" {
+    // On a file system in memory nothing is guaranteed: a command that could try nothing is no success.
+    let tries = row["class"] != "volatile";
+    assert_eq!(ended.status.code(), Some(i32::from(!tries)), "{said}");
+    if !tries {
         return;
     }
     let sampled = &row["sampled"];

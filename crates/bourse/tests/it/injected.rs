@@ -202,7 +202,7 @@ fn what_cannot_be_tried_is_refused_before_anything_is_made() {
     let (code, file) = tried(folder.path(), &["null:", "--only", "power"]);
     assert_eq!(
         (code, &file["rows"][0]["not_tried"]),
-        (0, &"it has no files of its own that we could interfere with".into())
+        (1, &"Bourse cannot inject faults into this engine's file operations".into())
     );
 }
 

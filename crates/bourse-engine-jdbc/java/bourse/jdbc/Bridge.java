@@ -1,6 +1,7 @@
 package bourse.jdbc;
 
 import java.io.File;
+import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.math.BigDecimal;
@@ -647,6 +648,14 @@ public final class Bridge {
             code = told.getErrorCode();
             state = told.getSQLState();
             words = told.getMessage();
+            Throwable root = told;
+            while (root.getCause() != null) {
+                root = root.getCause();
+            }
+            // What the system said, a full disk for one, is not always in the driver's own words.
+            if (root instanceof IOException && root.getMessage() != null) {
+                words = root.getMessage() + ": " + words;
+            }
         } else if (failure instanceof OutOfMemoryError) {
             what = MEMORY;
         } else if (failure instanceof UnsupportedClassVersionError) {
