@@ -160,9 +160,9 @@ fn in_option_file(text: &str) -> ClientOptions {
             is_ours = CLIENT_GROUPS.contains(&group.0.trim());
             continue;
         }
-        let Some((name, value)) = line.split_once('=').filter(|_| is_ours) else { continue };
+        let Some((name, value)) = without_comment(line).split_once('=').filter(|_| is_ours) else { continue };
         let value = option_value(value);
-        match name.trim() {
+        match option_name(name).as_str() {
             "user" => options.user = Some(value),
             "password" => options.password = Some(value),
             "host" => options.host = Some(value),
@@ -174,32 +174,51 @@ fn in_option_file(text: &str) -> ClientOptions {
     options
 }
 
-/// A value of an option file: without its quotation marks, its escapes replaced, without the comment behind it.
+/// The name of an option as all its spellings have it: capitals, `_` for `-`, and `loose-` before it make no other.
+fn option_name(text: &str) -> String {
+    let name = text.trim().to_ascii_lowercase().replace('_', "-");
+    name.strip_prefix("loose-").map_or(name.clone(), str::to_owned)
+}
+
+/// A line without the comment at its end, which begins with `#` outside quotation marks.
+fn without_comment(line: &str) -> &str {
+    let (mut quote, mut is_escaped) = (None, false);
+    for (at, character) in line.char_indices() {
+        match (quote, character) {
+            (None, '#') => return line.get(..at).unwrap_or(line),
+            (None, '"' | '\'') => quote = Some(character),
+            (Some(open), close) if open == close && !is_escaped => quote = None,
+            _ => {}
+        }
+        is_escaped = quote.is_some() && character == '\\' && !is_escaped;
+    }
+    line
+}
+
+/// A value of an option file: without the quotation marks around it, its escapes replaced.
 fn option_value(text: &str) -> String {
     let text = text.trim();
-    let quote = text.chars().next().filter(|first| matches!(first, '"' | '\''));
+    let inner = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
     let mut value = String::new();
-    let mut characters = text.chars().skip(quote.iter().count());
+    let mut characters = inner.unwrap_or(text).chars();
     while let Some(character) = characters.next() {
-        match character {
-            '\\' => match characters.next() {
-                Some('b') => value.push('\u{8}'),
-                Some('t') => value.push('\t'),
-                Some('n') => value.push('\n'),
-                Some('r') => value.push('\r'),
-                Some('s') => value.push(' '),
-                Some(other @ ('\\' | '"' | '\'')) => value.push(other),
-                // No escape: both characters stand for themselves.
-                Some(other) => value.extend(['\\', other]),
-                None => value.push('\\'),
-            },
-            // A comment in the middle of a line begins with `#`, unless the value stands in quotation marks.
-            '#' if quote.is_none() => break,
-            end if Some(end) == quote => break,
-            other => value.push(other),
+        if character != '\\' {
+            value.push(character);
+            continue;
+        }
+        match characters.next() {
+            Some('b') => value.push('\u{8}'),
+            Some('t') => value.push('\t'),
+            Some('n') => value.push('\n'),
+            Some('r') => value.push('\r'),
+            Some('s') => value.push(' '),
+            Some(other @ ('\\' | '"' | '\'')) => value.push(other),
+            // No escape: both characters stand for themselves.
+            Some(other) => value.extend(['\\', other]),
+            None => value.push('\\'),
         }
     }
-    if quote.is_none() { value.trim_end_matches([' ', '\t']).to_owned() } else { value }
+    value
 }
 
 #[cfg(test)]
@@ -237,6 +256,29 @@ mod tests {
         assert_eq!(found.socket.as_deref(), Some(Path::new("/run/a b")));
         assert_eq!(found.port, None, "a later line wins, though it is no number");
         assert!(in_option_file("[client]\npassword\n").password.is_none());
+    }
+
+    /// A quotation mark within a password, capitals in a name and `loose-` before it were read otherwise than by the clients.
+    #[test]
+    fn only_the_outer_quotation_marks_of_a_value_are_dropped() {
+        for (line, expected) in [
+            (r#"password="a"b""#, r#"a"b"#),
+            (r#"password="a"b"#, r#""a"b"#),
+            ("password='a'b'", "a'b"),
+            (r#"password=a"b""#, r#"a"b""#),
+            (r#"password="a"#, r#""a"#),
+            (r#"password=""#, r#"""#),
+            (r#"password="""#, ""),
+            (r#"password="a#b" # mine"#, "a#b"),
+            (r##"password="a\"#b" # mine"##, r##"a"#b"##),
+            (r##"password=a"#b" # mine"##, r##"a"#b""##),
+            ("PASSWORD=xyz", "xyz"),
+            ("loose-password=xyz", "xyz"),
+            ("Loose_Password = xyz # mine", "xyz"),
+        ] {
+            let found = in_option_file(&format!("[client]\n{line}\n"));
+            assert_eq!(found.password.as_deref(), Some(expected), "{line}");
+        }
     }
 
     #[cfg(unix)]

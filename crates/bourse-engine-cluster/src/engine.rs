@@ -11,12 +11,12 @@ use bourse_engine::target::TargetError;
 use bourse_engine::{
     Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
     Interface, IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting,
-    Snapshot, SqlCapabilities, SqlEngine,
+    SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
-    Connector, DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, environment,
-    error, exists, foreign, leftovers, sizes, table_bytes,
+    Connector, DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, drop_made,
+    environment, error, exists, foreign, leftovers, refuse_side, sizes, table_bytes,
 };
 use bourse_private_server::parent;
 use mysql::Conn;
@@ -302,6 +302,16 @@ impl Engine for ClusterEngine {
             ));
         };
         Ok(Box::new(StoppedCopy { cluster, nodes, watchers: Arc::clone(&self.watchers) }.take()?))
+    }
+
+    fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
+        let Reached { nodes, .. } = self.reached()?;
+        let side = format!("{}_bourse_{name}", nodes.database());
+        let connect = move || nodes.reach(0, |connector| connector.connect(None)).map(|(_, connection)| connection);
+        refuse_side(&mut connect()?, &side)?;
+        let engine = Self::new(self.target.with_database(&side));
+        let remove = move || drop_made(&mut connect()?, &side);
+        Ok(SideDatabase { engine: Box::new(engine), remove: Box::new(remove) })
     }
 
     /// Every node looks at its own data; one that is lost is no part of the cluster until it has joined again.

@@ -70,6 +70,15 @@ impl Target {
         Ok(Self { text: parsed.text, product, nodes, server, options: parsed.options })
     }
 
+    /// The same target with another database of its nodes.
+    pub(crate) fn with_database(&self, name: &str) -> Self {
+        Self {
+            nodes: self.nodes.iter().map(|node| node.with_database(name)).collect(),
+            server: self.server.with_database(name),
+            ..self.clone()
+        }
+    }
+
     /// Whether the cluster is ours.
     pub fn is_private(&self) -> bool {
         self.nodes.is_empty()

@@ -16,7 +16,7 @@ use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
-    Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot,
+    Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SideDatabase, Snapshot,
     SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{PrivateServer, ServerSlot, parent, processes};
@@ -356,6 +356,15 @@ impl Engine for MysqlEngine {
                 Ok(Box::new(copy.take()?))
             }
         }
+    }
+
+    fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
+        let side = format!("{}_bourse_{name}", self.database());
+        let connector = self.reach(|connector| Ok(connector.clone()))?;
+        ownership::refuse_side(&mut connector.connect(None)?, &side)?;
+        let engine = Self::new(self.target.with_database(&side));
+        let remove = move || ownership::drop_made(&mut connector.connect(None)?, &side);
+        Ok(SideDatabase { engine: Box::new(engine), remove: Box::new(remove) })
     }
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {

@@ -35,6 +35,8 @@ fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
         3100 => ErrorKind::InDoubt,
         // A table without a primary key, or a serializable transaction where a group does not allow it.
         1235 | 1286 | 1289 | 1295 | 3098 => ErrorKind::Unsupported,
+        // A database, table, column, routine, or a right of the whole server.
+        1044 | 1142 | 1143 | 1227 | 1370 => ErrorKind::Denied,
         _ if state.starts_with("23") => ErrorKind::Constraint,
         _ => ErrorKind::Other,
     }

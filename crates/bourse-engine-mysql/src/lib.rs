@@ -71,7 +71,7 @@ pub mod parts {
     pub use crate::error::error;
     pub use crate::loader::DatabaseLoader;
     pub use crate::options::{OPTIONS, PRIVATE_ONLY, RUNNING_ONLY};
-    pub use crate::ownership::{exists, foreign, leftovers};
+    pub use crate::ownership::{drop_made, exists, foreign, leftovers, refuse_side};
     pub use crate::server::{DATABASE, SOCKET, datadir_argument, fill_command, server_command};
     pub use crate::session::MysqlSession;
     pub use crate::status::{Status, counters, told_process};

@@ -1,4 +1,5 @@
-//! Loading: a database beside the one that is seen, whose tables take the others' places when it is whole.
+//! Loading: a database beside the one that is seen, whose tables take the others' places when it is whole. Where the account has
+//! rights on the one database alone, it is loaded in its place.
 
 use crate::connect::Connector;
 use crate::error::error;
@@ -47,13 +48,50 @@ impl DatabaseLoader {
         // What a load that was killed has left; a database of that name which is somebody's is refused.
         ownership::drop_side(&mut this.connection, &this.old)?;
         ownership::drop_side(&mut this.connection, &this.loading)?;
-        ownership::create_side(&mut this.connection, &this.loading)?;
+        match ownership::create_side(&mut this.connection, &this.loading) {
+            Err(e) if e.kind() == ErrorKind::Denied => {
+                if !ownership::is_there(&mut this.connection, database)? {
+                    return Err(this.lacking(&e));
+                }
+                this.loading.clone_from(&this.database);
+                this.drop_loaded()?;
+            }
+            made => made?,
+        }
         this.is_done = false;
         this.run(&format!("USE `{}`", this.loading))?;
         // Parents may come after children that are made beside them; orphans are looked for after the load.
         this.run("SET SESSION foreign_key_checks = 0, SESSION unique_checks = 0")?;
         this.local = LocalRows::of(&mut this.connection)?;
         Ok(this)
+    }
+
+    /// Whether it is loaded in its place.
+    fn is_in_place(&self) -> bool {
+        self.loading == self.database
+    }
+
+    /// Drops the tables that loaders made where this one loads.
+    fn drop_loaded(&mut self) -> Result<(), EngineError> {
+        let tables = ownership::marked_tables(&mut self.connection, &self.loading)?;
+        if tables.is_empty() {
+            return Ok(());
+        }
+        self.run("SET SESSION foreign_key_checks = 0")?;
+        let names: Vec<_> = tables.iter().map(|table| format!("`{}`.`{table}`", self.loading)).collect();
+        self.run(&format!("DROP TABLE {}", names.join(", ")))
+    }
+
+    /// The error of a right that the account has not, with the right that would do.
+    fn lacking(&mut self, e: &EngineError) -> EngineError {
+        let account: Option<String> = self.connection.query_first("SELECT current_user()").ok().flatten();
+        let account = account.unwrap_or_default();
+        let (name, host) = account.rsplit_once('@').unwrap_or((&account, "%"));
+        // In a grant `_` stands for any character.
+        let pattern = self.database.replace('_', "\\_");
+        let message =
+            format!("{}; GRANT ALL ON `{pattern}\\_bourse\\_%`.* TO '{name}'@'{host}' gives the right", e.message());
+        EngineError::new(ErrorKind::Denied, message).with_code(e.code().unwrap_or_default())
     }
 
     /// Statistics as they are now, so that plans do not depend on when the server would have gathered them.
@@ -116,11 +154,11 @@ fn take_lock(connection: &mut Conn, database: &str) -> Result<(), EngineError> {
 impl Loader for DatabaseLoader {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         let marked = ownership::with_mark(sql);
+        let is_unmarked = matches!(marked, Cow::Borrowed(_)) && ownership::creates(sql);
+        let before =
+            if is_unmarked { ownership::unmarked_tables(&mut self.connection, &self.loading)? } else { vec![] };
         self.connection.query_drop(&*marked).map_err(|e| error(&e).with_statement(sql))?;
-        if matches!(marked, Cow::Borrowed(_)) && ownership::creates(sql) {
-            ownership::mark_new(&mut self.connection, &self.loading)?;
-        }
-        Ok(())
+        if is_unmarked { ownership::mark_new(&mut self.connection, &self.loading, &before) } else { Ok(()) }
     }
 
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
@@ -174,7 +212,9 @@ impl Loader for DatabaseLoader {
         if !tables.is_empty() {
             self.analyze(&tables)?;
         }
-        self.exchange(&tables)?;
+        if !self.is_in_place() {
+            self.exchange(&tables)?;
+        }
         self.is_done = true;
         Ok(())
     }
@@ -184,8 +224,12 @@ impl Drop for DatabaseLoader {
     fn drop(&mut self) {
         // Best effort: the next load removes what is left, and nobody takes it for a database.
         if !self.is_done {
-            let _ = self.run("SET SESSION foreign_key_checks = 0");
-            let _ = ownership::drop_side(&mut self.connection, &self.loading);
+            let _ = match self.is_in_place() {
+                true => self.drop_loaded(),
+                false => self
+                    .run("SET SESSION foreign_key_checks = 0")
+                    .and_then(|()| ownership::drop_side(&mut self.connection, &self.loading)),
+            };
         }
         // The server would give it back some time after the connection is closed; the next load may come sooner.
         let _ = self.connection.exec_drop("DO release_lock(?)", (lock_name(&self.database),));

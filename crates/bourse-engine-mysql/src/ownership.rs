@@ -2,7 +2,7 @@
 //!
 //! Every table that a loader makes has [`MARK`] as its comment, which anybody can read in `information_schema.tables`. A
 //! database is replaced only if all that is in it are such tables. What the account may not see cannot be looked at; but no
-//! database is ever dropped except the two beside the loaded one, which a loader made itself ([`create_side`]).
+//! database is ever dropped except those beside the loaded one, which a loader made itself ([`create_side`], [`refuse_side`]).
 
 use crate::connect::facts;
 use crate::error::error;
@@ -101,7 +101,7 @@ pub(crate) fn refuse_foreign(connection: &mut Conn, database: &str) -> Result<()
 }
 
 /// Whether there is a database of that name.
-fn is_there(connection: &mut Conn, database: &str) -> Result<bool, EngineError> {
+pub(crate) fn is_there(connection: &mut Conn, database: &str) -> Result<bool, EngineError> {
     const SQL: &str = "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?";
     Ok(!names(connection, SQL, (database,))?.is_empty())
 }
@@ -121,18 +121,22 @@ pub(crate) fn marked_tables(connection: &mut Conn, database: &str) -> Result<Vec
 pub(crate) fn create_side(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
     let database = format!("CREATE DATABASE `{side}`");
     let table = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
-    let takes_several = facts(connection).several_statements;
-    let mut run = |sql: &str| connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql));
-    if !takes_several {
-        run(&database)?;
-        return run(&table);
+    let run = |connection: &mut Conn, sql: &str| connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql));
+    if facts(connection).several_statements {
+        run(connection, &format!("{database}; {table}"))?;
+        if is_side(connection, side)? {
+            return Ok(());
+        }
+        // The client drops the error of a second statement: made by itself, the table says why it cannot be.
+    } else {
+        run(connection, &database)?;
     }
-    run(&format!("{database}; {table}"))?;
-    if is_side(connection, side)? {
-        return Ok(());
-    }
-    // The client drops the error of a second statement: made by itself, the table says why it cannot be.
-    connection.query_drop(&table).map_err(|e| error(&e).with_statement(&table))
+    run(connection, &table).inspect_err(|_| {
+        // Made just before, it would be taken for somebody's without its table.
+        if unmarked(connection, side).is_ok_and(|found| found.is_empty()) {
+            let _ = run(connection, &format!("DROP DATABASE `{side}`"));
+        }
+    })
 }
 
 fn is_side(connection: &mut Conn, side: &str) -> Result<bool, EngineError> {
@@ -160,6 +164,34 @@ pub(crate) fn drop_side(connection: &mut Conn, side: &str) -> Result<(), EngineE
         "{why}; loading needs that name and leaves the database as it is: drop or rename it if nobody needs it, or load \
          into another database"
     )))
+}
+
+/// Refuses to use a database that is there without anything in it that a loader made, for what a loader would make.
+///
+/// # Errors
+/// The refusal, or the server's.
+pub fn refuse_side(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+    if !is_there(connection, side)? {
+        return Ok(());
+    }
+    if foreign(connection, side)?.is_none() && !marked_tables(connection, side)?.is_empty() {
+        return Ok(());
+    }
+    Err(refusal(format!("a database `{side}` is there that Bourse did not make")))
+}
+
+/// Drops a database that was not there before a loader made it, or held nothing but a loader's tables; one that has got others
+/// since then is refused.
+///
+/// # Errors
+/// The refusal, or the server's.
+pub fn drop_made(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+    if !is_there(connection, side)? {
+        return Ok(());
+    }
+    refuse_foreign(connection, side)?;
+    let sql = format!("DROP DATABASE `{side}`");
+    connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql))
 }
 
 /// A loader's own databases that one that was killed has left beside the one that it loaded, in words.
@@ -233,10 +265,17 @@ fn behind_parenthesis(body: &str) -> Option<&str> {
     None
 }
 
-/// Marks the tables of a loader's own database that a statement made without.
-pub(crate) fn mark_new(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
-    for table in names(connection, UNMARKED[0].1, (side,))? {
-        let sql = format!("ALTER TABLE `{side}`.`{}` COMMENT = '{MARK}'", table.replace('`', "``"));
+/// The tables of a database that bear no mark.
+pub(crate) fn unmarked_tables(connection: &mut Conn, database: &str) -> Result<Vec<String>, EngineError> {
+    names(connection, UNMARKED[0].1, (database,))
+}
+
+/// Marks the tables that a loader's statement made without, of those in the database that it loads into: all but those that were
+/// there before.
+pub(crate) fn mark_new(connection: &mut Conn, loading: &str, before: &[String]) -> Result<(), EngineError> {
+    let new = unmarked_tables(connection, loading)?.into_iter().filter(|table| !before.contains(table));
+    for table in new {
+        let sql = format!("ALTER TABLE `{loading}`.`{}` COMMENT = '{MARK}'", table.replace('`', "``"));
         connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql))?;
     }
     Ok(())

@@ -54,4 +54,10 @@ impl Target {
         Place::check_alone(&others, "socket", parsed.options.socket.is_some())?;
         Ok(Self { text: parsed.text, flavour, place, others, options: parsed.options })
     }
+
+    /// The same target with another database of its servers.
+    pub fn with_database(&self, name: &str) -> Self {
+        let renamed = |place: &Place| place.with_database(name);
+        Self { place: renamed(&self.place), others: self.others.iter().map(renamed).collect(), ..self.clone() }
+    }
 }

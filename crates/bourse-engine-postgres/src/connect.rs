@@ -25,6 +25,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The server has no database of that name.
 const NO_DATABASE: &str = "3D000";
 
+/// Codes by which one database is closed to us and another may be open: there is none of that name, or a pooler knows none; no
+/// right to connect to it; the server's rules for hosts and databases.
+const CLOSED: [&str; 4] = [NO_DATABASE, "08P01", "42501", "28000"];
+
 /// Where a server is, and who we are there.
 #[derive(Debug, Clone)]
 pub(crate) enum Address {
@@ -49,15 +53,23 @@ impl Connector {
         let opened = self.open().map_err(|e| self.unreachable(&e))?;
         #[cfg(feature = "tls")]
         let opened = self.secured(opened)?;
+        let mut connection = Connection::start(opened, &self.user, &self.secret, database)?;
+        connection.run(&self.settings())?;
+        Ok(connection)
+    }
+
+    /// The statements that give a session its settings: as parameters of the start, poolers would refuse them.
+    fn settings(&self) -> String {
         let options = &self.options;
-        let mut settings = vec![
-            ("search_path", "public".to_owned()),
-            ("TimeZone", "UTC".to_owned()),
-            ("lock_timeout", format!("{}s", options.lock_timeout.as_secs())),
-            ("plan_cache_mode", options.plan_cache.setting().to_owned()),
-        ];
-        settings.extend(options.synchronous_commit.map(|value| ("synchronous_commit", value.word().to_owned())));
-        Connection::start(opened, &self.user, &self.secret, database, &settings)
+        let mut settings = format!(
+            "SET search_path = public; SET TimeZone = 'UTC'; SET lock_timeout = '{}s'; SET plan_cache_mode = {}",
+            options.lock_timeout.as_secs(),
+            options.plan_cache.setting()
+        );
+        if let Some(value) = options.synchronous_commit {
+            settings.push_str(&format!("; SET synchronous_commit = {}", value.word()));
+        }
+        settings
     }
 
     /// A connection to the database, or to none in particular if it does not exist: then `None`.
@@ -69,12 +81,17 @@ impl Connector {
         }
     }
 
-    /// A connection for what concerns the server, to a database that every server has unless it was removed.
-    pub(crate) fn maintenance(&self) -> Result<Connection, EngineError> {
-        match self.connect_if_there("postgres")? {
-            Some(connection) => Ok(connection),
-            None => self.connect("template1"),
+    /// A connection for what concerns the server: to the database that every server has unless it was removed, or where that one
+    /// is closed to us, to another one, of which `own` is known to be open if it is there.
+    pub(crate) fn maintenance(&self, own: &str) -> Result<Connection, EngineError> {
+        let mut closed = None;
+        for database in ["postgres", own, "template1"] {
+            match self.connect(database) {
+                Err(e) if e.code().is_some_and(|code| CLOSED.contains(&code)) => closed = closed.or(Some(e)),
+                reached => return reached,
+            }
         }
+        Err(closed.expect("each was tried, and closed"))
     }
 
     fn open(&self) -> io::Result<Stream> {

@@ -1,9 +1,11 @@
 //! Copies of a database, by the server itself: `CREATE DATABASE … TEMPLATE`.
 
 use crate::connect::Connector;
+use crate::engine::locked;
 use crate::ownership::{self, quoted};
 use crate::wire::Connection;
 use bourse_engine::{EngineError, Snapshot};
+use std::sync::{Arc, Mutex};
 
 /// Since this version a copy can go by way of the log; going by files, as before, costs less for all but small databases.
 const STRATEGIES_SINCE: i32 = 150_000;
@@ -13,6 +15,8 @@ pub(crate) struct DatabaseCopy {
     connector: Connector,
     database: String,
     copy: String,
+    /// A connection that may be to the database.
+    watcher: Arc<Mutex<Option<Connection>>>,
 }
 
 /// The database that holds the copy of another.
@@ -22,15 +26,20 @@ pub(crate) fn copy_of(database: &str) -> String {
 
 impl DatabaseCopy {
     /// Keeps a copy of a database that Bourse made.
-    pub(crate) fn take(connector: Connector, database: &str) -> Result<Self, EngineError> {
-        let mut connection = connector.maintenance()?;
+    pub(crate) fn take(
+        connector: Connector,
+        database: &str,
+        watcher: Arc<Mutex<Option<Connection>>>,
+    ) -> Result<Self, EngineError> {
+        *locked(&watcher) = None;
+        let mut connection = connector.maintenance(database)?;
         if ownership::is_marked(&mut connection, database)? != Some(true) {
             return Err(EngineError::unsupported(format!(
                 "database \"{database}\" was not made by bourse, so it is not dropped to be made again from a copy"
             )));
         }
-        let this = Self { connector, database: database.to_owned(), copy: copy_of(database) };
-        drop_copy(&mut connection, &this.copy)?;
+        let this = Self { connector, database: database.to_owned(), copy: copy_of(database), watcher };
+        ownership::drop_marked(&mut connection, &this.copy)?;
         create(&mut connection, &this.copy, database)?;
         Ok(this)
     }
@@ -44,19 +53,6 @@ fn create(connection: &mut Connection, new: &str, from: &str) -> Result<(), Engi
     ownership::mark_database(connection, new)
 }
 
-/// Drops a copy, if there is one; a database of that name without the mark is refused.
-pub(crate) fn drop_copy(connection: &mut Connection, copy: &str) -> Result<(), EngineError> {
-    match ownership::is_marked(connection, copy)? {
-        None => Ok(()),
-        Some(true) => connection.run(&format!("DROP DATABASE {}", quoted(copy))),
-        Some(false) => Err(EngineError::refused(format!(
-            "database \"{copy}\" is there, and does not have the comment '{}' that a copy of ours has; it is left as it is: drop \
-             or rename it if nobody needs it, or use another database",
-            ownership::MARK
-        ))),
-    }
-}
-
 impl Snapshot for DatabaseCopy {
     fn how(&self) -> &str {
         "database copied by the server"
@@ -67,18 +63,9 @@ impl Snapshot for DatabaseCopy {
         if let Some(mut connection) = self.connector.connect_if_there(&self.database)? {
             ownership::refuse_foreign(&mut connection, &self.database)?;
         }
-        let mut connection = self.connector.maintenance()?;
-        match ownership::is_marked(&mut connection, &self.database)? {
-            Some(true) => connection.run(&format!("DROP DATABASE {}", quoted(&self.database)))?,
-            Some(false) => {
-                return Err(EngineError::refused(format!(
-                    "database \"{}\" does not have the comment '{}' any more; it is left as it is",
-                    self.database,
-                    ownership::MARK
-                )));
-            }
-            None => {}
-        }
+        *locked(&self.watcher) = None;
+        let mut connection = self.connector.maintenance(&self.copy)?;
+        ownership::drop_marked(&mut connection, &self.database)?;
         create(&mut connection, &self.database, &self.copy)
     }
 }
@@ -86,8 +73,8 @@ impl Snapshot for DatabaseCopy {
 impl Drop for DatabaseCopy {
     fn drop(&mut self) {
         // Best effort: the next copy takes its place.
-        if let Ok(mut connection) = self.connector.maintenance() {
-            let _ = drop_copy(&mut connection, &self.copy);
+        if let Ok(mut connection) = self.connector.maintenance(&self.database) {
+            let _ = ownership::drop_marked(&mut connection, &self.copy);
         }
     }
 }

@@ -14,7 +14,7 @@ use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
-    Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot,
+    Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SideDatabase, Snapshot,
     SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{PrivateServer, ServerSlot, parent};
@@ -30,8 +30,18 @@ pub struct PostgresEngine {
     /// Servers that run already, once something needed them.
     running: Mutex<Option<Arc<Nodes<Connector>>>>,
     /// A connection for sizes, so that asking for them each second opens none.
-    watcher: Mutex<Option<Connection>>,
+    watcher: Arc<Mutex<Option<Connection>>>,
+    /// A database of the server's that is open to us, where this one need not be there.
+    home: String,
     announced: Announced,
+}
+
+/// The database that a target's sessions use.
+fn database_of(target: &Target) -> &str {
+    match &target.place {
+        Place::Running { database, .. } => database,
+        Place::Private { .. } => DATABASE,
+    }
 }
 
 /// Codes of conflicts that are told apart where a database has several servers.
@@ -65,19 +75,25 @@ impl std::fmt::Debug for PostgresEngine {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PostgresEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
+        let home = database_of(&target).to_owned();
+        Self::with_home(target, home)
+    }
+
+    fn with_home(target: Target, home: String) -> Self {
         Self {
             target,
+            home,
             server: ServerSlot::default(),
             launch: Mutex::default(),
             running: Mutex::default(),
-            watcher: Mutex::new(None),
+            watcher: Arc::default(),
             announced: Announced::default(),
         }
     }
@@ -112,10 +128,7 @@ impl PostgresEngine {
     }
 
     fn database(&self) -> &str {
-        match &self.target.place {
-            Place::Running { database, .. } => database,
-            Place::Private { .. } => DATABASE,
-        }
+        database_of(&self.target)
     }
 
     /// The servers that run already; `None` of a private target.
@@ -164,7 +177,7 @@ impl PostgresEngine {
     fn watch<T>(&self, ask: impl FnOnce(&mut Connection) -> Result<T, EngineError>) -> Result<T, EngineError> {
         let mut kept = locked(&self.watcher);
         if kept.is_none() {
-            *kept = Some(self.reach(Connector::maintenance)?);
+            *kept = Some(self.reach(|connector| connector.maintenance(&self.home))?);
         }
         let asked = ask(kept.as_mut().expect("made just before"));
         if asked.is_err() {
@@ -186,7 +199,8 @@ impl PostgresEngine {
         };
         let share = if nodes.spread() { wanted.div_ceil(nodes.len()) } else { wanted };
         for node in 0..nodes.len() {
-            let asked = nodes.connector(node).maintenance().and_then(|mut connection| limits(&mut connection));
+            let asked =
+                nodes.connector(node).maintenance(&self.home).and_then(|mut connection| limits(&mut connection));
             let advice = |enough| {
                 format!(
                     "fewer users, or a larger limit in the server's configuration ({enough} would do), is what to try"
@@ -205,7 +219,7 @@ impl Engine for PostgresEngine {
     fn description(&self) -> Result<Description, EngineError> {
         let mut connection = match self.if_there()? {
             Some(connection) => connection,
-            None => self.reach(Connector::maintenance)?,
+            None => self.reach(|connector| connector.maintenance(&self.home))?,
         };
         let mut description = describe::describe(&self.target, &mut connection)?;
         if let Some(nodes) = self.running()? {
@@ -296,8 +310,26 @@ impl Engine for PostgresEngine {
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
-        let copy = self.reach(|connector| DatabaseCopy::take(connector.clone(), self.database()))?;
+        let copy =
+            self.reach(|connector| DatabaseCopy::take(connector.clone(), self.database(), self.watcher.clone()))?;
         Ok(Box::new(copy))
+    }
+
+    fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
+        let side = format!("{}_bourse_{name}", self.database());
+        let is_marked = self.watch(|connection| ownership::is_marked(connection, &side))?;
+        if is_marked == Some(false) {
+            return Err(EngineError::refused(format!("a database \"{side}\" is there that Bourse did not make")));
+        }
+        // A pooler knows the databases of its configuration alone.
+        if let Err(e) = self.reach(|connector| connector.connect_if_there(&side)) {
+            return Err(EngineError::unsupported(format!("a database \"{side}\" cannot be reached: {e}")));
+        }
+        let engine = Self::with_home(self.target.with_database(&side), self.database().to_owned());
+        let place = self.reach(|connector| Ok(connector.clone()))?;
+        let home = self.database().to_owned();
+        let remove = move || ownership::drop_marked(&mut place.maintenance(&home)?, &side);
+        Ok(SideDatabase { engine: Box::new(engine), remove: Box::new(remove) })
     }
 
     /// By the server's own extension `amcheck`: of a private server, and of a person's where it is installed in the database.
@@ -365,7 +397,7 @@ impl SqlEngine for PostgresEngine {
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Ok(Box::new(self.reach(|connector| DatabaseLoader::new(connector, self.database()))?))
+        Ok(Box::new(self.reach(|connector| DatabaseLoader::new(connector, self.database(), &self.home))?))
     }
 }
 

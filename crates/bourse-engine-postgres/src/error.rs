@@ -23,6 +23,7 @@ fn kind(code: &str, message: &str) -> ErrorKind {
         // Shut down, crashed, starting; terminated for being idle.
         "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03" => ErrorKind::ConnectionLost,
         "0A000" => ErrorKind::Unsupported,
+        "42501" => ErrorKind::Denied,
         _ => match code.get(..2) {
             Some("23") => ErrorKind::Constraint,
             Some("08") => ErrorKind::ConnectionLost,
@@ -91,6 +92,7 @@ mod tests {
             ("57P01", ErrorKind::ConnectionLost),
             ("08006", ErrorKind::ConnectionLost),
             ("0A000", ErrorKind::Unsupported),
+            ("42501", ErrorKind::Denied),
             ("42601", ErrorKind::Other),
             ("25P02", ErrorKind::Other),
             ("40003", ErrorKind::InDoubt),

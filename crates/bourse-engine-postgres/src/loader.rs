@@ -25,6 +25,8 @@ const SIGNATURE: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 pub(crate) struct DatabaseLoader {
     connection: Connection,
     database: String,
+    /// The account's name, quoted.
+    user: String,
     /// Options of `COPY`.
     copy: &'static str,
     /// Statements that add the foreign keys of the tables that were made.
@@ -32,11 +34,11 @@ pub(crate) struct DatabaseLoader {
 }
 
 impl DatabaseLoader {
-    pub(crate) fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
+    pub(crate) fn new(connector: &Connector, database: &str, home: &str) -> Result<Self, EngineError> {
         let mut connection = match connector.connect_if_there(database)? {
             Some(connection) => connection,
             None => {
-                ownership::create_database(connector, database)?;
+                ownership::create_database(connector, database, home)?;
                 connector.connect(database)?
             }
         };
@@ -46,12 +48,20 @@ impl DatabaseLoader {
             return Err(EngineError::new(ErrorKind::Conflict, message));
         }
         // From here on the lock is given back by whatever ends the loader.
-        let mut loader = Self { connection, database: database.to_owned(), copy: COPY, foreign_keys: Vec::new() };
+        let mut loader = Self {
+            connection,
+            database: database.to_owned(),
+            user: quoted(&connector.user),
+            copy: COPY,
+            foreign_keys: Vec::new(),
+        };
         ownership::refuse_foreign(&mut loader.connection, database)?;
         // Sorting for indexes takes more memory than a session's other work.
-        loader.connection.run(&format!(
+        let begin = format!(
             "SET maintenance_work_mem = '256MB'; BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; CREATE SCHEMA {LOADING}; SET LOCAL search_path = {LOADING}"
-        ))?;
+        );
+        let gives = format!("GRANT CREATE ON DATABASE {} TO {}", quoted(database), loader.user);
+        loader.connection.run(&begin).map_err(|e| ownership::lacking(e, &gives))?;
         let version = loader.connection.names("SELECT version()")?.concat();
         if let Some(product) = Product::of(PRODUCTS, &version) {
             loader.copy = product.facts.copy;
@@ -82,9 +92,11 @@ impl DatabaseLoader {
         }
         for table in &tables {
             let table = quoted(table);
-            self.connection.run(&format!(
+            let place = format!(
                 "COMMENT ON TABLE {LOADING}.{table} IS '{MARK}'; ALTER TABLE {LOADING}.{table} SET SCHEMA public"
-            ))?;
+            );
+            let gives = format!("GRANT CREATE ON SCHEMA public TO {}", self.user);
+            self.connection.run(&place).map_err(|e| ownership::lacking(e, &gives))?;
         }
         self.connection.run(&format!("DROP SCHEMA {LOADING}; SET LOCAL search_path = public"))?;
         ownership::refuse_foreign(&mut self.connection, &self.database)

@@ -6,7 +6,7 @@
 
 use crate::connect::Connector;
 use crate::wire::Connection;
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, ErrorKind};
 
 /// The comment of every table that a loader makes, and of every database that Bourse makes.
 pub(crate) const MARK: &str = "made by bourse";
@@ -110,17 +110,40 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Makes a database with the mark, if no such name exists.
-pub(crate) fn create_database(connector: &Connector, database: &str) -> Result<(), EngineError> {
-    let mut connection = connector.maintenance()?;
+/// Makes a database with the mark, if no such name exists, by way of a database that is there.
+pub(crate) fn create_database(connector: &Connector, database: &str, home: &str) -> Result<(), EngineError> {
+    let mut connection = connector.maintenance(home)?;
     let found = format!("SELECT 1 FROM pg_database WHERE datname = '{database}'");
     if !connection.names(&found)?.is_empty() {
         return Ok(());
     }
     let name = quoted(database);
     connection
-        .run(&format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"))?;
+        .run(&format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"))
+        .map_err(|e| lacking(e, &format!("ALTER ROLE {} CREATEDB", quoted(&connector.user))))?;
     mark_database(&mut connection, database)
+}
+
+/// Drops a database that bears the mark, with all that is in it; does nothing where there is none.
+pub(crate) fn drop_marked(connection: &mut Connection, database: &str) -> Result<(), EngineError> {
+    match is_marked(connection, database)? {
+        None => Ok(()),
+        Some(true) => connection.run(&format!("DROP DATABASE {}", quoted(database))),
+        Some(false) => Err(EngineError::refused(format!(
+            "database \"{database}\" is there, and does not have the comment '{MARK}' that one of ours has; it is left as it is: drop \
+             or rename it if nobody needs it, or use another database"
+        ))),
+    }
+}
+
+/// The error of a right that the account has not, with the statement that gives it.
+pub(crate) fn lacking(e: EngineError, gives: &str) -> EngineError {
+    if e.kind() != ErrorKind::Denied {
+        return e;
+    }
+    let told = EngineError::new(e.kind(), format!("{}; {gives} gives the right", e.message()));
+    let told = told.with_code(e.code().unwrap_or_default());
+    e.statement().into_iter().fold(told, EngineError::with_statement)
 }
 
 /// Puts the mark on a database that has just been made.

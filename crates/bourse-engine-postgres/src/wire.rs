@@ -126,13 +126,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Logs in over a stream that is open.
-    pub(crate) fn start(
-        stream: Stream,
-        user: &str,
-        secret: &Secret,
-        database: &str,
-        settings: &[(&str, String)],
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn start(stream: Stream, user: &str, secret: &Secret, database: &str) -> Result<Self, EngineError> {
         let mut this = Self {
             stream,
             out: BytesMut::with_capacity(4 << 10),
@@ -145,8 +139,7 @@ impl Connection {
         };
         let named =
             [("user", user), ("database", database), ("client_encoding", "UTF8"), ("application_name", "bourse")];
-        let all = named.into_iter().chain(settings.iter().map(|(name, value)| (*name, value.as_str())));
-        message::startup(&mut this.out, all);
+        message::startup(&mut this.out, named.into_iter());
         this.send()?;
         this.authenticate(secret)?;
         this.finish(&mut |_, _| Ok(()))?;

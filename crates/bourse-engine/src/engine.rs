@@ -82,6 +82,16 @@ pub trait Engine: Send + Sync {
         Err(EngineError::unsupported("no copy of its database can be kept"))
     }
 
+    /// A database beside this one at the same server, for a while: it is made by loading.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where there is no server; [`ErrorKind::Refused`](crate::ErrorKind::Refused)
+    /// if a database of that name is there which Bourse did not make.
+    fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
+        let _ = name;
+        Err(EngineError::unsupported("there is no server that could have a database beside it"))
+    }
+
     /// Has the engine check its own data, indexes among them: what it finds damaged, in its words. `None` where it has no
     /// such check.
     ///
@@ -339,6 +349,14 @@ pub struct ForReading {
     pub copied: Option<String>,
     /// Fails if the database was changed since it was opened, so that what was read does not belong together.
     pub unchanged: Box<dyn Fn() -> Result<(), EngineError>>,
+}
+
+/// A database beside another at its server.
+pub struct SideDatabase {
+    /// Its engine.
+    pub engine: Box<dyn Engine>,
+    /// Removes what loading has made of it. Its engine is dropped before, and no session of it is open.
+    pub remove: Box<dyn FnOnce() -> Result<(), EngineError>>,
 }
 
 /// A copy of a database; gone when it is dropped.

@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Interrupted,
     /// What lies at the target is not the program's to open or replace: it is left as it is.
     Refused,
+    /// The account has not the right to do this.
+    Denied,
     /// Anything else.
     Other,
 }
@@ -37,6 +39,7 @@ impl fmt::Display for ErrorKind {
             Self::Full => "full",
             Self::Interrupted => "interrupted",
             Self::Refused => "refused",
+            Self::Denied => "denied",
             Self::Other => "other",
         })
     }

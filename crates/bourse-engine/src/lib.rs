@@ -40,7 +40,7 @@ pub use copied::{FileCopy, copy_file};
 pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
     Conflicts, Connection, Counter, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnThreads, OwnedServer,
-    Snapshot, SqlEngine,
+    SideDatabase, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;

@@ -2,7 +2,7 @@
 
 use crate::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting,
-    Interface, IoCounts, Loader, Location, OwnThreads, Session, Snapshot, SqlEngine,
+    Interface, IoCounts, Loader, Location, OwnThreads, Session, SideDatabase, Snapshot, SqlEngine,
 };
 
 /// An engine over another whose sessions it changes; all else is the other's. One without SQL is passed through as it is.
@@ -61,6 +61,9 @@ impl<W: Wrapper> Engine for W {
             return Err(EngineError::unsupported("this engine keeps no copies of its database"));
         }
         self.inner().snapshot()
+    }
+    fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
+        self.inner().side_database(name)
     }
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         self.inner().integrity_check()

@@ -15,6 +15,9 @@ static MARK: RecordTable = RecordTable::new(
     &[RecordField::new("made_by", RecordType::Text(20))],
 );
 
+/// The maker, in the mark's row.
+const MADE_BY: &str = concat!("bourse ", env!("CARGO_PKG_VERSION"));
+
 /// Rows that go into one transaction while loading outside the timed part.
 const LOAD_TRANSACTION: u64 = 10_000;
 
@@ -107,18 +110,17 @@ pub(crate) fn create_by(engine: &dyn Engine, statements: &[String]) -> Result<()
     let doing = || MicroError::engine("making the tables");
     let sql = engine.sql().map_err(doing())?;
     let mut loader = sql.new_loader().map_err(doing())?;
-    for statement in MARK.create_sql(sql.dialect()).iter().chain(statements) {
+    // The mark is made with the tables: a set-up that fails leaves both or neither.
+    let mark = format!("INSERT INTO {} (id, made_by) VALUES (1, '{MADE_BY}')", MARK.name());
+    for statement in MARK.create_sql(sql.dialect()).iter().chain([&mark]).chain(statements) {
         loader.run(statement).map_err(doing())?;
     }
-    loader.finish().map_err(doing())?;
-    mark(&mut engine.connect().map_err(doing())?)
+    loader.finish().map_err(doing())
 }
 
 fn mark(connection: &mut Connection) -> Result<(), MicroError> {
     connection
-        .with_records(Statements::Prepared, |records| {
-            records.insert(&MARK, Key::Int(1), &[Value::Text(concat!("bourse ", env!("CARGO_PKG_VERSION")))])
-        })
+        .with_records(Statements::Prepared, |records| records.insert(&MARK, Key::Int(1), &[Value::Text(MADE_BY)]))
         .map_err(MicroError::engine("making the tables"))
 }
 
@@ -131,7 +133,9 @@ fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
     let mut connection = engine.connect().map_err(MicroError::engine("connecting"))?;
     let marked =
         connection.with_records(Statements::Prepared, |records| records.get(&MARK, Key::Int(1), &mut |_| Ok(())));
-    if marked.unwrap_or(false) { Ok(()) } else { Err(MicroError::Foreign) }
+    // Of a set-up that failed there may be the table without its row. A key engine tells no empty table from none.
+    let is_ours = marked.is_ok_and(|has_row| has_row || matches!(connection, Connection::Sql(_)));
+    if is_ours { Ok(()) } else { Err(MicroError::Foreign) }
 }
 
 /// Refuses what lies at the target and is not ours, before anything is opened.

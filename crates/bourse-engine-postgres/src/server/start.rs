@@ -89,8 +89,8 @@ pub(crate) fn stop(target: &Target, server: &mut PrivateServer) -> Result<(), En
 }
 
 fn wait_until_it_answers(server: &mut PrivateServer, connector: &Connector, until: Instant) -> Result<(), EngineError> {
-    server.wait_until_it_answers(until, || connector.maintenance())?;
-    ownership::create_database(connector, DATABASE)
+    server.wait_until_it_answers(until, || connector.maintenance(DATABASE))?;
+    ownership::create_database(connector, DATABASE, DATABASE)
 }
 
 /// A program of the server's, as its user.

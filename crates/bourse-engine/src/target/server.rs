@@ -110,6 +110,16 @@ impl ServerPlace {
         Ok((first, servers.collect()))
     }
 
+    /// The same place with another database; a private server has its own.
+    #[must_use]
+    pub fn with_database(&self, name: &str) -> Self {
+        let mut place = self.clone();
+        if let Self::Running { database, .. } = &mut place {
+            name.clone_into(database);
+        }
+        place
+    }
+
     /// Host and port, as a person names a running server; empty for a private one.
     pub fn address(&self) -> String {
         match self {

@@ -30,7 +30,7 @@ pub struct Failed {
     statement: Option<String>,
 }
 
-const KINDS: [ErrorKind; 9] = [
+const KINDS: [ErrorKind; 10] = [
     ErrorKind::Conflict,
     ErrorKind::Constraint,
     ErrorKind::ConnectionLost,
@@ -40,6 +40,7 @@ const KINDS: [ErrorKind; 9] = [
     ErrorKind::Other,
     ErrorKind::InDoubt,
     ErrorKind::Refused,
+    ErrorKind::Denied,
 ];
 
 impl From<&TxnError> for Failed {

@@ -16,11 +16,11 @@ use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt, spent};
 use bourse_driver::Clock as _;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, ErrorKind, Hosting, Location, target_with_path};
+use bourse_engine::{Engine, EngineError, ErrorKind, Hosting, Location, target_with_path};
 use bourse_model::Model;
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
-use bourse_tpce::load::{Existing, LoadError, LoadOptions, identify, load};
+use bourse_tpce::load::{LoadError, LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, VerifyError, sample};
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> 
     });
     let outcome = match (loaded, model) {
         (Err(LoadError::Stopped), _) => Err(interrupt::interrupted("the sample of transactions was not ended")),
-        (Err(LoadError::Engine(error)), _) if matches!(error.kind(), ErrorKind::Full | ErrorKind::Unsupported) => {
+        (Err(LoadError::Engine(error)), _) if is_told(error.kind()) => {
             Ok((CheckStatus::NotApplicable, format!("not run: no database for it: {}", error.message())))
         }
         (Err(LoadError::Engine(error)), _) => Err(engine_failure(target, &error)),
@@ -116,8 +116,9 @@ pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> 
         Ok(_) => step.done(),
         Err(_) => step.abandon(),
     }
-    side.remove()?;
-    outcome
+    let removed = side.remove();
+    let outcome = outcome?;
+    removed.map(|()| outcome)
 }
 
 fn compare(
@@ -166,10 +167,18 @@ fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
 /// The sample's own database.
 struct Side {
     engine: Box<dyn Engine>,
-    /// Of a file: removed with all that is in it.
-    folder: Option<WorkFolder>,
-    /// The statement that removes it from a server.
-    removal: Option<String>,
+    /// What removes it, once the engine is closed.
+    removal: Removal,
+}
+
+/// What removes a sample's database.
+enum Removal {
+    /// The end of its engine, which has it in memory or on a server of its own.
+    None,
+    /// That of its folder, with all that is in it.
+    Folder(WorkFolder),
+    /// The engine of the database that it is beside.
+    FromServer(Box<dyn FnOnce() -> Result<(), EngineError>>),
 }
 
 impl Side {
@@ -178,10 +187,7 @@ impl Side {
         if Address::is_meant(target) {
             return Ok(Err("the transactions are performed where the server runs".to_owned()));
         }
-        let (place, query) = match target.split_once('?') {
-            Some((place, query)) => (place, format!("?{query}")),
-            None => (target, String::new()),
-        };
+        let place = target.split_once('?').map_or(target, |(place, _)| place);
         let location = engines::location(target)?;
         if let Some(folder) = location.folder().filter(|_| location.file().is_some()) {
             let made = match WorkFolder::new(".bourse-sample-", &folder) {
@@ -189,52 +195,48 @@ impl Side {
                 Err(error) => return Ok(Err(format!("cannot make a folder in {}: {error}", folder.display()))),
             };
             let engine = engines::open(&target_with_path(target, &made.path().join("sample.db")))?;
-            return Ok(Ok(Self { engine, folder: Some(made), removal: None }));
+            return Ok(Ok(Self { engine, removal: Removal::Folder(made) }));
         }
         let engine = engines::open(target)?;
         let is_own_server = matches!(engine.hosting(), Hosting::OwnedServer(_));
         let names_a_place = place.split_once(':').is_some_and(|(_, place)| !place.is_empty());
         match location {
-            Location::Memory => Ok(Ok(Self { engine, folder: None, removal: None })),
+            Location::Memory => Ok(Ok(Self { engine, removal: Removal::None })),
             _ if is_own_server && names_a_place => {
                 Ok(Err("a private server with a directory of its own cannot be started twice".to_owned()))
             }
             // Another server of ours.
-            _ if is_own_server => Ok(Ok(Self { engine, folder: None, removal: None })),
-            _ => Self::on_server(place, &query),
+            _ if is_own_server => Ok(Ok(Self { engine, removal: Removal::None })),
+            _ => Self::on_server(target, &*engine),
         }
     }
 
-    fn on_server(place: &str, query: &str) -> Result<Result<Self, String>, Failure> {
-        let Some((server, database)) = place.rsplit_once('/').filter(|(_, database)| !database.is_empty()) else {
-            return Ok(Err("no database can be named beside the target's".to_owned()));
-        };
-        let name = format!("{database}_bourse_sample");
-        let target = format!("{server}/{name}{query}");
-        let engine = engines::open(&target)?;
-        let failed = |error| engine_failure(&target, &error);
-        if engine.exists().map_err(failed)?
-            && let Existing::Foreign(why) = identify(&*engine).map_err(failed)?
-        {
-            return Ok(Err(format!("a database {name} exists that Bourse did not make: {why}")));
+    fn on_server(target: &str, engine: &dyn Engine) -> Result<Result<Self, String>, Failure> {
+        match engine.side_database("sample") {
+            Ok(side) => Ok(Ok(Self { engine: side.engine, removal: Removal::FromServer(side.remove) })),
+            Err(error) if is_told(error.kind()) => Ok(Err(error.message().to_owned())),
+            Err(error) => Err(engine_failure(target, &error)),
         }
-        Ok(Ok(Self { engine, folder: None, removal: Some(format!("DROP DATABASE IF EXISTS `{name}`")) }))
     }
 
     fn remove(self) -> Result<(), Failure> {
-        if let Some(removal) = &self.removal
-            && self.engine.exists().is_ok_and(|exists| exists)
-        {
-            let dropped = self.engine.session().and_then(|mut session| session.execute_text(removal, &[]));
-            dropped.map_err(|error| engine_failure("the sample's database", &error))?;
-        }
         drop(self.engine);
-        if let Some(folder) = self.folder {
-            let path = folder.path().display().to_string();
-            folder.close().map_err(|error| {
-                Failure::new(Exit::Target, format!("cannot remove {path}")).detail("cause", error.to_string())
-            })?;
+        match self.removal {
+            Removal::None => Ok(()),
+            Removal::Folder(folder) => {
+                let path = folder.path().display().to_string();
+                folder.close().map_err(|error| {
+                    Failure::new(Exit::Target, format!("cannot remove {path}")).detail("cause", error.to_string())
+                })
+            }
+            Removal::FromServer(remove) => {
+                remove().map_err(|error| engine_failure("removing the sample's database", &error))
+            }
         }
-        Ok(())
     }
+}
+
+/// Errors by which there can be no database for a sample: it is not run then.
+fn is_told(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Full | ErrorKind::Unsupported | ErrorKind::Denied | ErrorKind::Refused)
 }

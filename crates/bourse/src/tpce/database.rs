@@ -203,9 +203,13 @@ pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Fa
 
 /// The failure of a target whose place is taken by something that is not ours.
 pub(crate) fn refused(target: &str, why: &str) -> Failure {
+    let itself = match crate::engines::location(target) {
+        Ok(Location::RunningServer | Location::ServerFolder(_)) => "drop the database",
+        _ => "remove the file",
+    };
     Failure::usage(format!("cannot use {target}"))
         .detail("cause", why)
-        .hint("it is left as it is; name another target, or remove the file yourself")
+        .hint(format!("it is left as it is; name another target, or {itself} yourself"))
 }
 
 /// An engine's error as it is told: with the engine's words, and what to try.

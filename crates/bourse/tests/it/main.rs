@@ -6,6 +6,7 @@ mod acid;
 mod checked;
 mod compared;
 mod coordinated;
+mod default_job;
 mod faults;
 mod foreign;
 mod foreign_server;
