@@ -34,6 +34,7 @@ mod stats;
 mod steady;
 mod time_spent;
 mod time_split;
+mod verdict;
 mod version_1;
 mod warning;
 
@@ -74,5 +75,6 @@ pub use stats::{FEWEST_ROUNDS, even};
 pub use steady::{Steadiness, Steady, SteadyTest, blocks_need_s};
 pub use time_spent::{PartOfTime, TimeSpent};
 pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};
+pub use verdict::{Evidence, Gate, Verdict};
 pub use version_1::coded_warnings;
 pub use warning::Warning;

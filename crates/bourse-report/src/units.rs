@@ -64,6 +64,12 @@ pub(crate) fn level(level: f64) -> String {
     format!("{:.1} %", 100.0 * level).replace(".0 %", " %")
 }
 
+/// A share that somebody set, to its full precision: `5 %`, `0.05 %`.
+pub(crate) fn share(part: f64) -> String {
+    // What a part of one has lost of the percentage that was typed lies far below that.
+    format!("{} %", (100.0 * part * 1e9).round() / 1e9)
+}
+
 /// A number somebody set: whole if it is.
 pub(crate) fn plain(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { group(&format!("{value:.0}")) } else { number(value) }

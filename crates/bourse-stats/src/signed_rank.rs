@@ -21,9 +21,14 @@ const COUNTED: usize = 60;
 /// assert_eq!(bourse_stats::center(&[1.0, 2.0]).unwrap().interval, None);
 /// ```
 pub fn center(values: &[f64]) -> Option<Estimate> {
+    center_at(values, LEVEL)
+}
+
+/// The same with an interval of that level at least.
+fn center_at(values: &[f64], level: f64) -> Option<Estimate> {
     let averages = walsh(values);
     let value = median_of_sorted(&averages)?;
-    let interval = place(values.len()).map(|(place, level)| Interval {
+    let interval = place(values.len(), level).map(|(place, level)| Interval {
         low: averages[place - 1],
         high: averages[averages.len() - place],
         level,
@@ -34,7 +39,29 @@ pub fn center(values: &[f64]) -> Option<Estimate> {
 /// Ratio of the second to the first of pairs of rounds that took turns, with its interval: the centre of the logarithms of
 /// the pairs' ratios. None unless every first round is above 0; a second of 0 is a ratio of 0.
 pub fn ratio_of_pairs(pairs: &[(f64, f64)]) -> Option<Estimate> {
-    Some(center(&log_ratios(pairs)?)?.map(f64::exp))
+    ratio_of_pairs_at(pairs, LEVEL)
+}
+
+/// The same with an interval of that level at least: of several ratios at once, or of several looks.
+///
+/// ```
+/// use bourse_stats::signed_rank::{fewest, ratio_of_pairs_at};
+/// assert_eq!((fewest(0.95), fewest(0.99)), (6, 8));
+/// let pairs = [(1.0, 1.1); 7];
+/// assert!(ratio_of_pairs_at(&pairs, 0.95).unwrap().interval.is_some());
+/// assert_eq!(ratio_of_pairs_at(&pairs, 0.99).unwrap().interval, None);
+/// ```
+pub fn ratio_of_pairs_at(pairs: &[(f64, f64)], level: f64) -> Option<Estimate> {
+    Some(center_at(&log_ratios(pairs)?, level)?.map(f64::exp))
+}
+
+/// Fewest values that have an interval of that level: 2 / 2^n must not exceed 1 − level.
+pub fn fewest(level: f64) -> u32 {
+    let mut count = 1;
+    while count < 60 && 2.0_f64.powi(1 - count) > 1.0 - level {
+        count += 1;
+    }
+    count.unsigned_abs()
 }
 
 /// Probability that pairs differ as much as these or more, if there were no difference: two-sided, exact up to 60 pairs.
@@ -83,10 +110,10 @@ fn walsh(values: &[f64]) -> Vec<f64> {
 }
 
 /// Which of the sorted averages, from either end, is the interval's, and the level it gives.
-fn place(count: usize) -> Option<(usize, f64)> {
+fn place(count: usize, least: f64) -> Option<(usize, f64)> {
     let level = |place: usize| 1.0 - 2.0 * below(count, place - 1);
     let most = count * (count + 1) / 4;
-    let place = (1..=most).take_while(|place| level(*place) >= LEVEL).last()?;
+    let place = (1..=most).take_while(|place| level(*place) >= least).last()?;
     Some((place, level(place)))
 }
 
@@ -125,12 +152,12 @@ mod tests {
 
     #[test]
     fn levels_are_those_of_the_tables() {
-        assert!((0..FEWEST).all(|count| place(count).is_none()));
+        assert!((0..FEWEST).all(|count| place(count, LEVEL).is_none()));
         // Hollander and Wolfe, table A.4: places and levels.
         for (count, expected, level) in
             [(6, 1, 0.968_75), (7, 3, 0.953_125), (8, 4, 0.960_937_5), (9, 6, 0.960_937_5), (10, 9, 0.951_171_875)]
         {
-            let (place, found) = place(count).unwrap();
+            let (place, found) = place(count, LEVEL).unwrap();
             assert_eq!(place, expected, "{count}");
             assert!((found - level).abs() < 1e-12, "{count}: {found}");
         }
@@ -138,7 +165,7 @@ mod tests {
 
     #[test]
     fn counting_and_the_normal_approximation_meet() {
-        let counted = place(COUNTED).unwrap();
+        let counted = place(COUNTED, LEVEL).unwrap();
         let n = COUNTED as f64;
         let (mean, variance) = (n * (n + 1.0) / 4.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0);
         let near = normal_below((counted.0 as f64 - 0.5 - mean) / variance.sqrt());

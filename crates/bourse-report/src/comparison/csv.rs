@@ -1,6 +1,6 @@
 //! A comparison as CSV.
 
-use super::{Compared, Verdict};
+use super::Compared;
 use crate::text::{CsvField, CsvText, csv_line};
 
 /// A line for each metric of each comparison.
@@ -20,7 +20,7 @@ pub(super) fn csv(compared: &Compared, texts: CsvText) -> String {
             ];
             let texts_of = [&it.base, &it.head, &metric.name].map(|text| CsvField::Text(text));
             let numbers = numbers.iter().map(|number| CsvField::Plain(number.as_deref().unwrap_or("")));
-            let verdict = CsvField::Plain(metric.verdict.map_or("", Verdict::name));
+            let verdict = CsvField::Plain(metric.verdict.map_or("", |verdict| verdict.name(metric.better)));
             out.push_str(&csv_line(texts_of.into_iter().chain(numbers).chain([verdict]), texts));
         }
     }

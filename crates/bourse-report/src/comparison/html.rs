@@ -1,11 +1,12 @@
 //! A comparison as a page of its own.
 
-use super::{Compared, Comparison, Difference, Verdict, beside, percent, sentence};
+use super::words::{beside, sentence};
+use super::{Compared, Comparison, Difference};
 use crate::charts::{self, Drawn, ForestRow, Frame};
 use crate::html::{Carried, Drawing, Grid, Head as PageHead, render};
 use crate::tables::{Cell, Head, Table, Tone};
-use crate::units::{command_line, printable};
-use bourse_record::Provenance;
+use crate::units::{self, command_line, printable};
+use bourse_record::{Better, Provenance, Verdict};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 
@@ -23,10 +24,10 @@ fn table(it: &Comparison) -> Table {
     for metric in &it.metrics {
         let interval = metric.interval.map(|interval| {
             let (low, high) = (interval.low, interval.high);
-            let text = format!("{low:.3} to {high:.3} ({})", percent(interval.level));
+            let text = format!("{low:.3} to {high:.3} ({})", units::level(interval.level));
             Cell { text, value: low.to_string(), ..Cell::default() }
         });
-        let verdict = metric.verdict.map(|verdict| Cell::text(verdict.name()).tone(tone(verdict)));
+        let verdict = metric.verdict.map(|verdict| Cell::text(verdict.name(metric.better)).tone(tone(verdict)));
         table.push(vec![
             Cell::text(&metric.name),
             Cell::figure(metric.base, metric.text),
@@ -41,10 +42,10 @@ fn table(it: &Comparison) -> Table {
 
 const fn tone(verdict: Verdict) -> Tone {
     match verdict {
-        Verdict::Faster | Verdict::Less => Tone::Good,
-        Verdict::Slower | Verdict::More => Tone::Bad,
-        Verdict::TooNoisy | Verdict::TooFewRounds | Verdict::NotAttributable | Verdict::Withheld => Tone::Doubtful,
-        _ => Tone::Plain,
+        Verdict::Faster => Tone::Good,
+        Verdict::SlowerWithin | Verdict::SlowerUnclear | Verdict::SlowerBeyond => Tone::Bad,
+        Verdict::NotSlower | Verdict::Equivalent => Tone::Plain,
+        _ => Tone::Doubtful,
     }
 }
 
@@ -53,9 +54,9 @@ fn row(metric: &Difference) -> ForestRow<'_> {
         name: &metric.name,
         ratio: metric.ratio,
         interval: metric.interval.map(|it| (it.low, it.high)),
-        higher_is_better: metric.higher_is_better,
+        higher_is_better: metric.better == Better::Higher,
         tone: metric.verdict.map_or(Tone::Plain, tone),
-        verdict: metric.verdict.map(Verdict::name),
+        verdict: metric.verdict.map(|verdict| verdict.name(metric.better)),
     }
 }
 
@@ -81,13 +82,12 @@ pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String 
         .iter()
         .enumerate()
         .map(|(at, it)| {
-            let verdict = it.result().and_then(|result| result.verdict);
             context! {
                 a => printable(&it.base),
                 b => printable(&it.head),
                 sentence => sentence(it, compared.tolerance),
                 beside => beside(it),
-                class => verdict.map_or("doubtful", |verdict| tone(verdict).class()),
+                class => tone(it.verdict).class(),
                 chart => chart(it, at, compared.tolerance).map(|chart| Value::from(Serde(chart))),
                 table => Value::from(Serde(Grid::from(table(it)))),
             }
@@ -108,7 +108,7 @@ pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String 
     let carried = Carried::script().markdown(&compared.markdown());
     let page = context! {
         head => Value::from(Serde(PageHead::new("Comparison", "comparison", head, false, "").carrying(carried))),
-        tolerance => percent(compared.tolerance),
+        tolerance => units::share(compared.tolerance),
         comparisons,
         notes,
         origins,

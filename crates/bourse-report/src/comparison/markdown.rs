@@ -1,6 +1,7 @@
 //! A comparison for a comment on a change.
 
-use super::{Compared, Verdict, beside, sentence};
+use super::Compared;
+use super::words::{beside, difference, sentence};
 use crate::text::{code, escaped, markdown_row as row};
 
 pub(super) fn markdown(compared: &Compared) -> String {
@@ -11,8 +12,8 @@ pub(super) fn markdown(compared: &Compared) -> String {
         out.push_str("| metric | A | B | difference | verdict |\n|---|---:|---:|---|---|\n");
         for metric in &it.metrics {
             let (base, head) = ((metric.text)(metric.base), (metric.text)(metric.head));
-            let verdict = metric.verdict.map_or("", Verdict::name);
-            let cells = [metric.name.as_str(), &base, &head, &it.difference(metric), verdict];
+            let verdict = metric.verdict.map_or("", |verdict| verdict.name(metric.better));
+            let cells = [metric.name.as_str(), &base, &head, &difference(it, metric), verdict];
             row(&mut out, cells.into_iter().map(escaped));
         }
         out.push('\n');

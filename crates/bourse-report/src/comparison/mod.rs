@@ -7,6 +7,7 @@ mod markdown;
 mod noise;
 mod pairs;
 mod text;
+mod words;
 
 pub use disturbance::Disturbance;
 pub use noise::Noise;
@@ -15,7 +16,7 @@ pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
 use crate::text::CsvText;
 use crate::units;
 use crate::view::{OperationView, of_round};
-use bourse_record::{Case, Provenance, Round, Workload, median};
+use bourse_record::{Better, Case, Evidence, Gate, Provenance, Round, Verdict, Workload, median};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
 use serde::Serialize;
 
@@ -53,6 +54,8 @@ pub struct Comparison {
     /// Reason why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_result: Option<&'static str>,
+    /// The verdict on the headline.
+    pub verdict: Verdict,
 }
 
 /// Difference in one metric.
@@ -74,64 +77,13 @@ pub struct Difference {
     /// What the interval says. None for a metric that is shown without a verdict: all but the headline, unless they differ
     /// by Holm's correction.
     pub verdict: Option<Verdict>,
-    /// The range of the ratio that decides: its interval, or of runs that did not take turns what noise leaves of it. None
-    /// where nothing can be decided.
-    #[serde(skip)]
-    decides: Option<(f64, f64)>,
     #[serde(skip)]
     text: fn(f64) -> String,
     #[serde(skip)]
-    higher_is_better: bool,
+    better: Better,
     /// Probability of such a difference by chance, of rounds that took turns.
     #[serde(skip)]
     p: Option<f64>,
-}
-
-/// What the interval of a ratio says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(into = "&'static str")]
-pub enum Verdict {
-    /// More of what more is better of.
-    Faster,
-    /// Less of it.
-    Slower,
-    /// Less of a cost.
-    Less,
-    /// More of a cost.
-    More,
-    /// Within the tolerance, surely.
-    NoDifference,
-    /// Neither beyond the tolerance nor within it.
-    TooNoisy,
-    /// No interval.
-    TooFewRounds,
-    /// The rounds did not take turns, and nothing says how far apart two runs lie by noise alone.
-    NotAttributable,
-    /// Others disturbed one side more than the other.
-    Withheld,
-}
-
-impl Verdict {
-    /// The words for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Less => "less",
-            Self::More => "more",
-            Self::NoDifference => "no difference shown",
-            Self::TooNoisy => "inconclusive: within noise",
-            Self::TooFewRounds => "inconclusive: too few rounds",
-            Self::NotAttributable => "not attributable",
-            Self::Withheld => "withheld: disturbed unequally",
-        }
-    }
-}
-
-impl From<Verdict> for &'static str {
-    fn from(verdict: Verdict) -> Self {
-        verdict.name()
-    }
 }
 
 fn ends<S: serde::Serializer>(interval: &Option<Interval>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -144,27 +96,27 @@ const PAIRS_FOR_ALL: usize = 8;
 /// Probability of a false verdict on any of them.
 const FALSE_VERDICT: f64 = 0.05;
 
-/// A metric of a round: name, whether more is better, value, text.
-type Metric = (&'static str, bool, fn(&Round, &Workload) -> Option<f64>, fn(f64) -> String);
+/// A metric of a round: name, direction, value, text.
+type Metric = (&'static str, Better, fn(&Round, &Workload) -> Option<f64>, fn(f64) -> String);
 
-const HEADLINE: Metric = ("result", true, |round, workload| Some(round.figure(workload)), units::number);
+const HEADLINE: Metric = ("result", Better::Higher, |round, workload| Some(round.figure(workload)), units::number);
 
 /// What is shown with its interval, and has no verdict.
 const SHOWN: [Metric; 1] =
-    [("response p50", false, |round, workload| response(round, workload, 0), units::duration_ns)];
+    [("response p50", Better::Lower, |round, workload| response(round, workload, 0), units::duration_ns)];
 
 const METRICS: [Metric; 4] = [
-    ("response p90", false, |round, workload| response(round, workload, 1), units::duration_ns),
-    ("response p99", false, |round, workload| response(round, workload, 2), units::duration_ns),
+    ("response p90", Better::Lower, |round, workload| response(round, workload, 1), units::duration_ns),
+    ("response p99", Better::Lower, |round, workload| response(round, workload, 2), units::duration_ns),
     (
         "processor time each",
-        false,
+        Better::Lower,
         |round, workload| Some(round.cpu_s()? * 1e9 / valid(round, workload)?),
         units::duration_ns,
     ),
     (
         "bytes written/op",
-        false,
+        Better::Lower,
         |round, workload| Some(round.all_written_bytes()? / valid(round, workload)?),
         units::bytes,
     ),
@@ -201,23 +153,6 @@ fn valid(round: &Round, workload: &Workload) -> Option<f64> {
     Some(operation.valid() as f64).filter(|valid| *valid > 0.0)
 }
 
-/// The side lines below a comparison: what others did to each side, and what it could have shown.
-fn beside(compared: &Comparison) -> Vec<String> {
-    let [base, head] = &compared.disturbance;
-    let mut lines = Vec::new();
-    if !(base.is_none() && head.is_none()) {
-        lines.push(format!("disturbed by others: A: {}; B: {}", base.words(), head.words()));
-    }
-    lines.extend(
-        compared.could_show.map(|part| format!("these rounds can show a difference from ±{} on", percent(part))),
-    );
-    lines
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.1} %", 100.0 * part)
-}
-
 impl Compared {
     /// Compares each pair; what the notes say is added by the caller.
     ///
@@ -235,22 +170,19 @@ impl Compared {
         Self { tolerance, comparisons, notes }
     }
 
-    /// The comparisons whose second case is slower by more than the tolerance, the whole range that decides beyond it; in
-    /// words.
-    pub fn slower(&self) -> Vec<String> {
-        let results = self.comparisons.iter().filter_map(|it| Some((it, it.result()?)));
-        let beyond = results.filter(|(_, result)| result.decides.is_some_and(|(_, high)| high < 1.0 - self.tolerance));
-        beyond.map(|(it, result)| format!("{}: {}", it.head, it.difference(result))).collect()
+    /// What a gate makes of all comparisons: failed if one fails, passed if all pass.
+    pub fn gate(&self) -> Gate {
+        match () {
+            () if !self.with(Gate::Failed).is_empty() => Gate::Failed,
+            () if !self.with(Gate::Undecided).is_empty() => Gate::Undecided,
+            () => Gate::Passed,
+        }
     }
 
-    /// The comparisons that nothing can be decided by, in words: without a result, or without a range that decides.
-    pub fn undecided(&self) -> Vec<String> {
-        let undecided = self.comparisons.iter().filter(|it| it.result().is_none_or(|result| result.decides.is_none()));
-        undecided
-            .map(|it| {
-                format!("{}: {}", it.head, it.no_result.map_or_else(|| sentence(it, self.tolerance), str::to_owned))
-            })
-            .collect()
+    /// The comparisons that a gate makes this of, in words.
+    pub fn with(&self, gate: Gate) -> Vec<String> {
+        let those = self.comparisons.iter().filter(|it| it.verdict.gate() == gate);
+        those.map(|it| format!("{}: {}", it.head, words::sentence(it, self.tolerance))).collect()
     }
 
     /// One self-contained page. `runs` are the runs that were compared, by name: the two that were stored, or the one in which
@@ -287,19 +219,21 @@ impl Comparison {
             Ok(_) => None,
             Err(why) => Some(*why),
         };
-        let headline = headline.ok().map(|it| {
-            let range = it.interval.map(|it| (it.low, it.high));
-            let decides = match noise {
-                Some(noise) => Some((it.ratio / (1.0 + noise), it.ratio * (1.0 + noise))),
-                None => range.filter(|_| pair.in_turn && !withheld),
-            };
-            let verdict = match decides {
-                Some(range) => judged(range, it.higher_is_better, tolerance),
-                None if !pair.in_turn => Verdict::NotAttributable,
-                None if range.is_none() => Verdict::TooFewRounds,
-                None => Verdict::Withheld,
-            };
-            Difference { name: pair.base.workload.figure_unit().to_owned(), decides, verdict: Some(verdict), ..it }
+        let evidence = match &headline {
+            Err(_) => Evidence::NoRatio,
+            Ok(it) => match (noise, it.interval) {
+                (Some(noise), interval) => with_noise(it.ratio, interval, noise),
+                (None, _) if !pair.in_turn => Evidence::NotAttributable,
+                (None, None) => Evidence::NoInterval,
+                (None, Some(_)) if withheld => Evidence::Withheld,
+                (None, Some(interval)) => Evidence::Range(interval.low, interval.high),
+            },
+        };
+        let verdict = Verdict::of(evidence, tolerance, HEADLINE.1);
+        let headline = headline.ok().map(|it| Difference {
+            name: pair.base.workload.figure_unit().to_owned(),
+            verdict: Some(verdict),
+            ..it
         });
         let interval = headline.as_ref().and_then(|it| it.interval).filter(|_| pair.in_turn);
         let note = of_response(pair);
@@ -312,8 +246,9 @@ impl Comparison {
         let (shown, mut others) = (of(&SHOWN), of(&METRICS));
         let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
         for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
-            if differs && !withheld {
-                other.verdict = Some(side(other.ratio, other.higher_is_better));
+            if let (true, false, Some(interval)) = (differs, withheld, other.interval) {
+                other.verdict =
+                    Some(Verdict::of(Evidence::Range(interval.low, interval.high), tolerance, other.better));
             }
         }
         Self {
@@ -324,15 +259,7 @@ impl Comparison {
             could_show: interval.map(|it| it.map(f64::ln).half_width().exp_m1()),
             noise,
             no_result,
-        }
-    }
-
-    /// A difference in words; with the noise it is held against, if that is the headline's.
-    fn difference(&self, metric: &Difference) -> String {
-        let words = metric.difference();
-        match self.noise.filter(|_| self.result().is_some_and(|result| std::ptr::eq(result, metric))) {
-            Some(noise) => format!("{words}, two runs lie up to {} apart by noise", percent(noise)),
-            None => words,
+            verdict,
         }
     }
 
@@ -344,7 +271,7 @@ impl Comparison {
 
 /// How a metric differs between the cases of a pair, or why there is no ratio; the verdict is still to be given.
 fn difference(pair: &Pair, metric: &Metric) -> Result<Difference, &'static str> {
-    let (name, higher_is_better, of, text) = metric;
+    let (name, better, of, text) = metric;
     let values = |case: &Case| -> Vec<Option<f64>> {
         case.rounds.iter().map(|round| of(round, &case.workload).filter(|value| value.is_finite())).collect()
     };
@@ -374,98 +301,24 @@ fn difference(pair: &Pair, metric: &Metric) -> Result<Difference, &'static str> 
         interval,
         level: interval.map(|it| it.level),
         verdict: None,
-        decides: None,
         text: *text,
-        higher_is_better: *higher_is_better,
+        better: *better,
         p,
     })
 }
 
-impl Difference {
-    fn difference(&self) -> String {
-        let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
-        match self.interval {
-            None => format!("{} (too few rounds for an interval)", change(self.ratio)),
-            Some(Interval { low, high, level }) => {
-                let (ratio, low, high) = (change(self.ratio), change(low), change(high));
-                format!("{ratio} ({} interval {low} to {high})", percent(level))
-            }
-        }
+/// Range of the difference of two runs: both what noise between runs leaves of it, and the interval of their rounds.
+fn with_noise(ratio: f64, interval: Option<Interval>, noise: f64) -> Evidence {
+    let (low, high) = (ratio / (1.0 + noise), ratio * (1.0 + noise));
+    match interval {
+        None => Evidence::Range(low, high),
+        Some(interval) => Evidence::Range(low.min(interval.low), high.max(interval.high)),
     }
-}
-
-/// The word for a difference.
-fn side(ratio: f64, higher_is_better: bool) -> Verdict {
-    match (ratio > 1.0, higher_is_better) {
-        (true, true) => Verdict::Faster,
-        (false, true) => Verdict::Slower,
-        (true, false) => Verdict::More,
-        (false, false) => Verdict::Less,
-    }
-}
-
-/// What the range of head divided by base says.
-fn judged((low, high): (f64, f64), higher_is_better: bool, tolerance: f64) -> Verdict {
-    if low > 1.0 || high < 1.0 {
-        side(low, higher_is_better)
-    } else if low >= 1.0 - tolerance && high <= 1.0 + tolerance {
-        Verdict::NoDifference
-    } else {
-        Verdict::TooNoisy
-    }
-}
-
-/// The verdict in words: `B is …`, or why there is none.
-fn sentence(compared: &Comparison, tolerance: f64) -> String {
-    let Some(result) = compared.result() else {
-        return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
-    };
-    let verdict = match result.verdict.unwrap_or(Verdict::TooFewRounds) {
-        Verdict::NoDifference => format!("B is not shown to differ: within {}", percent(tolerance)),
-        Verdict::TooNoisy => {
-            "inconclusive: the difference is within noise; use more rounds or a quieter machine".to_owned()
-        }
-        Verdict::TooFewRounds => "inconclusive: too few rounds; use --rounds 8 or more".to_owned(),
-        Verdict::NotAttributable => format!(
-            "B differs by {}, not attributable: the runs did not take turns; `bourse compare` takes --noise or --baseline, or two targets to run in turn",
-            compared.difference(result)
-        ),
-        Verdict::Withheld => {
-            "withheld: others disturbed one side more than the other; repeat it on a quiet machine".to_owned()
-        }
-        other => format!("B is {}: {}", other.name(), compared.difference(result)),
-    };
-    match disturbed_alike(compared).filter(|_| result.decides.is_some()) {
-        Some(words) => format!("{verdict}; {words}"),
-        None => verdict,
-    }
-}
-
-/// What a verdict is worth whose rounds others disturbed on both sides alike; none otherwise. Pairs in random order favour
-/// neither side then, so that the verdict holds, for that machine as it was: how large a difference is may hang on what is left
-/// of the machine.
-fn disturbed_alike(compared: &Comparison) -> Option<String> {
-    let [base, head] = &compared.disturbance;
-    (base.is_mostly() && head.is_mostly()).then(|| {
-        let taken = (base.taken + head.taken) / 2.0;
-        format!("others took {taken:.2} CPUs from both sides, so on a quiet machine the difference may be another")
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn verdicts_follow_from_the_interval_and_the_tolerance() {
-        let judged = |low, high, more| judged((low, high), more, 0.05);
-        assert_eq!(judged(1.01, 1.10, true), Verdict::Faster);
-        assert_eq!(judged(0.80, 0.99, true), Verdict::Slower);
-        assert_eq!(judged(0.98, 1.03, true), Verdict::NoDifference);
-        assert_eq!(judged(0.90, 1.20, true), Verdict::TooNoisy);
-        assert_eq!(judged(1.1, 1.2, false), Verdict::More);
-        assert_eq!(judged(0.8, 0.9, false), Verdict::Less);
-    }
 
     fn pair(base: &[f64], head: &[f64], taken: [f64; 2]) -> Pair {
         let case = |figures: &[f64], taken: f64| {
@@ -496,18 +349,16 @@ mod tests {
         let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];
         let head = base.map(|figure| 0.8 * figure);
         for (taken, verdict) in [
-            ([0.0, 0.05], Verdict::Slower),
-            ([0.6, 0.65], Verdict::Slower),
+            ([0.0, 0.05], Verdict::SlowerBeyond),
+            ([0.6, 0.65], Verdict::SlowerBeyond),
             ([0.0, 0.5], Verdict::Withheld),
             ([0.5, 0.0], Verdict::Withheld),
         ] {
             let compared = Compared::of(&[pair(&base, &head, taken)], Vec::new(), 0.05, &Noise::Unknown);
             let result = compared.comparisons[0].result().expect("there are figures");
             assert_eq!(result.verdict, Some(verdict), "{taken:?}");
-            assert_eq!(
-                (compared.slower().len(), compared.undecided().len()),
-                if verdict == Verdict::Slower { (1, 0) } else { (0, 1) }
-            );
+            let gate = if verdict == Verdict::SlowerBeyond { Gate::Failed } else { Gate::Undecided };
+            assert_eq!((compared.gate(), compared.with(gate).len()), (gate, 1));
             let text = compared.text();
             let alike =
                 "; others took 0.62 CPUs from both sides, so on a quiet machine the difference may be another\n";

@@ -1,6 +1,7 @@
 //! A comparison for a terminal.
 
-use super::{Compared, Verdict, beside, sentence};
+use super::Compared;
+use super::words::{beside, difference, sentence};
 use crate::units::printable;
 
 pub(super) fn text(compared: &Compared) -> String {
@@ -14,8 +15,8 @@ pub(super) fn text(compared: &Compared) -> String {
                 printable(&metric.name),
                 (metric.text)(metric.base),
                 (metric.text)(metric.head),
-                it.difference(metric),
-                metric.verdict.map_or("", Verdict::name)
+                difference(it, metric),
+                metric.verdict.map_or("", |verdict| verdict.name(metric.better))
             ));
         }
         for line in beside(it) {

@@ -1,8 +1,8 @@
 //! What pairs of rounds say of two cases: verdicts beside the headline, rounds without a figure, ranking tables.
 
 use crate::fixture;
-use bourse_record::{Case, Durability, Round};
-use bourse_report::comparison::{Compared, Comparison, Noise, Pair, Verdict};
+use bourse_record::{Case, Durability, Round, Verdict};
+use bourse_report::comparison::{Compared, Comparison, Noise, Pair};
 use bourse_report::{CsvText, csv_tables, markdown};
 
 /// Rounds of so many decks each.
@@ -49,16 +49,16 @@ fn metrics_beside_the_headline_have_verdicts_from_eight_pairs_on() {
     let eight = changed(8, worse);
     assert_eq!(
         BESIDE.map(|name| verdict(&eight, name)),
-        [Some(Verdict::More), Some(Verdict::More), Some(Verdict::Less), Some(Verdict::More)]
+        [Verdict::SlowerBeyond, Verdict::SlowerBeyond, Verdict::Faster, Verdict::SlowerBeyond].map(Some)
     );
     let median = eight.metrics.iter().find(|it| it.name.starts_with("response p50")).expect("it is shown");
     assert!(median.ratio > 1.5 && median.interval.is_some_and(|it| it.low > 1.0), "{median:?}");
     assert_eq!(median.verdict, None, "what is shown beside has no verdict, however large");
-    assert_eq!(eight.result().expect("there are figures").verdict, Some(Verdict::NoDifference));
+    assert_eq!(eight.result().expect("there are figures").verdict, Some(Verdict::Equivalent));
     // Not even seven pairs on one side are enough for four verdicts at once.
     let seven = changed(7, worse);
     assert_eq!(BESIDE.map(|name| verdict(&seven, name)), [None; 4]);
-    assert_eq!(seven.result().expect("there are figures").verdict, Some(Verdict::NoDifference));
+    assert_eq!(seven.result().expect("there are figures").verdict, Some(Verdict::Equivalent));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn one_metric_of_four_needs_more_than_one_alone() {
             (round.cpu_user_s, round.cpu_system_s) = (factor * round.cpu_user_s, factor * round.cpu_system_s);
         }
     };
-    assert_eq!(verdict(&changed(8, cheaper(8)), "processor time each"), Some(Verdict::Less));
+    assert_eq!(verdict(&changed(8, cheaper(8)), "processor time each"), Some(Verdict::Faster));
     let almost = changed(8, cheaper(7));
     assert_eq!(verdict(&almost, "processor time each"), None);
     let shown = almost.metrics.iter().find(|it| it.name == "processor time each").expect("it is shown");

@@ -148,10 +148,18 @@ pub(crate) fn scale(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number above 0 and up to 1".to_owned())
 }
 
-/// A share written in percent, as a part of one.
+/// A share written in percent, as a part of one. A small number without the sign may be meant as a part of one.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
-    match number {
+    let text = text.trim();
+    let (number, has_sign) = match text.strip_suffix('%') {
+        Some(number) => (number.trim_end(), true),
+        None => (text, false),
+    };
+    match number.parse::<f64>() {
+        Ok(percent) if percent > 0.0 && percent < 0.5 && !has_sign => {
+            let meant = (100.0 * percent * 1e9).round() / 1e9;
+            Err(format!("{number} % or {meant} %? write {number}% or {meant}%"))
+        }
         Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
         _ => Err("expected a share from 0 to 100 percent, as 5%".to_owned()),
     }

@@ -9,7 +9,7 @@ use crate::output::{ResultFolder, Stored, files, print, print_report, store, wri
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use crate::report;
-use bourse_record::{Provenance, RunFile};
+use bourse_record::{Gate, Provenance, RunFile};
 use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
 use bourse_report::{CsvText, Likeness};
 use std::path::Path;
@@ -75,20 +75,21 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     })?;
     // What cannot be written is printed all the same.
     written.transpose()?;
-    let Some(tolerance) = arguments.fail_above else { return Ok(()) };
-    let slower = compared.slower();
-    if !slower.is_empty() {
-        return Err(Failure::new(Exit::Regression, format!("slower by more than {:.1} %", 100.0 * tolerance))
-            .detail("found", slower.join("\n")));
-    }
-    // A gate that nothing can be decided by is not passed.
-    let undecided = compared.undecided();
-    if undecided.is_empty() || arguments.inconclusive == Inconclusive::Pass {
+    if arguments.fail_above.is_none() {
         return Ok(());
     }
-    Err(Failure::new(Exit::Inconclusive, "cannot evaluate --fail-above")
-        .detail("found", undecided.join("\n"))
-        .hint("--inconclusive pass makes this exit code 0"))
+    match compared.gate() {
+        Gate::Passed => Ok(()),
+        Gate::Failed => {
+            let failure = Failure::new(Exit::Regression, "slower by more than --fail-above tolerates");
+            Err(failure.detail("found", compared.with(Gate::Failed).join("\n")))
+        }
+        // A gate that nothing can be decided by is not passed.
+        Gate::Undecided if arguments.inconclusive == Inconclusive::Pass => Ok(()),
+        Gate::Undecided => Err(Failure::new(Exit::Inconclusive, "--fail-above could not be decided")
+            .detail("found", compared.with(Gate::Undecided).join("\n"))
+            .hint("--inconclusive pass makes this exit code 0")),
+    }
 }
 
 /// Noise of the runs before a comparison with that one.
@@ -243,4 +244,16 @@ fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     // They took turns: their rounds tell it.
     let noise = Noise::Unknown;
     Ok(Sides { pairs: vec![pair], notes, noise, runs, results: Some(Results { folder, stored }) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_codes_are_those_of_the_gate() {
+        let of = |gate: Gate| i32::from(gate.exit_code());
+        assert_eq!((of(Gate::Failed), of(Gate::Undecided)), (Exit::Regression as i32, Exit::Inconclusive as i32));
+        assert_eq!(of(Gate::Passed), 0);
+    }
 }

@@ -1,7 +1,7 @@
 //! `bourse compare`: differences, verdicts, exit codes.
 
-use crate::{output, text};
-use bourse_record::{Case, RunFile};
+use crate::{gate, output, text};
+use bourse_record::{Case, Gate, RunFile};
 use std::fs;
 use std::path::Path;
 
@@ -48,12 +48,11 @@ fn compared(base: &[f64], head: &[f64], options: &[&str]) -> (Option<i32>, Strin
 fn stored_runs_have_no_verdict_without_a_noise_floor() {
     let base = [100.0, 101.0, 99.0, 100.5, 99.5];
     let half = [50.0, 51.0, 49.0, 50.5, 49.5];
-    let words =
-        "B differs by -50.0 % (96.8 % interval -51.0 % to -49.0 %), not attributable: the runs did not take turns";
+    let words = "not attributable: the runs did not take turns, so -50.0 % (96.8 % interval -51.0 % to -49.0 %) may be";
     let (code, said) = compared(&base, &half, &[]);
     assert!(code == Some(0) && said.contains(words), "{said}");
     let (code, said) = compared(&base, &half, &["--fail-above", "5%"]);
-    assert!(code == Some(6) && said.contains("cannot evaluate --fail-above"), "{said}");
+    assert!(code == Some(6) && said.contains("--fail-above could not be decided"), "{said}");
     let (code, said) = compared(&base, &half, &["--fail-above", "5%", "--inconclusive", "pass"]);
     assert_eq!(code, Some(0), "{said}");
 }
@@ -62,21 +61,56 @@ fn stored_runs_have_no_verdict_without_a_noise_floor() {
 fn only_what_is_surely_slower_fails() {
     let base = [100.0];
     for (head, code, words) in [
-        (90.0, 4, "verdict: B is slower: -10.0 %"),
-        (93.5, 0, "B is slower: -6.5 %"),
-        (97.5, 0, "inconclusive: the difference is within noise"),
-        (99.8, 0, "B is not shown to differ: within 5.0 %"),
+        (90.0, 4, "verdict: B is slower by more than 5 %: -10.0 %"),
+        (93.5, 6, "B is slower, perhaps by more than 5 %: -6.5 %"),
+        (97.5, 6, "inconclusive: -2.5 %"),
+        (99.8, 0, "B is not shown to differ, surely by no more than 5 %: -0.2 %"),
+        (104.0, 0, "B is not slower by more than 5 %, and not shown to be faster: +4.0 %"),
         (110.0, 0, "B is faster: +10.0 %"),
     ] {
         let (found, said) = compared(&base, &[head], &["--fail-above", "5%", "--noise", "5%"]);
         assert_eq!(found, Some(code), "{head:?}: {said}");
-        assert!(said.contains(words), "{head:?}: {said}");
-        assert!(said.contains("two runs lie up to 5.0 % apart by noise") || words.starts_with("inc"), "{said}");
+        assert!(said.contains(words) && said.contains("two runs lie up to 5 % apart by noise"), "{head:?}: {said}");
     }
-    let (_, said) = compared(&base, &[100.5], &["--noise", "2%"]);
-    assert!(said.contains("not shown to differ: within 5.0 %"), "{said}");
+    let (code, said) = compared(&base, &[98.0], &["--noise", "1%", "--fail-above", "5%"]);
+    assert!(code == Some(0) && said.contains("B is slower, by no more than 5 %: -2.0 %"), "{said}");
     let (code, said) = compared(&base, &[50.0], &["--noise", "5%"]);
     assert_eq!(code, Some(0), "without a tolerance nothing fails: {said}");
+}
+
+/// A gate once passed although nothing was decided, and once failed although its own interval held no difference.
+#[test]
+fn every_row_of_the_gate_ends_as_its_page_says() {
+    for row in gate::ROWS {
+        // One round each: the range is what the noise leaves of the ratio, (ratio / (1 + noise), ratio * (1 + noise)).
+        let [low, high] = row.ends.map(|percent| 1.0 + percent / 100.0);
+        let (ratio, noise) = ((low * high).sqrt(), format!("{:.6}%", 100.0 * ((high / low).sqrt() - 1.0)));
+        let compared = |more: &[&str]| compared(&[100.0], &[100.0 * ratio], &[&["--noise", &noise], more].concat());
+        let (code, said) = compared(&["--fail-above", "5%"]);
+        assert_eq!(code, Some(row.verdict().gate().exit_code().into()), "{:?}: {said}", row.ends);
+        let (code, said) = compared(&["--fail-above", "5%", "--inconclusive", "pass"]);
+        assert_eq!(code == Some(4), row.verdict().gate() == Gate::Failed, "{:?}: {said}", row.ends);
+        let (code, said) = compared(&["--json"]);
+        let json: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
+        assert_eq!(json["comparisons"][0]["verdict"], serde_json::json!(row.verdict()), "{said}");
+        assert_eq!(code, Some(0), "without a tolerance nothing fails");
+    }
+    // Rounds that scatter by a factor of six, and a floor far below that.
+    let (base, head) = ([100.0, 200.0, 300.0, 400.0, 500.0, 600.0], [90.0, 110.0, 180.0, 260.0, 300.0, 500.0]);
+    let (code, said) = compared(&base, &head, &["--noise", "3%", "--fail-above", "5%"]);
+    assert!(code == Some(6) && said.contains("verdict: inconclusive: -") && !said.contains("slower:"), "{said}");
+}
+
+#[test]
+fn a_small_tolerance_is_printed_whole_and_not_taken_for_a_part_of_one() {
+    let fail_above = |tolerance| compared(&[100.0], &[90.0], &["--fail-above", tolerance, "--noise", "1%"]);
+    let (code, said) = fail_above("0.05");
+    assert!(code == Some(1) && said.contains("0.05 % or 5 %? write 0.05% or 5%"), "{said}");
+    let (code, said) = fail_above("0.05%");
+    assert!(code == Some(4) && said.contains("B is slower by more than 0.05 %: -10.0 %"), "{said}");
+    assert_eq!(fail_above("5").0, Some(4), "five, with or without the sign");
+    let (code, said) = compared(&[100.0], &[90.0], &["--noise", "0.03"]);
+    assert!(code == Some(1) && said.contains("0.03 % or 3 %?"), "{said}");
 }
 
 /// Third quartile and three interquartile ranges of how far one run lies from the next.
@@ -100,9 +134,9 @@ fn earlier_runs_tell_the_noise() {
     };
     // 1.0, 1.0, 2.0, 2.0 and 3.0 % apart: 2.0 and three times 1.0.
     let (code, said) = compare(90.0, "earlier");
-    assert!(code == Some(0) && said.contains("B is slower: -10.0 %"), "{said}");
+    assert!(code == Some(0) && said.contains("B is slower by more than 5 %: -10.0 %"), "{said}");
     let (_, said) = compare(96.0, "earlier");
-    assert!(said.contains("inconclusive: the difference is within noise"), "{said}");
+    assert!(said.contains("inconclusive: -4.0 %"), "{said}");
     // One run: the newest before it is the other side.
     let against = |runs: &str| {
         let ended = output(folder.path(), &["compare", "b.json", "--baseline", runs, "--fail-above", "5%"]);
@@ -116,7 +150,7 @@ fn earlier_runs_tell_the_noise() {
     };
     of(90.0, "T10:00:00");
     let (code, said) = against("earlier");
-    assert!(code == Some(4) && said.contains("B is slower: -13.5 %"), "104 is the newest: {said}");
+    assert!(code == Some(4) && said.contains("B is slower by more than 5 %: -13.5 %"), "104 is the newest: {said}");
     assert!(said.contains("A is the run of 2") && said.contains("T09:00:05"), "{said}");
     of(101.0, "T10:00:00");
     let (code, said) = against("earlier");
@@ -174,7 +208,10 @@ fn runs_of_other_users_are_neither_noise_nor_a_baseline() {
     add(8, 2, 102.1);
     add(9, 2, 101.3);
     let (code, said) = candidate(2, 90.0);
-    assert!(code == Some(4) && said.contains("B is slower: -11.2 %") && !said.contains("left out"), "{said}");
+    assert!(
+        code == Some(4) && said.contains("B is slower by more than 5 %: -11.2 %") && !said.contains("left out"),
+        "{said}"
+    );
     let (code, said) = candidate(4, 90.0);
     let unlike = "the run of 2026-11-21T09:00:09+00:00: users differs: 2 and 4";
     assert!(code == Some(1) && said.contains("no earlier run of the same case") && said.contains(unlike), "{said}");
@@ -203,9 +240,9 @@ fn a_figure_of_nothing_is_told_and_does_not_pass_a_gate() {
     let (code, said) = compared(&[0.0; 5], &[0.0; 5], &[]);
     assert!(code == Some(0) && said.contains(&format!("verdict: none: {why}")), "{said}");
     let (code, said) = compared(&[0.0; 5], &[5.0; 5], &["--fail-above", "5%"]);
-    assert!(code == Some(6) && said.contains("cannot evaluate --fail-above") && said.contains(why), "{said}");
+    assert!(code == Some(6) && said.contains("--fail-above could not be decided") && said.contains(why), "{said}");
     let (code, said) = compared(&[5.0; 5], &[0.0; 5], &["--fail-above", "5%", "--format", "markdown", "--noise", "5%"]);
-    assert!(code == Some(4) && said.contains("**B is slower: -100.0 %"), "{said}");
+    assert!(code == Some(4) && said.contains("**B is slower by more than 5 %: -100.0 %"), "{said}");
     let (code, said) = compared(&[], &[5.0; 5], &["--json"]);
     assert!(code == Some(0) && said.contains("\"no_result\": \"a case has no round with a figure\""), "{said}");
 }

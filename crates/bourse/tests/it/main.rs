@@ -10,6 +10,7 @@ mod default_job;
 mod faults;
 mod foreign;
 mod foreign_server;
+mod gate;
 mod history;
 mod injected;
 mod interrupted;

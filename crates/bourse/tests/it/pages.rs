@@ -82,6 +82,11 @@ fn the_list_of_tables_is_what_the_export_declares() {
     hold("data-tables.md", &page);
 }
 
+#[test]
+fn the_page_of_the_gate_is_what_the_function_says() {
+    hold("gate.md", &crate::gate::page());
+}
+
 /// The pages of `docs`, the parts of the book.
 fn pages() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");

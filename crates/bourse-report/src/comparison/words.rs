@@ -1,0 +1,93 @@
+//! A comparison in words: differences, verdicts, and what is said below them.
+
+use super::{Comparison, Difference};
+use crate::units;
+use bourse_record::{Interval, Verdict};
+
+/// A part of one in percent with one decimal: of levels and differences.
+fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
+/// The side lines below a comparison: what others did to each side, and what it could have shown.
+pub(super) fn beside(compared: &Comparison) -> Vec<String> {
+    let [base, head] = &compared.disturbance;
+    let mut lines = Vec::new();
+    if !(base.is_none() && head.is_none()) {
+        lines.push(format!("disturbed by others: A: {}; B: {}", base.words(), head.words()));
+    }
+    lines.extend(
+        compared.could_show.map(|part| format!("these rounds can show a difference from ±{} on", percent(part))),
+    );
+    lines
+}
+
+/// A difference in words; with the noise it is held against, if that is the headline's.
+pub(super) fn difference(compared: &Comparison, metric: &Difference) -> String {
+    let words = of_metric(metric);
+    match compared.noise.filter(|_| compared.result().is_some_and(|result| std::ptr::eq(result, metric))) {
+        Some(noise) => format!("{words}, two runs lie up to {} apart by noise", units::share(noise)),
+        None => words,
+    }
+}
+
+fn of_metric(metric: &Difference) -> String {
+    let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+    match metric.interval {
+        None => format!("{} (too few rounds for an interval)", change(metric.ratio)),
+        Some(Interval { low, high, level }) => {
+            let (ratio, low, high) = (change(metric.ratio), change(low), change(high));
+            format!("{ratio} ({} interval {low} to {high})", percent(level))
+        }
+    }
+}
+
+/// The verdict in words: `B is …`, or why there is none.
+pub(super) fn sentence(compared: &Comparison, tolerance: f64) -> String {
+    let Some(result) = compared.result() else {
+        return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
+    };
+    let (difference, tolerance) = (difference(compared, result), units::share(tolerance));
+    let verdict = match compared.verdict {
+        Verdict::Faster => format!("B is faster: {difference}"),
+        Verdict::NotSlower => {
+            format!("B is not slower by more than {tolerance}, and not shown to be faster: {difference}")
+        }
+        Verdict::Equivalent => format!("B is not shown to differ, surely by no more than {tolerance}: {difference}"),
+        Verdict::SlowerWithin => format!("B is slower, by no more than {tolerance}: {difference}"),
+        Verdict::SlowerUnclear => format!("B is slower, perhaps by more than {tolerance}: {difference}"),
+        Verdict::SlowerBeyond => format!("B is slower by more than {tolerance}: {difference}"),
+        Verdict::Inconclusive => format!(
+            "inconclusive: {difference}: neither a difference is shown, nor that B is not slower by more than {tolerance}; \
+             more rounds or a quieter machine narrow the interval"
+        ),
+        Verdict::NoInterval => format!("inconclusive: too few rounds; use --rounds 8 or more: {difference}"),
+        Verdict::NotAttributable => format!(
+            "not attributable: the runs did not take turns, so {difference} may be the machine's; `bourse compare` takes \
+             --noise or --baseline, or two targets to run in turn"
+        ),
+        Verdict::Withheld => format!(
+            "withheld: others disturbed one side more than the other, so {difference} may be theirs; repeat it on a quiet machine"
+        ),
+        Verdict::Incomparable => return "none: nothing can be compared".to_owned(),
+    };
+    match disturbed_alike(compared) {
+        Some(words) => format!("{verdict}; {words}"),
+        None => verdict,
+    }
+}
+
+/// What a verdict is worth whose rounds others disturbed on both sides alike; none otherwise. Pairs in random order favour
+/// neither side then, so that the verdict holds, for that machine as it was: how large a difference is may hang on what is left
+/// of the machine.
+fn disturbed_alike(compared: &Comparison) -> Option<String> {
+    let has_range = !matches!(
+        compared.verdict,
+        Verdict::NoInterval | Verdict::NotAttributable | Verdict::Withheld | Verdict::Incomparable
+    );
+    let [base, head] = &compared.disturbance;
+    (has_range && base.is_mostly() && head.is_mostly()).then(|| {
+        let taken = (base.taken + head.taken) / 2.0;
+        format!("others took {taken:.2} CPUs from both sides, so on a quiet machine the difference may be another")
+    })
+}
