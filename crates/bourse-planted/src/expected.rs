@@ -35,7 +35,7 @@ const EXPECTED: &[(Option<Bug>, [Want; 4])] = &[
     (Some(Bug::OrderTwice), [Caught("orders"), Silent, Caught("Trade-Order"), Caught("")]),
     (Some(Bug::FeedTriggersNothing), [Caught("triggered limit orders"), Caught("triggered limit orders"), Caught("Market-Feed"), Silent]),
     (Some(Bug::FeedTriggersWrongWay), [Caught("triggered limit orders"), Caught("triggered limit orders"), Caught("Market-Feed"), Silent]),
-    (Some(Bug::FeedLosesPrice), [Caught("lockstep sample"), Silent, Caught("Market-Feed"), Silent]),
+    (Some(Bug::FeedLosesPrice), [Caught("volume"), Silent, Caught("Market-Feed"), Silent]),
     (Some(Bug::UpdateWrongRow), [Caught("lockstep sample"), Silent, Caught("Trade-Update"), Silent]),
     (Some(Bug::MaintenanceIdle), [Caught("lockstep sample"), Silent, Caught("Data-Maintenance"), Silent]),
     (Some(Bug::CleanupLeavesSubmitted), [Caught("trades of earlier runs"), Caught("steps of trades"), Silent, Silent]),

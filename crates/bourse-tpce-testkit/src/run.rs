@@ -11,7 +11,7 @@ use bourse_schema::{Date, Timestamp};
 use bourse_tpce::check::check;
 use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
 use bourse_tpce::load::{Constraints, Existing, identify};
-use bourse_tpce::transactions::{Context, Output, Request, Retry, Status, TradeIds, Transaction, perform};
+use bourse_tpce::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -61,10 +61,8 @@ pub fn run_and_check(engine: &dyn Engine, run: Run, plans: impl FnOnce(&mut dyn 
         let session = &mut *sessions[turn % run.sessions];
         let done = perform(session, &context, request).unwrap_or_else(|error| panic!("{error}"));
         let status = done.output.status();
-        match done.output {
-            Output::TradeOrder(_) if status == Status::SUCCESS => acknowledged.orders += 1,
-            Output::TradeResult(_) if status == Status::SUCCESS => acknowledged.results += 1,
-            _ => {}
+        if status == Status::SUCCESS {
+            acknowledged.committed(request);
         }
         *outcomes.entry((request.transaction(), status)).or_default() += 1;
     };

@@ -130,8 +130,7 @@ fn work(test_bed: &TestBed<'_>) -> Result<(Acknowledged, Vec<Step>), AcidError> 
     let mut steps = Vec::new();
     for done in done {
         let (one, step) = done?;
-        told.orders += one.orders;
-        told.results += one.results;
+        told.add(&one);
         steps.push(step);
     }
     Ok((told, steps))
@@ -153,18 +152,21 @@ fn work_of_one(
         let order = &orders[random.below(orders.len() as u64) as usize];
         // One in ten is rolled back on purpose, as customers' are one in a hundred.
         let order = TradeOrder { roll_it_back: turn % 10 == 9, is_lifo: turn % 2 == 0, ..order.clone() };
-        let performed = world.perform(&mut *session, &Request::from(order), ATTEMPTS)?;
+        let request = Request::from(order);
+        let performed = world.perform(&mut *session, &request, ATTEMPTS)?;
         retries += performed.retries;
         let Output::TradeOrder(ordered) = performed.output else { unreachable!("asked for an order") };
         let (Status::SUCCESS, Some(trade), Some(estimate)) = (ordered.status, ordered.trade_id, &ordered.estimate)
         else {
             continue;
         };
-        told.orders += 1;
+        told.committed(&request);
         let result = Request::from(result_of(trade, estimate.market_price));
         let performed = world.perform(&mut *session, &result, ATTEMPTS)?;
         retries += performed.retries;
-        told.results += u64::from(performed.output.status() == Status::SUCCESS);
+        if performed.output.status() == Status::SUCCESS {
+            told.committed(&result);
+        }
     }
     let did = format!("{ORDERS} Trade-Orders, one in ten rolled back as asked, the others with their Trade-Results");
     let outcome = format!("{} and {} committed, {retries} retries", told.orders, told.results);

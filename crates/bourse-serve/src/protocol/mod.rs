@@ -32,6 +32,6 @@ pub use greeting::{Admission, Greeting, Hello, Purpose, TokenFault, Welcome};
 pub use reply::Reply;
 
 /// Version of the protocol; raised whenever a message changes.
-pub const PROTOCOL: u16 = 5;
+pub const PROTOCOL: u16 = 6;
 /// The first bytes of every greeting.
 pub const MAGIC: [u8; 8] = *b"BOURSE\r\n";

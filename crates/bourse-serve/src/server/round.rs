@@ -7,7 +7,7 @@ use bourse_driver::{Nanos, RetryPolicy};
 use bourse_record::{Check, CheckStatus};
 use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::sut::BrokerageHouse;
-use bourse_tpce::transactions::{Output, Status, Transaction};
+use bourse_tpce::transactions::{Request, Status};
 use bourse_tpce::users::verify_and_reconcile;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -97,24 +97,19 @@ impl Place {
     }
 
     /// Notes a transaction in the server's own count, by the rule the driver's users follow.
-    pub(super) fn committed(&self, output: &Output) {
-        if output.status() != Status::SUCCESS {
-            return;
-        }
-        match output {
-            Output::TradeOrder(_) => lock(&self.member.committed).orders += 1,
-            Output::TradeResult(_) => lock(&self.member.committed).results += 1,
-            _ => {}
-        }
+    pub(super) fn performed(&self, request: &Request, status: Status) {
+        let mut count = lock(&self.member.committed);
+        if status == Status::SUCCESS { count.committed(request) } else { count.failed(request) }
+    }
+
+    /// Notes a transaction that failed.
+    pub(super) fn failed(&self, request: &Request) {
+        lock(&self.member.committed).failed(request);
     }
 
     /// Notes a transaction of which the server itself does not know whether it was committed.
-    pub(super) fn in_doubt(&self, transaction: Transaction) {
-        match transaction {
-            Transaction::TradeOrder => lock(&self.member.committed).orders_in_doubt += 1,
-            Transaction::TradeResult => lock(&self.member.committed).results_in_doubt += 1,
-            _ => {}
-        }
+    pub(super) fn in_doubt(&self, request: &Request) {
+        lock(&self.member.committed).in_doubt(request);
     }
 }
 
@@ -457,12 +452,15 @@ impl Limit {
 /// Counts as a driver says them, none larger than any round can have: so their sums overflow nothing.
 fn plausible(told: Acknowledged) -> Acknowledged {
     const MOST: u64 = 1 << 40;
-    let Acknowledged { orders, orders_in_doubt, results, results_in_doubt } = told;
+    const MOST_WRITTEN: u64 = 1 << 56;
+    let Acknowledged { orders, orders_in_doubt, results, results_in_doubt, written, written_in_doubt } = told;
     Acknowledged {
         orders: orders.min(MOST),
         orders_in_doubt: orders_in_doubt.min(MOST),
         results: results.min(MOST),
         results_in_doubt: results_in_doubt.min(MOST),
+        written: written.at_most(MOST_WRITTEN),
+        written_in_doubt: written_in_doubt.at_most(MOST_WRITTEN),
     }
 }
 
@@ -491,6 +489,7 @@ fn check(
                 total.add(told);
                 total.orders_in_doubt += committed.orders_in_doubt;
                 total.results_in_doubt += committed.results_in_doubt;
+                total.written_in_doubt.add(&committed.written_in_doubt);
                 answers.push(agreement(member, told, &committed));
             }
             Standing::Present | Standing::Vanished => total.add(&committed),

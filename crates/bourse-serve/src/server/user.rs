@@ -105,12 +105,14 @@ fn perform(shared: &Shared<'_>, place: &Place, owner: u64, request: &Request, ra
     };
     let reply = match outcome {
         Ok(Ok(Answer { output, excused, server: _ })) => {
-            place.committed(&output);
+            place.performed(request, output.status());
             reply(Ok((output, excused)))
         }
         Ok(Err(error)) => {
             if matches!(error.kind(), ErrorKind::ConnectionLost | ErrorKind::InDoubt) {
-                place.in_doubt(request.transaction());
+                place.in_doubt(request);
+            } else {
+                place.failed(request);
             }
             if error.kind() == ErrorKind::ConnectionLost {
                 lent.give_up();
@@ -118,7 +120,7 @@ fn perform(shared: &Shared<'_>, place: &Place, owner: u64, request: &Request, ra
             reply(Err(Failed::from(&error)))
         }
         Err(panic) => {
-            place.in_doubt(request.transaction());
+            place.in_doubt(request);
             lent.give_up();
             let words = panic.downcast_ref::<String>().map(String::as_str);
             let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words");

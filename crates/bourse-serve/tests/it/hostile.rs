@@ -5,7 +5,7 @@ use bourse_driver::RealClock;
 use bourse_serve::protocol::codec::{self, GREETING_BYTES, HEADER};
 use bourse_serve::protocol::{Admission, Greeting, Hello, PROTOCOL, Purpose, TokenFault};
 use bourse_serve::{Address, ServeError, Server, ServerOptions, Token};
-use bourse_tpce::check::reconciliation::Acknowledged;
+use bourse_tpce::check::reconciliation::{Acknowledged, Written};
 use bourse_tpce::sut::Sut;
 use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
@@ -230,7 +230,15 @@ fn counts_that_no_round_can_have_fail_the_checks_and_nothing_else() {
         let remote = call(address);
         remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         let most = u64::MAX;
-        let told = Acknowledged { orders: most, orders_in_doubt: most, results: most, results_in_doubt: most };
+        let written = Written { shares: most, limits: most, prices: most, volume: most };
+        let told = Acknowledged {
+            orders: most,
+            orders_in_doubt: most,
+            results: most,
+            results_in_doubt: most,
+            written,
+            written_in_doubt: written,
+        };
         let checks = remote.close(told).expect("closes").checks;
         assert_eq!(checks[0].name, "answers to driver 1/1");
         assert_eq!(checks[0].status, bourse_record::CheckStatus::Failed, "{}", checks[0].evidence);

@@ -159,8 +159,12 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         let round = |orders: u64| {
             let opened = run.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
             let mut connector = run.connector().expect("a connection");
-            (0..orders).for_each(|seed| perform(&mut *connector, &order(seed).into()).expect("is committed"));
-            let end = run.close(Acknowledged { orders, ..Acknowledged::default() }).expect("closes");
+            let mut told = Acknowledged::default();
+            for request in (0..orders).map(|seed| order(seed).into()) {
+                perform(&mut *connector, &request).expect("is committed");
+                told.committed(&request);
+            }
+            let end = run.close(told).expect("closes");
             assert_sound(&end.checks);
             (opened.before, run.prepared())
         };
@@ -301,13 +305,17 @@ fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
             panic!("opening takes fewer statements than that");
         }
         let mut connector = remote.connector().expect("a connection");
-        let results: Vec<_> = (0..40).map(|seed| perform(&mut *connector, &order(seed).into())).collect();
+        let mut told = Acknowledged::default();
+        let mut of_order = |seed| {
+            let request = order(seed).into();
+            perform(&mut *connector, &request).inspect(|_| told.committed(&request))
+        };
+        let results: Vec<_> = (0..40).map(&mut of_order).collect();
         let failed: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
         assert!((2..30).contains(&failed.len()), "{} failed", failed.len());
         let words = failed[0].to_string();
         assert!(words.starts_with("Trade-Order ") && words.contains("failed on purpose (ON_PURPOSE)"), "{words}");
         // Checks run on the same engine, and some of their statements fail: that is told, and ends the round.
-        let told = Acknowledged { orders: (40 - failed.len()) as u64, ..Acknowledged::default() };
         match remote.close(told) {
             Ok(end) => assert!(end.checks.iter().all(|check| check.status == CheckStatus::Passed)),
             Err(error) => assert!(error.to_string().contains("could not be checked"), "{error}"),

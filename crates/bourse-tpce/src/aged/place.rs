@@ -1,6 +1,7 @@
 //! Writing the pending orders.
 
 use super::PendingOrder;
+use crate::check::reconciliation::Acknowledged;
 use crate::transactions::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE, OrderRows};
 use crate::transactions::rates::commission;
 use crate::transactions::trade_order::{executor, limit};
@@ -15,7 +16,7 @@ use std::collections::HashMap;
 const AT_ONCE: usize = 2_000;
 
 /// Writes orders that were placed before `now`, numbered in their order: the rows of TRADE, TRADE_REQUEST and TRADE_HISTORY
-/// that Trade-Order would have left. Stops between two database transactions once `stop` says so.
+/// that Trade-Order would have left. Gives what was committed; stops between two database transactions once `stop` says so.
 ///
 /// # Errors
 /// The engine's. Orders of earlier database transactions stay, for Trade-Cleanup to cancel.
@@ -25,11 +26,12 @@ pub fn place(
     orders: &[PendingOrder],
     now: Timestamp,
     stop: &dyn Fn() -> bool,
-) -> Result<(), EngineError> {
+) -> Result<Acknowledged, EngineError> {
     let known = Known::read(db)?;
+    let mut placed = Acknowledged::default();
     for some in orders.chunks(AT_ONCE) {
         if stop() {
-            return Ok(());
+            break;
         }
         let rows: Vec<OrderRows> =
             some.iter().map(|order| known.rows(order, trade_ids, now)).collect::<Result<_, _>>()?;
@@ -39,8 +41,9 @@ pub fn place(
             return Err(error);
         }
         db.commit()?;
+        some.iter().for_each(|order| placed.committed(&order.input.clone().into()));
     }
-    Ok(())
+    Ok(placed)
 }
 
 fn write(db: &mut dyn Session, rows: &[OrderRows]) -> Result<(), EngineError> {

@@ -232,7 +232,11 @@ fn shown(row: &dyn Row) -> String {
 /// Compares a number with what it must be.
 fn number(name: &str, source: &str, words: &str, wanted: std::ops::RangeInclusive<i128>, found: i128) -> Checked {
     let (least, most) = (wanted.start(), wanted.end());
-    let wanted_words = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+    let wanted_words = match most {
+        _ if least == most => format!("{least}"),
+        &i128::MAX => format!("at least {least}"),
+        most => format!("{least} to {most}"),
+    };
     Checked {
         name: name.to_owned(),
         source: source.to_owned(),

@@ -2,6 +2,8 @@
 
 use super::{Checked, number, offences};
 use crate::sut::Share;
+use crate::transactions::Request;
+use bourse_egen::txn::TradeOrder;
 use bourse_engine::{Access, EngineError, Isolation, RowExt as _, Session};
 use bourse_schema::{Balance, TradeId};
 
@@ -16,9 +18,11 @@ pub struct Snapshot {
     pub broker_trades: i64,
     /// Commissions of all brokers.
     pub commissions: Balance,
+    /// Shares of all securities traded.
+    pub volume: i64,
     /// Orders that were placed after it and before the users began, to [age](crate::aged) the market; none on a server.
     #[serde(skip)]
-    pub placed: u64,
+    pub placed: Acknowledged,
 }
 
 /// Commits acknowledged to the run's users, over the whole run and not only its measurement interval.
@@ -32,6 +36,99 @@ pub struct Acknowledged {
     pub results: u64,
     /// Trade-Results of which nobody knows.
     pub results_in_doubt: u64,
+    /// Sums of what the committed transactions were to write.
+    pub written: Written,
+    /// The same of those of which nobody knows.
+    pub written_in_doubt: Written,
+}
+
+/// Sums of what transactions are to write, by their inputs alone: neither the engine nor the transactions compute them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Written {
+    /// Shares that orders ask for.
+    pub shares: u64,
+    /// Prices that limit orders ask for, in cents.
+    pub limits: u64,
+    /// Prices at which the market executed trades, in cents.
+    pub prices: u64,
+    /// Shares on the ticker tape.
+    pub volume: u64,
+}
+
+impl Written {
+    fn of(request: &Request) -> Self {
+        let nothing = Self::default();
+        let shares = |quantity: i32| u64::from(quantity.unsigned_abs());
+        match request {
+            Request::TradeOrder(input) => {
+                Self { shares: shares(input.trade_qty), limits: limit_cents(input), ..nothing }
+            }
+            Request::TradeResult(input) => Self { prices: input.trade_price.units().unsigned_abs(), ..nothing },
+            Request::MarketFeed(input) => {
+                Self { volume: input.entries.iter().map(|entry| shares(entry.trade_qty)).sum(), ..nothing }
+            }
+            _ => nothing,
+        }
+    }
+
+    /// Adds another's.
+    pub fn add(&mut self, other: &Self) {
+        self.shares += other.shares;
+        self.limits += other.limits;
+        self.prices += other.prices;
+        self.volume += other.volume;
+    }
+
+    /// The same, with no sum above `most`.
+    #[must_use]
+    pub fn at_most(self, most: u64) -> Self {
+        let Self { shares, limits, prices, volume } = self;
+        Self { shares: shares.min(most), limits: limits.min(most), prices: prices.min(most), volume: volume.min(most) }
+    }
+}
+
+/// Cents that a limit order asks for, 0 for a market order: to the nearest cent, and not by the transaction's own rounding.
+fn limit_cents(input: &TradeOrder) -> u64 {
+    if input.trade_type.is_market() { 0 } else { (input.requested_price * 100.0).round() as u64 }
+}
+
+impl Acknowledged {
+    /// Counts a request that was committed.
+    pub fn committed(&mut self, request: &Request) {
+        match request {
+            Request::TradeOrder(_) => self.orders += 1,
+            Request::TradeResult(_) => self.results += 1,
+            _ => {}
+        }
+        self.written.add(&Written::of(request));
+    }
+
+    /// Counts a request of which nobody knows whether it was committed.
+    pub fn in_doubt(&mut self, request: &Request) {
+        match request {
+            Request::TradeOrder(_) => self.orders_in_doubt += 1,
+            Request::TradeResult(_) => self.results_in_doubt += 1,
+            _ => {}
+        }
+        self.written_in_doubt.add(&Written::of(request));
+    }
+
+    /// Counts a request that failed. Entries of a Market-Feed are committed one by one: those before the one that failed stay.
+    pub fn failed(&mut self, request: &Request) {
+        if matches!(request, Request::MarketFeed(_)) {
+            self.in_doubt(request);
+        }
+    }
+
+    /// Adds what was acknowledged to others.
+    pub fn add(&mut self, others: &Self) {
+        self.orders += others.orders;
+        self.orders_in_doubt += others.orders_in_doubt;
+        self.results += others.results;
+        self.results_in_doubt += others.results_in_doubt;
+        self.written.add(&others.written);
+        self.written_in_doubt.add(&others.written_in_doubt);
+    }
 }
 
 /// What one of several drivers has to say of a round, in which it sent its statements to the engine itself.
@@ -71,7 +168,8 @@ impl Snapshot {
             cash: money(db, "SELECT sum(ca_bal) FROM customer_account")?,
             broker_trades: whole(db, "SELECT coalesce(sum(b_num_trades), 0) FROM broker")?,
             commissions: money(db, "SELECT sum(b_comm_total) FROM broker")?,
-            placed: 0,
+            volume: whole(db, "SELECT coalesce(sum(lt_vol), 0) FROM last_trade")?,
+            placed: Acknowledged::default(),
         })
     }
 
@@ -115,10 +213,13 @@ impl Snapshot {
         let mut sum = Acknowledged::default();
         let mut checks = Vec::new();
         for driver in drivers {
-            let ordered = whole(db, &format!("SELECT count(*) FROM trade WHERE {}", driver.own_trades()))?;
+            let own = NewTrades::read(db, &driver.own_trades())?;
+            let ordered = own.ordered;
             let Some(told) = &driver.acknowledged else {
                 // What it has ordered its numbers tell; how much of that it has heard of, nobody knows.
                 sum.orders += ordered.unsigned_abs();
+                sum.written.shares += own.shares.unsigned_abs();
+                sum.written.limits += own.limits.units().unsigned_abs();
                 continue;
             };
             sum.add(told);
@@ -130,38 +231,38 @@ impl Snapshot {
                 ordered.into(),
             ));
         }
-        sum.results_in_doubt += self.results_of_the_lost(db, drivers)?;
+        let lost = drivers.iter().filter(|it| it.acknowledged.is_none());
+        let lost: Vec<String> = lost.map(DriverLedger::own_trades).collect();
+        if !lost.is_empty() {
+            // The most that drivers which were lost may have completed: their own trades, and limit orders of all, which any
+            // driver's market may trigger and execute. What was on their ticker tape, no table tells.
+            let (last, own) = (self.last_trade, lost.join(" OR "));
+            let theirs = NewTrades::read(db, &format!("t_id > {last} AND ({own} OR {LIMIT_ORDERS})"))?;
+            sum.results_in_doubt += theirs.completed.unsigned_abs();
+            sum.written_in_doubt.prices += theirs.prices.units().unsigned_abs();
+            sum.written_in_doubt.volume = u64::MAX;
+        }
         checks.extend(self.compare_in(db, &sum)?);
         Ok(checks)
-    }
-
-    /// The most trades that drivers which were lost may have completed: their own, and limit orders of all, which any driver's
-    /// market may trigger and execute.
-    fn results_of_the_lost(&self, db: &mut dyn Session, drivers: &[DriverLedger]) -> Result<u64, EngineError> {
-        let lost: Vec<String> =
-            drivers.iter().filter(|it| it.acknowledged.is_none()).map(DriverLedger::own_trades).collect();
-        if lost.is_empty() {
-            return Ok(0);
-        }
-        let (last, own) = (self.last_trade, lost.join(" OR "));
-        let limit = "t_tt_id IN ('TLB', 'TLS', 'TSL')";
-        let sql = format!("SELECT count(*) FROM trade WHERE t_id > {last} AND t_st_id = 'CMPT' AND ({own} OR {limit})");
-        Ok(whole(db, &sql)?.unsigned_abs())
     }
 
     fn compare_in(&self, db: &mut dyn Session, acknowledged: &Acknowledged) -> Result<Vec<Checked>, EngineError> {
         let now = Self::take_in(db)?;
         let last = self.last_trade;
-        let ordered = whole(db, &format!("SELECT count(*) FROM trade WHERE t_id > {last}"))?;
-        let completed = format!("FROM trade WHERE t_id > {last} AND t_st_id = 'CMPT'");
-        let trades = whole(db, &format!("SELECT count(*) {completed}"))?;
-        let commissions = money(db, &format!("SELECT sum(t_comm) {completed}"))?;
+        let new = NewTrades::read(db, &format!("t_id > {last}"))?;
         let settled = whole(db, &format!("SELECT count(*) FROM settlement WHERE se_t_id > {last}"))?;
         let moved = money(db, &format!("SELECT sum(ct_amt) FROM cash_transaction WHERE ct_t_id > {last}"))?;
 
-        let up_to = |sure: u64, doubtful: u64| i128::from(sure)..=i128::from(sure) + i128::from(doubtful);
+        // Nobody knows how much: there is no end.
+        let end = |sure: u64, doubtful: u64| {
+            if doubtful == u64::MAX { i128::MAX } else { i128::from(sure) + i128::from(doubtful) }
+        };
+        let up_to = |sure: u64, doubtful: u64| i128::from(sure)..=end(sure, doubtful);
         let exactly = |wanted: i64| i128::from(wanted)..=i128::from(wanted);
-        let results = up_to(acknowledged.results, acknowledged.results_in_doubt);
+        let mut all = self.placed;
+        all.add(acknowledged);
+        let results = up_to(all.results, all.results_in_doubt);
+        let Acknowledged { written, written_in_doubt: doubtful, .. } = all;
         let compared = |name, words, wanted, found: i64| {
             number(name, "reconciliation with the database", words, wanted, found.into())
         };
@@ -169,26 +270,44 @@ impl Snapshot {
             compared(
                 "orders",
                 "as many new trades as Trade-Orders were committed, beside those placed to age the market",
-                up_to(self.placed + acknowledged.orders, acknowledged.orders_in_doubt),
-                ordered,
+                up_to(all.orders, all.orders_in_doubt),
+                new.ordered,
+            ),
+            compared(
+                "shares ordered",
+                "new trades are of as many shares as their Trade-Orders asked for",
+                up_to(written.shares, doubtful.shares),
+                new.shares,
+            ),
+            compared(
+                "limit prices, cents",
+                "prices of new limit orders add up to those that their Trade-Orders asked for",
+                up_to(written.limits, doubtful.limits),
+                new.limits.units(),
             ),
             compared(
                 "results",
                 "as many new trades completed as Trade-Results were committed",
                 results.clone(),
-                trades,
+                new.completed,
+            ),
+            compared(
+                "trade prices, cents",
+                "prices of new trades completed add up to those of their Trade-Results",
+                up_to(written.prices, doubtful.prices),
+                new.prices.units(),
             ),
             compared("settlements", "as many settlements of new trades as Trade-Results", results, settled),
             compared(
                 "brokers' trades",
                 "brokers' trades have grown by the new trades completed",
-                exactly(trades),
+                exactly(new.completed),
                 now.broker_trades - self.broker_trades,
             ),
             compared(
                 "brokers' commissions, cents",
                 "brokers' commissions have grown by those of the new trades",
-                exactly(commissions.units()),
+                exactly(new.commissions.units()),
                 now.commissions.units() - self.commissions.units(),
             ),
             compared(
@@ -197,7 +316,58 @@ impl Snapshot {
                 exactly(moved.units()),
                 now.cash.units() - self.cash.units(),
             ),
+            compared(
+                "volume",
+                "securities' volumes have grown by the quantities of the Market-Feeds",
+                up_to(written.volume, doubtful.volume),
+                now.volume - self.volume,
+            ),
         ])
+    }
+}
+
+/// The condition that a trade is a limit order.
+const LIMIT_ORDERS: &str = "t_tt_id IN ('TLB', 'TLS', 'TSL')";
+
+/// Counts and sums of some trades.
+#[derive(Default)]
+struct NewTrades {
+    ordered: i64,
+    shares: i64,
+    /// Prices that limit orders ask for.
+    limits: Balance,
+    completed: i64,
+    /// Prices of the completed.
+    prices: Balance,
+    /// Commissions of the completed.
+    commissions: Balance,
+}
+
+impl NewTrades {
+    fn read(db: &mut dyn Session, condition: &str) -> Result<Self, EngineError> {
+        let sql = format!(
+            "SELECT count(*), sum(t_qty), sum(CASE WHEN {LIMIT_ORDERS} THEN t_bid_price END),
+                    sum(CASE WHEN t_st_id = 'CMPT' THEN 1 ELSE 0 END),
+                    sum(CASE WHEN t_st_id = 'CMPT' THEN t_trade_price END), sum(CASE WHEN t_st_id = 'CMPT' THEN t_comm END)
+               FROM trade
+              WHERE {condition}"
+        );
+        let mut read = Self::default();
+        db.query_text(&sql, &[], &mut |row| {
+            // A sum of nothing is NULL.
+            let whole = |at| Ok::<_, EngineError>(row.get::<Option<i64>>(at)?.unwrap_or_default());
+            let money = |at| Ok::<_, EngineError>(row.get::<Option<Balance>>(at)?.unwrap_or_default());
+            read = Self {
+                ordered: row.get(0)?,
+                shares: whole(1)?,
+                limits: money(2)?,
+                completed: whole(3)?,
+                prices: money(4)?,
+                commissions: money(5)?,
+            };
+            Ok(())
+        })?;
+        Ok(read)
     }
 }
 

@@ -45,7 +45,7 @@ impl BrokerageHouse {
         Ok((Self { part, trade_ids, short, before }, Opened { cleaned, cleanup_ns, before }))
     }
 
-    /// Places orders of before the round, and learns anew what the database lacks. Gives the number of orders that wait.
+    /// Places orders of before the round, and learns anew what the database lacks. Gives what was placed.
     ///
     /// # Errors
     /// [`OpenError`] of the engine.
@@ -55,13 +55,13 @@ impl BrokerageHouse {
         orders: &[PendingOrder],
         clock: &dyn Clock,
         interrupt: &AtomicBool,
-    ) -> Result<u64, OpenError> {
+    ) -> Result<Acknowledged, OpenError> {
         let mut session = engine.session()?;
         let stop = || interrupt.load(Ordering::Relaxed);
-        aged::place(&mut *session, &self.trade_ids, orders, clock.timestamp(), &stop)?;
+        let placed = aged::place(&mut *session, &self.trade_ids, orders, clock.timestamp(), &stop)?;
         let database = Database::of(self.part.total_customers(), self.part.scale_factor(), self.part.days());
         self.short = ShortDatabase::survey(&mut *session, self.part, database.first_free_trade())?;
-        Ok(Self::pending_orders(engine)?)
+        Ok(placed)
     }
 
     /// Joins a round that another process has opened, with numbers of trades that no other gives away.
@@ -120,15 +120,5 @@ impl BrokerageHouse {
             Ok(())
         })?;
         Ok(pending)
-    }
-}
-
-impl Acknowledged {
-    /// Adds what others were told.
-    pub fn add(&mut self, others: &Self) {
-        self.orders += others.orders;
-        self.orders_in_doubt += others.orders_in_doubt;
-        self.results += others.results;
-        self.results_in_doubt += others.results_in_doubt;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Answer, BrokerageHouse, Connector, OpenError, Opened, Sut, Terms};
 use crate::aged::PendingOrder;
+use crate::check::reconciliation::Acknowledged;
 use crate::transactions::{Request, Retry, SendToMarket, TxnError};
 use bourse_driver::{Clock, OperationCx};
 use bourse_engine::{Engine, EngineError};
@@ -32,7 +33,12 @@ impl Sut for InProcess<'_> {
         Ok(opened)
     }
 
-    fn place(&self, orders: &[PendingOrder], clock: &dyn Clock, interrupt: &AtomicBool) -> Result<u64, OpenError> {
+    fn place(
+        &self,
+        orders: &[PendingOrder],
+        clock: &dyn Clock,
+        interrupt: &AtomicBool,
+    ) -> Result<Acknowledged, OpenError> {
         let mut house = self.house.lock().unwrap_or_else(PoisonError::into_inner);
         let house = house.as_mut().and_then(Arc::get_mut).expect("a round is opened, and nobody has a connector");
         house.place(self.engine, orders, clock, interrupt)

@@ -23,7 +23,7 @@ pub use joined::{Joined, Start};
 pub use short::ShortDatabase;
 
 use crate::aged::PendingOrder;
-use crate::check::reconciliation::Snapshot;
+use crate::check::reconciliation::{Acknowledged, Snapshot};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Output, Request, SendToMarket, TxnError};
 use bourse_driver::{Clock, Nanos, OperationCx, RetryPolicy, ServerTime};
@@ -48,11 +48,16 @@ pub trait Sut: Sync {
     fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError>;
 
     /// Places orders of before the round that was opened last, while no user has a connector: the market is of an age when
-    /// the round begins. Gives how many were placed; fewer than all once `interrupt` says so.
+    /// the round begins. Gives what was placed; fewer orders than all once `interrupt` says so.
     ///
     /// # Errors
     /// [`OpenError`].
-    fn place(&self, orders: &[PendingOrder], clock: &dyn Clock, interrupt: &AtomicBool) -> Result<u64, OpenError> {
+    fn place(
+        &self,
+        orders: &[PendingOrder],
+        clock: &dyn Clock,
+        interrupt: &AtomicBool,
+    ) -> Result<Acknowledged, OpenError> {
         let _ = (orders, clock, interrupt);
         Err(OpenError::Refused(
             "the market cannot be aged: orders are placed in bulk on an engine in process".to_owned(),

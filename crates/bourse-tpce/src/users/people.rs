@@ -5,7 +5,7 @@ use super::exchange::MarketQueues;
 use super::outcome::judge;
 use crate::check::reconciliation::Acknowledged;
 use crate::sut::Connector;
-use crate::transactions::{Output, Request, Transaction, TxnError};
+use crate::transactions::{Request, Transaction, TxnError};
 use bourse_driver::{Clock, Control, Draw, Failure, MS, Nanos, OperationCx, Outcome, Performed, SECOND, User};
 use bourse_egen::driver::{CustomerEmulator, MaintenanceEmulator};
 use bourse_egen::txn::TradeRequest;
@@ -41,11 +41,9 @@ impl DriverState {
             Ok(answer) => {
                 let judged = Performed { server: answer.server, ..judge(request, &answer) };
                 if judged.outcome == Outcome::Completed {
-                    match answer.output {
-                        Output::TradeOrder(_) => acknowledged.orders += 1,
-                        Output::TradeResult(_) => acknowledged.results += 1,
-                        _ => {}
-                    }
+                    acknowledged.committed(request);
+                } else {
+                    acknowledged.failed(request);
                 }
                 judged
             }
@@ -53,11 +51,9 @@ impl DriverState {
                 let performed = Performed::error(operation as usize, &error);
                 if performed.in_doubt {
                     // The commit may have been the last thing that went through.
-                    match operation {
-                        Transaction::TradeOrder => acknowledged.orders_in_doubt += 1,
-                        Transaction::TradeResult => acknowledged.results_in_doubt += 1,
-                        _ => {}
-                    }
+                    acknowledged.in_doubt(request);
+                } else {
+                    acknowledged.failed(request);
                 }
                 performed
             }

@@ -365,7 +365,7 @@ pub fn run_on(
         name: "market".to_owned(),
         value: format!(
             "aged at {rate} TR/s: {} pending limit orders placed before the warm-up, in {:.1} s",
-            before.placed,
+            before.placed.orders,
             placed_ns as f64 / 1e9
         ),
     }));

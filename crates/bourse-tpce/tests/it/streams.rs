@@ -8,10 +8,10 @@ use bourse_egen::driver::{
 use bourse_egen::txn::{MarketRequest, TradeRequest};
 use bourse_engine::{Engine as _, Session};
 use bourse_schema::{Date, Timestamp};
-use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
+use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot, Written};
 use bourse_tpce::check::{Depth, check, contents};
 use bourse_tpce::load::{Existing, identify};
-use bourse_tpce::transactions::{Context, Output, Request, Retry, Status, TradeIds, Transaction, perform};
+use bourse_tpce::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -42,10 +42,8 @@ impl Run<'_> {
         };
         let done = perform(&mut *self.session, &context, request).unwrap_or_else(|error| panic!("{error}"));
         let status = done.output.status();
-        match done.output {
-            Output::TradeOrder(_) if status == Status::SUCCESS => self.told.orders += 1,
-            Output::TradeResult(_) if status == Status::SUCCESS => self.told.results += 1,
-            _ => {}
+        if status == Status::SUCCESS {
+            self.told.committed(request);
         }
         *self.outcomes.entry((request.transaction(), status)).or_default() += 1;
     }
@@ -136,6 +134,18 @@ fn assert_sound(run: &mut Run<'_>, before: &Snapshot) {
         let books = before.compare(&mut *run.session, &told).expect("compares");
         let failed: Vec<_> = books.iter().filter(|checked| !checked.passed()).map(|checked| &checked.name).collect();
         assert_eq!(failed, ["results", "settlements"]);
+    }
+    // So is a share or a cent.
+    for (name, wrong) in [
+        ("shares ordered", Written { shares: run.told.written.shares + 1, ..run.told.written }),
+        ("limit prices, cents", Written { limits: run.told.written.limits + 1, ..run.told.written }),
+        ("trade prices, cents", Written { prices: run.told.written.prices - 1, ..run.told.written }),
+        ("volume", Written { volume: run.told.written.volume + 1, ..run.told.written }),
+    ] {
+        let told = Acknowledged { written: wrong, ..run.told };
+        let books = before.compare(&mut *run.session, &told).expect("compares");
+        let failed: Vec<_> = books.iter().filter(|checked| !checked.passed()).map(|checked| &checked.name).collect();
+        assert_eq!(failed, [name]);
     }
     let doubtful = Acknowledged { results: run.told.results - 1, results_in_doubt: 1, ..run.told };
     let books = before.compare(&mut *run.session, &doubtful).expect("compares");
