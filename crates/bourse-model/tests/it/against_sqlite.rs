@@ -6,7 +6,7 @@ use bourse_engine::{Engine as _, RowExt as _};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_model::Model;
 use bourse_tpce::load::{LoadOptions, load};
-use bourse_tpce::transactions::Transaction;
+use bourse_tpce::transactions::{Status, Transaction};
 use bourse_tpce::verify::lockstep::LATER;
 use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, sample, verify};
 use std::collections::BTreeSet;
@@ -70,6 +70,11 @@ fn a_sample_has_every_kind_and_ends_with_an_order_to_cancel() {
     let lengths = plan.transactions..=plan.transactions + LATER;
     assert!(lengths.contains(&verdict.transactions), "{}", verdict.transactions);
     assert!(verdict.missing().is_empty(), "{:?}", verdict.outcomes);
+    // People without permission, an account and a trade that do not exist.
+    for refused in [(Transaction::TradeOrder, -721), (Transaction::TradeOrder, -711), (Transaction::TradeResult, -811)]
+    {
+        assert!(verdict.outcomes.contains_key(&(refused.0, Status::of(refused.1))), "{:?}", verdict.outcomes);
+    }
     let mut canceled = 0;
     let sql = "SELECT count(*) FROM trade WHERE t_st_id = 'CNCL' AND t_tt_id IN ('TMB', 'TMS')";
     let mut session = engine.session().expect("connects");

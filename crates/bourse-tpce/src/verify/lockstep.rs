@@ -5,7 +5,6 @@ use super::{Performance, Statement, Step, Stream, Subject, TableDigest};
 use crate::transactions::{Status, Transaction};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{ConfigError, Database, UnknownSymbol};
-use bourse_egen::txn::TradeAction;
 use bourse_engine::EngineError;
 use bourse_schema::{Table, tables};
 use std::collections::BTreeMap;
@@ -143,12 +142,12 @@ fn run(
     if subjects.len() < 2 {
         return Err(VerifyError::Subjects(subjects.len()));
     }
-    let mut stream = Stream::new(inputs, plan.database, plan.seed, plan.requests_per_second)?;
+    let mut stream = Stream::new(inputs, plan.database, plan.seed, plan.requests_per_second)?.with_rare_requests();
     let mut verdict = Verdict::default();
     if whole_tables && compare_tables(subjects, &mut verdict, None, progress)?.is_break() {
         return Ok(verdict);
     }
-    // Whether the transaction before has sent an order that the market is to execute.
+    // Whether the transaction before has sent a market order.
     let mut ordered = false;
     loop {
         let number = verdict.transactions + 1;
@@ -165,7 +164,7 @@ fn run(
         if let Ok(output) = outcome {
             *verdict.outcomes.entry((step.request.transaction(), output.status())).or_default() += 1;
         }
-        ordered = sent.iter().any(|order| order.action == TradeAction::ProcessOrder);
+        ordered = sent.iter().any(|order| order.trade_type.is_market());
         stream.send(sent)?;
         let due = plan.digest_every > 0 && verdict.transactions.is_multiple_of(plan.digest_every);
         if whole_tables && (due || last) && compare_tables(subjects, &mut verdict, Some(&step), progress)?.is_break() {
@@ -258,7 +257,7 @@ pub fn replay(
     number: u64,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Option<Replayed>, VerifyError> {
-    let mut stream = Stream::new(inputs, plan.database, plan.seed, plan.requests_per_second)?;
+    let mut stream = Stream::new(inputs, plan.database, plan.seed, plan.requests_per_second)?.with_rare_requests();
     for at in 1..=number.clamp(1, plan.transactions) {
         let step = if at == plan.transactions { stream.cleanup() } else { stream.next_step() };
         let performances: Vec<_> =

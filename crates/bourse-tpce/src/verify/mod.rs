@@ -10,20 +10,25 @@
 //! | [`subject`] | what is compared |
 //! | [`sql`] | an engine as a subject, with a trace of its statements |
 //! | [`stream`] | the transactions, one after the other |
+//! | `rare` | those that no customer asks for |
+//! | [`contention`] | two sessions on the same rows |
 //! | [`lockstep`] | running and comparing |
 //! | [`difference`] | what a person is told of the first difference |
 //! | [`cell`], [`digest`], [`fields`] | values, tables and outputs in comparable form |
 
 pub mod cell;
+pub mod contention;
 pub mod difference;
 pub mod digest;
 pub mod fields;
 pub mod lockstep;
+mod rare;
 pub mod sql;
 pub mod stream;
 pub mod subject;
 
 pub use cell::Cell;
+pub use contention::{Contention, ContentionError, contend};
 pub use difference::{Difference, What};
 pub use digest::TableDigest;
 pub use lockstep::{Plan, Progress, Replayed, Verdict, VerifyError, replay, sample, verify};

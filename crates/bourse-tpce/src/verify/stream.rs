@@ -1,5 +1,6 @@
 //! The transactions of a run, one after the other, in simulated time.
 
+use super::rare::{Asked, Rare};
 use crate::planted::planted;
 use crate::transactions::Request;
 use bourse_egen::Inputs;
@@ -7,8 +8,8 @@ use bourse_egen::driver::{
     ConfigError, CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange, Seeds,
     UnknownSymbol,
 };
-use bourse_egen::txn::TradeRequest;
-use bourse_schema::{Date, Timestamp};
+use bourse_egen::txn::{TradeAction, TradeRequest, TradeResult};
+use bourse_schema::{Date, Price, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -34,8 +35,11 @@ pub struct Stream<'i> {
     customers: CustomerEmulator<'i>,
     market: MarketExchange<'i>,
     maintenance: MaintenanceEmulator<'i>,
-    /// What the market has said and nobody has performed.
-    waiting: VecDeque<Request>,
+    /// What the market has said and nobody has performed, and rare requests.
+    waiting: VecDeque<Asked>,
+    rare: Option<Rare>,
+    /// Cents above the market's price at which the order of the last step is executed at once; none is up to the market.
+    at_once: Option<i64>,
     number: u64,
     now: i64,
     requests_per_second: i64,
@@ -66,6 +70,8 @@ impl<'i> Stream<'i> {
             market: MarketExchange::new(inputs, &MarketConfig::after(&database), market.first, market.second, START),
             maintenance: MaintenanceEmulator::new(inputs, database, maintenance.first)?,
             waiting: VecDeque::new(),
+            rare: None,
+            at_once: None,
             number: 0,
             now: START.millis(),
             requests_per_second: i64::from(requests_per_second.max(1)),
@@ -73,6 +79,12 @@ impl<'i> Stream<'i> {
             next_maintenance: START.millis() + MAINTENANCE_MS,
             next_market: None,
         })
+    }
+
+    /// The same sequence with [rare requests](super::rare) between, which no customer makes.
+    #[must_use]
+    pub fn with_rare_requests(self) -> Self {
+        Self { rare: Some(Rare::default()), ..self }
     }
 
     /// The next transaction; the first is a Trade-Cleanup.
@@ -94,7 +106,8 @@ impl<'i> Stream<'i> {
 
     fn next_request(&mut self) -> Request {
         loop {
-            if let Some(request) = self.waiting.pop_front() {
+            if let Some((request, at_once)) = self.waiting.pop_front() {
+                self.at_once = at_once;
                 return request;
             }
             let next_customer = START.millis() + (self.asked + 1) * 1_000 / self.requests_per_second;
@@ -103,14 +116,20 @@ impl<'i> Stream<'i> {
             self.now = now;
             if next_market <= now {
                 let waiting = &mut self.waiting;
-                let due = self.market.generate(Timestamp::from_millis(now), &mut |said| waiting.push_back(said.into()));
+                let due = self
+                    .market
+                    .generate(Timestamp::from_millis(now), &mut |said| waiting.push_back((said.into(), None)));
                 self.market_due(due);
             } else if self.next_maintenance <= now {
                 self.next_maintenance += MAINTENANCE_MS;
                 return self.maintenance.next().into();
             } else {
                 self.asked += 1;
-                return self.customers.next().into();
+                let request = Request::from(self.customers.next());
+                if let (Some(rare), Request::TradeOrder(order)) = (&mut self.rare, &request) {
+                    self.waiting.extend(rare.after(order));
+                }
+                return request;
             }
         }
     }
@@ -120,10 +139,16 @@ impl<'i> Stream<'i> {
     /// # Errors
     /// If an order names a security that does not exist.
     pub fn send(&mut self, orders: &[TradeRequest]) -> Result<(), UnknownSymbol> {
+        let at_once = self.at_once.take();
         for order in orders {
+            if let (Some(cents), TradeAction::ProcessOrder) = (at_once, order.action) {
+                let trade_price = Price::from_units(order.price_quote.units() + cents);
+                self.waiting.push_front((TradeResult { trade_id: order.trade_id, trade_price }.into(), None));
+                continue;
+            }
             let waiting = &mut self.waiting;
             let now = Timestamp::from_millis(self.now);
-            let due = self.market.submit(now, order, &mut |said| waiting.push_back(said.into()))?;
+            let due = self.market.submit(now, order, &mut |said| waiting.push_back((said.into(), None)))?;
             self.market_due(due);
         }
         Ok(())
@@ -147,7 +172,7 @@ impl<'i> Stream<'i> {
     pub fn next_of_drain(&mut self) -> Option<Step> {
         self.market.set_ticker_tape(false);
         loop {
-            if let Some(request) = self.waiting.pop_front() {
+            if let Some((request, _)) = self.waiting.pop_front() {
                 return Some(self.step(request));
             }
             if self.market.outstanding_orders() == 0 {
@@ -156,7 +181,7 @@ impl<'i> Stream<'i> {
             self.now = self.next_market.unwrap_or(self.now + 1).max(self.now);
             let waiting = &mut self.waiting;
             let now = Timestamp::from_millis(self.now);
-            let due = self.market.generate(now, &mut |said| waiting.push_back(said.into()));
+            let due = self.market.generate(now, &mut |said| waiting.push_back((said.into(), None)));
             self.market_due(due);
         }
     }

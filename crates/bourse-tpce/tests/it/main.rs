@@ -5,6 +5,7 @@ mod aged;
 mod checks;
 mod cleanup;
 mod conflicts;
+mod contention;
 mod feeds;
 mod loaded;
 mod lookups;

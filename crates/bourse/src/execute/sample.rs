@@ -1,5 +1,6 @@
 //! The lockstep sample of a run's checks: some thousand transactions compared with the model, each output and each row that
-//! changes, on a small database of its own with the target's engine and settings.
+//! changes, on a small database of its own with the target's engine and settings. Then, on the same database, two sessions that
+//! change the same rows at once.
 //!
 //! The database of the run itself is no place for it: the model has the generator's rows, which earlier runs have changed, and
 //! needs memory for all of them. The sample comes after the rounds, so that neither its memory nor what it leaves to be
@@ -20,20 +21,53 @@ use bourse_engine::{Engine, EngineError, ErrorKind, Hosting, Location, target_wi
 use bourse_model::Model;
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
+use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::load::{LoadError, LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
+use bourse_tpce::verify::contention::{ContentionError, contend};
 use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, VerifyError, sample};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// Customers and days of the sample's database: the smallest there is.
 const SIZE: (i64, i64) = (1_000, 1);
-const NAME: &str = "lockstep sample";
+
+/// Name, condition and source of the checks, in the order of [`Sampled`].
+const CHECKS: [(&str, &str, &str); 2] = [
+    (
+        "lockstep sample",
+        "transactions do what the specification says: the same outputs and rows as the model's",
+        "Clause 3.3",
+    ),
+    (
+        "contention sample",
+        "two sessions that change the same rows at once, statement by statement, lose nothing that was committed",
+        "Clauses 7.3 and 7.4",
+    ),
+];
+
+/// What came of a sample: of the transactions in lockstep, and of two sessions at once.
+pub(super) type Sampled = [Found; 2];
+
+/// What came of a check.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Found {
+    status: CheckStatus,
+    evidence: String,
+    took_s: f64,
+}
+
+impl Found {
+    fn not_run(why: &str) -> Self {
+        Self { status: CheckStatus::NotApplicable, evidence: format!("not run: {why}"), took_s: 0.0 }
+    }
+}
 
 /// Samples each target once whose transactions are to be checked in full, and notes what came of it with the first round of
 /// each of its cases.
 pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<(), Failure> {
-    let mut sampled: BTreeMap<String, Check> = BTreeMap::new();
+    let mut sampled: BTreeMap<String, Sampled> = BTreeMap::new();
     for case in cases {
         let Job::Brokerage(job) = &case.planned.job else { continue };
         let is_wanted = job.check == CheckDepth::Full && case.failure.is_none();
@@ -41,21 +75,20 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
             continue;
         };
         let target = case.planned.target.clone();
-        let check = match sampled.get(&target) {
-            Some(check) => check.clone(),
+        let found = match sampled.get(&target) {
+            Some(found) => found.clone(),
             None => {
                 let _spending = spent::on(spent::Part::Sample);
-                let begin = context.clock.now();
-                let (status, evidence) = match job.driver() {
+                let found: Sampled = match job.driver() {
                     // One database beside the target's is enough.
                     Some(driver) if driver.number() > 1 && job.coordinate.is_some() => {
-                        (CheckStatus::NotApplicable, "not run: driver 1 samples the transactions".to_owned())
+                        [(); 2].map(|()| Found::not_run("driver 1 samples the transactions"))
                     }
                     _ if engines::stays_loaded(&target) => {
                         let step = Step::waiting(format!("sampling transactions on {target}"));
                         let flat_in = job.database.flat_in.clone();
                         let request = Request::Sample { target: target.clone(), flat_in };
-                        let what = format!("the {NAME} on {target}");
+                        let what = format!("the sample of transactions on {target}");
                         let sampled = child::ask(&request, &target, &what, &context.interrupted);
                         match &sampled {
                             Ok(_) => step.done(),
@@ -68,30 +101,29 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                         of_target(&target, &inputs, context)?
                     }
                 };
-                let check = Check {
-                    name: NAME.to_owned(),
-                    condition: "transactions do what the specification says: the same outputs and rows as the model's"
-                        .to_owned(),
-                    source: "Clause 3.3".to_owned(),
-                    status,
-                    evidence,
-                    took_s: (context.clock.now() - begin) as f64 / 1e9,
-                };
-                note(&format!("{target}: {NAME}, {:.1} s: {}", check.took_s, check.evidence));
-                sampled.insert(target, check.clone());
-                check
+                for ((name, ..), Found { evidence, took_s, .. }) in CHECKS.iter().zip(&found) {
+                    note(&format!("{target}: {name}, {took_s:.1} s: {evidence}"));
+                }
+                sampled.insert(target, found.clone());
+                found
             }
         };
-        round.checks.push(check);
+        for ((name, condition, source), Found { status, evidence, took_s }) in CHECKS.iter().zip(found) {
+            let [name, condition, source] = [name, condition, source].map(|text| (*text).to_owned());
+            round.checks.push(Check { name, condition, source, status, evidence, took_s });
+        }
     }
     Ok(())
 }
 
 /// What came of a target's sample, with its evidence.
-pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<(CheckStatus, String), Failure> {
+pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<Sampled, Failure> {
+    let begin = context.clock.now();
+    let alone =
+        |status, evidence| [Found { status, evidence, took_s: 0.0 }, Found::not_run("the lockstep sample failed")];
     let side = match Side::of(target)? {
         Ok(side) => side,
-        Err(why) => return Ok((CheckStatus::NotApplicable, format!("not run: {why}"))),
+        Err(why) => return Ok([(); 2].map(|()| Found::not_run(&why))),
     };
     let (customers, days) = SIZE;
     let part = Part::whole(customers, days).expect("the smallest database is one");
@@ -105,12 +137,22 @@ pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> 
     let outcome = match (loaded, model) {
         (Err(LoadError::Stopped), _) => Err(interrupt::interrupted("the sample of transactions was not ended")),
         (Err(LoadError::Engine(error)), _) if is_told(error.kind()) => {
-            Ok((CheckStatus::NotApplicable, format!("not run: no database for it: {}", error.message())))
+            let why = format!("no database for it: {}", error.message());
+            Ok([(); 2].map(|()| Found::not_run(&why)))
         }
         (Err(LoadError::Engine(error)), _) => Err(engine_failure(target, &error)),
-        (Err(error), _) => Ok((CheckStatus::Failed, format!("its database: {error}"))),
+        (Err(error), _) => Ok(alone(CheckStatus::Failed, format!("its database: {error}"))),
         (Ok(_), Err(_)) => Err(Failure::new(Exit::Target, "cannot fill the reference model")),
-        (Ok(_), Ok(model)) => compare(target, &*side.engine, model, part, inputs, &mut go_on.clone()),
+        (Ok(_), Ok(model)) => {
+            compare(target, &*side.engine, model, part, inputs, &mut go_on.clone()).and_then(|(status, evidence)| {
+                let mut found = alone(status, evidence);
+                found[0].took_s = (context.clock.now() - begin) as f64 / 1e9;
+                if status == CheckStatus::Passed {
+                    found[1] = at_once(target, &*side.engine, part, inputs, context)?;
+                }
+                Ok(found)
+            })
+        }
     };
     match &outcome {
         Ok(_) => step.done(),
@@ -142,6 +184,32 @@ fn compare(
         return Err(interrupt::interrupted(&format!("{} sampled transactions were alike", verdict.transactions)));
     }
     Ok(judged(&verdict, part))
+}
+
+/// Sets two sessions to work on the same rows.
+fn at_once(
+    target: &str,
+    engine: &dyn Engine,
+    part: Part,
+    inputs: &Inputs,
+    context: &RunContext,
+) -> Result<Found, Failure> {
+    let begin = context.clock.now();
+    let contention = contend(engine, inputs, part, &context.interrupted).map_err(|error| match error {
+        ContentionError::Engine(error) => engine_failure(target, &error),
+        other => Failure::new(Exit::Target, other.to_string()),
+    })?;
+    if context.is_interrupted() {
+        return Err(interrupt::interrupted("the sample of two sessions at once was not ended"));
+    }
+    let Acknowledged { orders, results, .. } = contention.acknowledged;
+    let work =
+        format!("{orders} Trade-Orders and {results} Trade-Results of two sessions, {} retries", contention.retries);
+    let (status, evidence) = match contention.fault() {
+        Some(fault) => (CheckStatus::Failed, format!("{work}: {fault}")),
+        None => (CheckStatus::Passed, format!("{work}: nothing lost")),
+    };
+    Ok(Found { status, evidence, took_s: (context.clock.now() - begin) as f64 / 1e9 })
 }
 
 fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {

@@ -55,8 +55,10 @@ fn a_run_in_memory_reports_all_transactions_and_passes_its_checks() {
     assert!(round.headline > 1.0, "{}", round.headline);
     assert!(round.checks.len() > 90, "{} checks", round.checks.len());
     assert!(round.checks.iter().all(|check| check.status == CheckStatus::Passed));
-    let sample = round.checks.iter().find(|check| check.name == "lockstep sample").expect("transactions are sampled");
-    assert!(sample.evidence.contains("transactions of all kinds") && sample.took_s > 0.0, "{sample:#?}");
+    for (name, words) in [("lockstep sample", "transactions of all kinds"), ("contention sample", "nothing lost")] {
+        let sample = round.checks.iter().find(|check| check.name == name).expect("transactions are sampled");
+        assert!(sample.evidence.contains(words) && sample.took_s > 0.0, "{sample:#?}");
+    }
     for operation in &round.operations {
         let failed = operation.outcomes.iter().filter(|count| count.outcome == bourse_record::Outcome::Failed);
         assert_eq!(failed.map(|count| count.count).sum::<u64>(), 0, "{}", operation.name);
