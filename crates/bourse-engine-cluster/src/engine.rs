@@ -9,14 +9,14 @@ use crate::watcher::Watcher;
 use bourse_client::{Announced, NodeSession};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
-    Interface, IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting,
-    SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
+    Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold,
+    Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session,
+    Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
     Connector, DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, drop_made,
-    environment, error, exists, foreign, leftovers, refuse_side, sizes, table_bytes,
+    environment, error, exists, foreign, hold, leftovers, refuse_side, sizes, table_bytes,
 };
 use bourse_private_server::parent;
 use mysql::Conn;
@@ -275,6 +275,15 @@ impl Engine for ClusterEngine {
         }
         let (nodes, mut connection) = self.reach()?;
         foreign(&mut connection, nodes.database())
+    }
+
+    /// At the first node: a cluster has no such lock of all its nodes.
+    fn hold(&self, _: &str) -> Result<Hold, EngineError> {
+        if self.target.is_private() {
+            return Ok(Hold::Nothing);
+        }
+        let Reached { nodes, .. } = self.reached()?;
+        nodes.reach(0, |connector| hold(connector, nodes.database())).map(|(_, held)| held)
     }
 
     fn leftovers(&self) -> Result<Option<String>, EngineError> {

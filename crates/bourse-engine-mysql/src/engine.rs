@@ -4,6 +4,7 @@ use crate::connect::{Connector, connectors, facts, limits, tls, version};
 use crate::copy::StoppedCopy;
 use crate::describe;
 use crate::dialect::DIALECT;
+use crate::hold;
 use crate::loader::DatabaseLoader;
 use crate::ownership;
 use crate::products::{OWN, PRODUCTS};
@@ -15,7 +16,7 @@ use bourse_client::tls::{SslMode, tls_setting};
 use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
     Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SideDatabase, Snapshot,
     SqlCapabilities, SqlEngine,
 };
@@ -321,6 +322,13 @@ impl Engine for MysqlEngine {
             return Ok(None);
         }
         ownership::foreign(&mut self.reach(|connector| connector.connect(None))?, self.database())
+    }
+
+    fn hold(&self, _: &str) -> Result<Hold, EngineError> {
+        match self.running()? {
+            Some(nodes) => nodes.reach(0, |connector| hold::hold(connector, self.database())).map(|(_, held)| held),
+            None => Ok(Hold::Nothing),
+        }
     }
 
     fn leftovers(&self) -> Result<Option<String>, EngineError> {

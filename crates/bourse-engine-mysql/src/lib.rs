@@ -42,6 +42,7 @@ mod describe;
 mod dialect;
 mod engine;
 mod error;
+mod hold;
 mod kind;
 mod loader;
 mod local;
@@ -69,6 +70,7 @@ pub mod parts {
     pub use crate::describe::{describe, sizes, table_bytes};
     pub use crate::engine::{check_each, damage, describe_way, environment};
     pub use crate::error::error;
+    pub use crate::hold::hold;
     pub use crate::loader::DatabaseLoader;
     pub use crate::options::{OPTIONS, PRIVATE_ONLY, RUNNING_ONLY};
     pub use crate::ownership::{drop_made, exists, foreign, leftovers, refuse_side};

@@ -29,6 +29,11 @@ const NO_DATABASE: &str = "3D000";
 /// right to connect to it; the server's rules for hosts and databases.
 const CLOSED: [&str; 4] = [NO_DATABASE, "08P01", "42501", "28000"];
 
+/// Whether an error says that one database is closed to us, where another may be open.
+pub(crate) fn is_closed(e: &EngineError) -> bool {
+    e.code().is_some_and(|code| CLOSED.contains(&code))
+}
+
 /// Where a server is, and who we are there.
 #[derive(Debug, Clone)]
 pub(crate) enum Address {
@@ -87,7 +92,7 @@ impl Connector {
         let mut closed = None;
         for database in ["postgres", own, "template1"] {
             match self.connect(database) {
-                Err(e) if e.code().is_some_and(|code| CLOSED.contains(&code)) => closed = closed.or(Some(e)),
+                Err(e) if is_closed(&e) => closed = closed.or(Some(e)),
                 reached => return reached,
             }
         }

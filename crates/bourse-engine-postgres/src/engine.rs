@@ -8,12 +8,12 @@ use crate::products::PRODUCTS;
 use crate::server::{self, DATABASE, Launch};
 use crate::target::{Place, Target};
 use crate::wire::Connection;
-use crate::{describe, ownership, status};
+use crate::{describe, hold, ownership, status};
 use bourse_client::tls::tls_setting;
 use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
     Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SideDatabase, Snapshot,
     SqlCapabilities, SqlEngine,
 };
@@ -281,6 +281,15 @@ impl Engine for PostgresEngine {
         match self.if_there()? {
             Some(mut connection) => ownership::foreign(&mut connection, self.database()),
             None => Ok(None),
+        }
+    }
+
+    fn hold(&self, holder: &str) -> Result<Hold, EngineError> {
+        match self.running()? {
+            Some(nodes) => {
+                nodes.reach(0, |connector| hold::hold(connector, self.database(), holder)).map(|(_, held)| held)
+            }
+            None => Ok(Hold::Nothing),
         }
     }
 

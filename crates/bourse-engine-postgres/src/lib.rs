@@ -44,6 +44,7 @@ mod describe;
 mod dialect;
 mod engine;
 mod error;
+mod hold;
 mod kind;
 mod loader;
 mod message;

@@ -74,6 +74,16 @@ pub trait Engine: Send + Sync {
         Ok(None)
     }
 
+    /// Holds the database at a server that others use too, so that no second command loads, changes or checks it meanwhile.
+    /// `holder` says whose it is then. The server frees it when the process ends, however that ends.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn hold(&self, holder: &str) -> Result<Hold, EngineError> {
+        let _ = holder;
+        Ok(Hold::Nothing)
+    }
+
     /// Keeps a copy of the database as it is now, so that rounds can begin alike. No session may be open.
     ///
     /// # Errors
@@ -166,6 +176,24 @@ pub trait Engine: Send + Sync {
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         self.sql()?.new_loader()
     }
+}
+
+/// Result of [`Engine::hold`].
+pub enum Hold {
+    /// Held until this is dropped.
+    Held(Box<dyn Send>),
+    /// Another process holds it: named details, for a person.
+    InUse(Vec<(String, String)>),
+    /// Nothing is to be held: this process has it already, or it is at no server that others use.
+    Nothing,
+    /// The server cannot hold it, in its words.
+    Cannot(String),
+}
+
+impl Hold {
+    /// Value of a holder's detail `client` where the server sees it at the address of whoever asks: its `process` is one of this
+    /// machine.
+    pub const THIS_MACHINE: &'static str = "this machine";
 }
 
 /// Conflicts of one kind that sessions were told of.

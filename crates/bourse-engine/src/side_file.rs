@@ -88,6 +88,12 @@ impl SideFile {
         Ok(this)
     }
 
+    /// Whether a process has a database's side file of that kind.
+    pub fn is_used(database: &Path, kind: &SideFileKind) -> bool {
+        let locked = open_regular(&beside(database, kind.suffix), false).map(|file| file.try_lock());
+        matches!(locked, Ok(Err(TryLockError::WouldBlock)))
+    }
+
     /// The path of a database's side file, if there is one that a killed process of ours has left.
     pub fn leftover(database: &Path, kind: &SideFileKind) -> Option<PathBuf> {
         let path = beside(database, kind.suffix);
@@ -106,17 +112,46 @@ impl SideFile {
     }
 
     fn lock(&self) -> Result<(), EngineError> {
+        self.locked(self.file.try_lock())
+    }
+
+    fn locked(&self, tried: Result<(), TryLockError>) -> Result<(), EngineError> {
         let busy = || {
             let text = format!("{} is being written by another process, for {} too", self.path.display(), self.kind.of);
             EngineError::new(ErrorKind::Conflict, text)
         };
-        match self.file.try_lock() {
+        match tried {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(busy()),
             Err(TryLockError::Error(e)) => return Err(EngineError::io("lock", &self.path, &e)),
         }
         // The other process may have finished between our opening and our locking, and renamed the file that we now hold.
         if self.is_at_its_path() { Ok(()) } else { Err(busy()) }
+    }
+
+    /// Shares the lock from now on with those that [join](SideFile::join): the file is in use until the last of them ends.
+    ///
+    /// # Errors
+    /// [`Conflict`](ErrorKind::Conflict) if another process has taken the file meanwhile; the system's.
+    pub fn share(&self) -> Result<(), EngineError> {
+        self.locked(self.file.try_lock_shared())
+    }
+
+    /// Joins those that share the lock of a database's side file; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// [`Conflict`](ErrorKind::Conflict) if a process has it that does not share it; the system's.
+    pub fn join(database: &Path, kind: &'static SideFileKind) -> Result<Option<Self>, EngineError> {
+        let path = beside(database, kind.suffix);
+        let file = match open_regular(&path, false) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(|e| EngineError::io("open", &path, &e))?,
+        };
+        let this = Self { path, file, kind, is_renamed: false };
+        match this.share() {
+            Ok(()) => Ok(Some(this)),
+            Err(busy) => Err(this.forget(busy)),
+        }
     }
 
     fn refuse_companions(&self) -> Result<(), EngineError> {
@@ -243,7 +278,8 @@ impl SideFile {
 
 impl Drop for SideFile {
     fn drop(&mut self) {
-        if !self.is_renamed && self.is_at_its_path() {
+        // Where the lock is shared, whoever ends last removes the file.
+        if !self.is_renamed && self.file.try_lock().is_ok() && self.is_at_its_path() {
             self.remove_companions();
             // Left behind it is in nobody's way: it bears our mark, and the next one of its kind takes it over.
             let _ = fs::remove_file(&self.path);
@@ -319,6 +355,24 @@ mod tests {
         side.rename(&database.0).unwrap();
         assert_eq!(fs::read(&database.0).unwrap(), b"mark");
         assert!(!database.side().exists());
+    }
+
+    #[test]
+    fn a_shared_lock_lasts_until_the_last_has_ended() {
+        let database = Database::new("side-shared");
+        assert!(SideFile::join(&database.0, &KIND).unwrap().is_none(), "there is nothing to join");
+        let first = SideFile::create(&database.0, &KIND).unwrap();
+        let refused = |joined: Result<Option<SideFile>, EngineError>| joined.unwrap_err().kind();
+        assert_eq!(refused(SideFile::join(&database.0, &KIND)), ErrorKind::Conflict, "it is not shared yet");
+        first.file().write_all(b"mark").unwrap();
+        first.share().unwrap();
+        let second = SideFile::join(&database.0, &KIND).unwrap().unwrap();
+        for left in [first, second] {
+            assert_eq!(refused(SideFile::create(&database.0, &KIND).map(Some)), ErrorKind::Conflict);
+            assert!(SideFile::is_used(&database.0, &KIND) && database.side().exists());
+            drop(left);
+        }
+        assert!(!SideFile::is_used(&database.0, &KIND) && !database.side().exists());
     }
 
     #[test]

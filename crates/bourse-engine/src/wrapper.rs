@@ -1,7 +1,7 @@
 //! Engines and sessions over others, of which they change a part.
 
 use crate::{
-    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hold, Hosting,
     Interface, IoCounts, Loader, Location, OwnThreads, Session, SideDatabase, Snapshot, SqlEngine,
 };
 
@@ -55,6 +55,9 @@ impl<W: Wrapper> Engine for W {
     }
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
         self.inner().leftovers()
+    }
+    fn hold(&self, holder: &str) -> Result<Hold, EngineError> {
+        self.inner().hold(holder)
     }
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
         if !self.keeps_copies() {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(crate) enum Exit {
     /// Usage or configuration.
     Usage = 1,
-    /// The target failed or was lost.
+    /// The target failed, was lost, or is in use by another command.
     Target = 2,
     /// A consistency check failed.
     Check = 3,

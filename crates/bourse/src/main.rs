@@ -10,6 +10,7 @@ mod export;
 mod failure;
 mod faults;
 mod history;
+mod hold;
 mod inputs;
 mod interrupt;
 mod limits;
@@ -63,6 +64,7 @@ fn command() -> Result<ExitCode, Failure> {
     panics::asked_for("start");
     provenance::set_revision(arguments.revision);
     progress::tell_every(arguments.progress);
+    hold::wait_for_others(arguments.wait);
     run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
 

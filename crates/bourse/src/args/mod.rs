@@ -47,6 +47,20 @@ pub(crate) struct Arguments {
         env = "BOURSE_PROGRESS"
     )]
     pub(crate) progress: Duration,
+    /// Wait until another command that uses the database has ended, at most so long if a time is given, instead of ending with
+    /// exit code 2
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "TIME",
+        value_parser = numbers::duration,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "365d",
+        env = "BOURSE_WAIT"
+    )]
+    pub(crate) wait: Option<Duration>,
 }
 
 impl Arguments {
@@ -215,8 +229,8 @@ pub(crate) enum Constraints {
 }
 
 /// Exit codes, for the help of each command that runs something.
-const EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
-130 interrupted (what was measured is still written).";
+const EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed, was lost or is in use, 3 a \
+check failed, 130 interrupted (what was measured is still written).";
 
 /// Examples of a command that has --require-steady, and its exit codes.
 macro_rules! run_help {
@@ -224,8 +238,8 @@ macro_rules! run_help {
         concat!(
             "Examples:\n",
             $("  ", $example, "\n",)+
-            "\nExit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, 5 not steady with \
---require-steady, 130 interrupted (what was measured is still written)."
+            "\nExit codes: 0 success, 1 usage or configuration, 2 the target failed, was lost or is in use, 3 a check failed, 5 \
+not steady with --require-steady, 130 interrupted (what was measured is still written)."
         )
     };
 }
@@ -374,7 +388,7 @@ const COMPARE_HELP: &str = "Examples:
   bourse compare bourse-runs/A bourse-runs/B --noise 3%
   bourse compare bourse-runs/B --baseline bourse-runs --fail-above 5%
 
-Exit codes: 0 success, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
+Exit codes: 0 success, 1 usage or configuration, 2 a target failed, was lost or is in use, 3 a check \
 failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 6 --fail-above could not be decided, 130 \
 interrupted.";
 

@@ -255,7 +255,7 @@ pub(crate) struct Serve {
 
 /// Exit codes of the server.
 const SERVE_CODES: &str = "Ctrl-C stops the server after the transactions in progress.\n\nExit codes: 0 stopped while no driver was \
-connected, 1 usage or configuration, 2 the target failed or was lost, 130 interrupted in a round.";
+connected, 1 usage or configuration, 2 the target failed, was lost or is in use, 130 interrupted in a round.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]

@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::print;
 use crate::tpce::acid::FileSite;
 use crate::tpce::database::{engine_failure, found};
-use crate::{engines, inputs::inputs, interrupt};
+use crate::{engines, hold, inputs::inputs, interrupt};
 use bourse_acid::sampled::{self, LoadTrace};
 use bourse_acid::{Site, Subject, TestConfig};
 use bourse_engine::Durability;
@@ -79,6 +79,7 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), 
     let site = FileSite::of(&target, None)
         .filter(|site| site.no_recording().is_none())
         .ok_or_else(|| Failure::usage(format!("{target} is not a SQLite file, which rebuilding states needs")))?;
+    let _held = hold::for_reading([target.as_str()])?;
     let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
     let database = found(&target, engine.as_ref())?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;

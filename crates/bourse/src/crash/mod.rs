@@ -11,8 +11,8 @@ use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
-use crate::tpce::database::{engine_failure, refuse_foreign};
-use crate::{engines, interrupt};
+use crate::tpce::database::engine_failure;
+use crate::{engines, hold, interrupt};
 use bourse_acid::durability_matrix::crashed;
 use bourse_acid::states::folder_of;
 use bourse_acid::{Site, Subject, TestConfig};
@@ -55,10 +55,9 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
             return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
                 .hint("for instance sqlite:PATH"));
         }
-        refuse_foreign(target, engine.as_ref())?;
     }
+    let _held = hold::for_writing(targets.iter().map(String::as_str))?;
     let interrupted = interrupt::flag()?;
-    target.as_deref().map_or(Ok(()), engines::make_folder)?;
     let folder = ResultFolder::new(&arguments.output.directory, "crash")?;
     let mut file = CrashFile::new(provenance(arguments.seed));
     if wants_states {

@@ -6,7 +6,7 @@ use super::{RoundOutcome, RoundRequest, RunContext, keeper, processes, round, sa
 use crate::args::Database;
 use crate::failure::{Exit, Failure};
 use crate::plan::Brokerage;
-use crate::{engines, interrupt, live, output, progress, spent, tpce};
+use crate::{engines, hold, interrupt, live, output, progress, spent, tpce};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -47,6 +47,17 @@ pub(super) enum Request {
     },
 }
 
+impl Request {
+    /// The target that it is about, as a URL.
+    fn target(&self) -> &str {
+        match self {
+            Self::Round(request) => &request.target,
+            Self::Users(request) => request.target(),
+            Self::Keep { target, .. } | Self::Sample { target, .. } | Self::Serve { target, .. } => target,
+        }
+    }
+}
+
 /// `bourse round`: reads a request, does it, answers. A failure is an answer too.
 pub(crate) fn answer() -> Result<(), Failure> {
     let mut line = String::new();
@@ -60,6 +71,10 @@ pub(crate) fn answer() -> Result<(), Failure> {
         // Whoever asks tells of what goes on.
         progress::silence();
         interrupt::end_with_parent()
+    };
+    let _held = match hold::join(request.target()) {
+        Ok(held) => held,
+        Err(failure) => return reply::<()>(&Err(failure)),
     };
     match request {
         Request::Users(request) => processes::users(*request),

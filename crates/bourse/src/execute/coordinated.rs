@@ -3,6 +3,7 @@
 
 use super::system::{failure, prepared, served, waiting};
 use crate::failure::Failure;
+use crate::hold::{self, Held};
 use crate::interrupt;
 use crate::plan::{Brokerage, brokerage::Coordinate};
 use crate::progress::note;
@@ -36,6 +37,8 @@ pub(crate) struct Driver {
     token: Option<Token>,
     joined: OnceLock<Coordinated>,
     coordinator: OnceLock<Coordinator>,
+    /// The hold of driver 1, shared with it.
+    held: OnceLock<Held>,
 }
 
 /// The place that `--coordinate` names, as drivers call it.
@@ -74,6 +77,7 @@ impl Driver {
             token: Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?,
             joined: OnceLock::new(),
             coordinator: OnceLock::new(),
+            held: OnceLock::new(),
         })
     }
 
@@ -116,6 +120,8 @@ impl Driver {
             return Ok(ready);
         }
         self.join_within_limit(target, interrupted)?;
+        // There is one database of a target.
+        let _ = self.held.set(hold::join(target)?);
         let remote = self.remote().ok_or_else(|| Failure::usage("driver 1 was not joined"))?;
         let fingerprint = served(target, remote, job, inputs)?;
         refuse_foreign(target, self.engine())?;

@@ -57,11 +57,9 @@ use crate::output::ResultFolder;
 use crate::plan::{Block, Brokerage, Job, OnFailure, Plan, PlannedCase, RoundsIn, about};
 use crate::progress::{Step, Whole, note};
 use crate::provenance::provenance;
-use crate::tpce::database::refuse_foreign;
-use crate::{engines, interrupt, live, panics, spent};
+use crate::{hold, interrupt, live, panics, spent};
 use bourse_driver::{Clock as _, calibrate};
 use bourse_record::{RunFile, Warning};
-use bourse_serve::Address;
 use databases::{At, Databases};
 use scratch::Scratch;
 use std::path::Path;
@@ -135,9 +133,7 @@ pub(crate) fn run(plan: &Plan, how: &Execution, folder: &ResultFolder) -> Result
 fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
     let context = RunContext::of_command(folder, plan.call_limit_ns)?;
     let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
-    for case in plan.run_cases() {
-        refuse_foreign_target(&case.target)?;
-    }
+    let _held = hold::for_writing(held_by(plan))?;
     for engine in &plan.left_out {
         note(&format!("left out: {engine}"));
     }
@@ -177,12 +173,13 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
     Ok(Executed { begun, cases, outcome })
 }
 
-/// Refuses a target whose place is taken by something that is not ours, before anything is made anywhere.
-fn refuse_foreign_target(target: &str) -> Result<(), Failure> {
-    if Address::is_meant(target) {
-        return Ok(());
-    }
-    refuse_foreign(target, engines::open(target)?.as_ref())
+/// The targets whose databases a plan holds: all but those that driver 1 of several holds for all its drivers.
+fn held_by(plan: &Plan) -> Vec<&str> {
+    let joins = |case: &PlannedCase| match &case.job {
+        Job::Brokerage(job) => job.driver().is_some_and(|driver| driver.number() > 1),
+        Job::Classic(_) => false,
+    };
+    plan.run_cases().filter(|case| !joins(case)).map(|case| case.target.as_str()).collect()
 }
 
 /// A plan that is being carried out.

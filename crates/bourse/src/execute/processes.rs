@@ -50,6 +50,13 @@ pub(super) struct Request {
     clock: SharedClock,
 }
 
+impl Request {
+    /// The database, as a URL.
+    pub(super) fn target(&self) -> &str {
+        &self.target
+    }
+}
+
 /// The moment at which all begin.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Begin {

@@ -3,6 +3,7 @@
 use crate::args::Data;
 use crate::engines;
 use crate::failure::Failure;
+use crate::hold;
 use crate::output::{has_color, print, terminal_width};
 use crate::progress::note;
 use crate::tpce::database::refuse_foreign;
@@ -24,8 +25,10 @@ pub(crate) fn data(command: &Data) -> Result<(), Failure> {
         }
         Data::Rm { files } => {
             // Each is found fit before the first is removed.
-            let found: Vec<Database> = files.iter().map(|file| database(file)).collect::<Result<_, _>>()?;
-            found.iter().try_for_each(Database::remove)
+            let look = || files.iter().map(|file| database(file)).collect::<Result<Vec<_>, _>>();
+            let _held = hold::for_reading(look()?.iter().map(|it| it.target.as_str()))?;
+            // Another command may have been waited for.
+            look()?.iter().try_for_each(Database::remove)
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::database::{engine_failure, found};
 use crate::args::Check;
-use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::output::print;
 use crate::progress::{Step, note};
+use crate::{engines, hold};
 use bourse_tpce::check::{Checked, check_all};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -16,6 +16,7 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     let engine = engines::open(target)?;
     engines::needs_sql(target, engine.as_ref())?;
     let failed = |error| engine_failure(target, &error);
+    let _held = hold::for_reading([target])?;
     let reading = engine.for_reading().map_err(failed)?;
     if let Some(copied) = reading.as_ref().and_then(|reading| reading.copied.as_deref()) {
         note(&format!("{target}: {copied}"));

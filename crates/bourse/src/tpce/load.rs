@@ -5,7 +5,7 @@ use crate::args::{ExplicitlySet, Load};
 use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::progress::note;
-use crate::{engines, interrupt};
+use crate::{engines, hold, interrupt};
 use bourse_engine::Location;
 use bourse_tpce::check::Depth;
 
@@ -21,7 +21,7 @@ pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
         ))
         .hint("name a file or a server; `bourse tpce run` loads a database in memory by itself"));
     }
-    engines::make_folder(&arguments.target)?;
+    let _held = hold::for_writing([arguments.target.as_str()])?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
     database::ready(

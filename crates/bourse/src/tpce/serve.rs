@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::output::print;
 use crate::progress::note;
-use crate::{engines, interrupt};
+use crate::{engines, hold, interrupt};
 use bourse_driver::RealClock;
 use bourse_serve::address::socket_path;
 use bourse_serve::server::{Event, Offer};
@@ -26,9 +26,9 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
         token: Token::find(arguments.token.path.as_deref()).map_err(|error| failure(&arguments.target, &error))?,
         ..ServerOptions::new(resolved("--listen", &arguments.listen)?, env!("CARGO_PKG_VERSION"))
     };
-    serve_as(&arguments.target, &arguments.database, arguments.explicitly_set, options, |address| {
-        print(&format!("{address}\n"))
-    })
+    let target = arguments.target.as_str();
+    let _held = hold::for_writing([target])?;
+    serve_as(target, &arguments.database, arguments.explicitly_set, options, |address| print(&format!("{address}\n")))
 }
 
 /// Serves a database to programs of this machine at a free port, and tells the address.

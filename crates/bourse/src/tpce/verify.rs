@@ -1,13 +1,13 @@
 //! `bourse tpce verify`: the same transactions in the same order on each target, everything compared.
 
-use super::database::{engine_failure, found, ready, refuse_foreign};
+use super::database::{engine_failure, found, ready};
 use super::whole;
 use crate::args::{Constraints, ExplicitlySet, Verify};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::print;
 use crate::progress::Step;
-use crate::{engines, interrupt};
+use crate::{engines, hold, interrupt};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_model::Model;
@@ -33,11 +33,11 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
             .hint(format!("add another target, as {}, the reference model", Model::NAME)));
     }
     // Refused before the first of them is loaded. A server performs at its own pace and by its own clock.
-    for target in arguments.targets.iter().filter(|target| *target != Model::NAME) {
-        let engine = engines::open(target)?;
-        engines::needs_sql(target, engine.as_ref())?;
-        refuse_foreign(target, engine.as_ref())?;
+    let in_engines = arguments.targets.iter().map(String::as_str).filter(|target| *target != Model::NAME);
+    for target in in_engines.clone() {
+        engines::needs_sql(target, engines::open(target)?.as_ref())?;
     }
+    let _held = hold::for_writing(in_engines)?;
     // Engines outlive their sessions: a memory database is gone with its engine.
     let mut kept = Vec::new();
     let mut subjects: Vec<Box<dyn Subject>> = Vec::new();
@@ -78,8 +78,6 @@ fn open(
     interrupted: &AtomicBool,
 ) -> Result<Box<dyn Engine>, Failure> {
     let engine = engines::open(target)?;
-    engines::needs_sql(target, engine.as_ref())?;
-    engines::make_folder(target)?;
     ready(target, engine.as_ref(), &arguments.database, ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?;
     match found(target, engine.as_ref())?.gained() {
         0 => Ok(engine),

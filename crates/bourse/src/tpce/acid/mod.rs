@@ -13,7 +13,7 @@ use crate::inputs::inputs;
 use crate::output::{self, Published, ResultFolder};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
-use crate::{engines, interrupt};
+use crate::{engines, hold, interrupt};
 use bourse_acid::{Site, Subject, TESTS, TestConfig, run_tests};
 use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
@@ -37,8 +37,8 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     }
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
+    let _held = hold::for_writing([target.as_str()])?;
     let folder = ResultFolder::new(&arguments.output.directory, "acid")?;
-    engines::make_folder(&target)?;
     let (found, history) = database(&target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
     let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
     let class = arguments.demand.map_or(described.durability, durability);

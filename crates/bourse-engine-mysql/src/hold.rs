@@ -1,0 +1,141 @@
+//! A database held for one command: a lock of the server's `GET_LOCK`, on a connection that lasts as long as the command.
+//!
+//! The server says which connection has such a lock, and no more of its client than user and host. The number of the client's
+//! process is in further locks, one for each of its bits that is set, so that another client can tell it.
+
+use crate::connect::Connector;
+use crate::engine::locked;
+use crate::error::error;
+use bourse_engine::{EngineError, ErrorKind, Hold};
+use mysql::Conn;
+use mysql::prelude::Queryable as _;
+use std::sync::Mutex;
+
+/// Bits of a process's number.
+const BITS: u32 = 32;
+
+/// The longest name of a database in that of a lock, which can have 64 characters.
+const NAME_CHARS: usize = 48;
+
+/// How often a holder is looked for that may have just ended.
+const LOOKS: u32 = 5;
+
+/// A connection of a server: the server's host and port, and its own number.
+type Place = (String, u64);
+
+/// Connections of this process that hold databases.
+static OURS: Mutex<Vec<Place>> = Mutex::new(Vec::new());
+
+/// A connection that holds a database.
+struct Held {
+    _connection: Conn,
+    place: Place,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        locked(&OURS).retain(|place| *place != self.place);
+    }
+}
+
+/// Holds a database at the server that a connector reaches.
+///
+/// # Errors
+/// The client's or the server's.
+pub fn hold(connector: &Connector, database: &str) -> Result<Hold, EngineError> {
+    let mut connection = connector.connect(None)?;
+    let failed = |e: &mysql::Error| error(e);
+    // A server ends idle connections after a time that may be shorter than a run.
+    connection.query_drop("SET SESSION wait_timeout = 31536000").map_err(|e| failed(&e))?;
+    let name = lock_name(database);
+    for _ in 0..LOOKS {
+        match connection.query_first::<Option<i64>, _>(format!("SELECT GET_LOCK({name}, 0)")).map_err(|e| failed(&e)) {
+            Ok(Some(Some(1))) => return held(connection, database).map_err(|e| failed(&e)),
+            Ok(_) => {}
+            Err(lost) if lost.kind() == ErrorKind::ConnectionLost => return Err(lost),
+            // A product, or a cluster, without such locks.
+            Err(refused) => return Ok(Hold::Cannot(refused.message().to_owned())),
+        }
+        let holder: Option<Option<u64>> =
+            connection.query_first(format!("SELECT IS_USED_LOCK({name})")).map_err(|e| failed(&e))?;
+        let Some(holder) = holder.flatten() else { continue };
+        let ours = server(&mut connection).map(|server| locked(&OURS).contains(&(server, holder)));
+        if ours.map_err(|e| failed(&e))? {
+            return Ok(Hold::Nothing);
+        }
+        return details(&mut connection, database, holder).map(Hold::InUse).map_err(|e| failed(&e));
+    }
+    Ok(Hold::InUse(Vec::new()))
+}
+
+/// Names this process in further locks.
+fn held(mut connection: Conn, database: &str) -> Result<Hold, mysql::Error> {
+    let process = std::process::id();
+    let set =
+        (0..BITS).filter(|bit| process >> bit & 1 == 1).map(|bit| format!("GET_LOCK({}, 0)", bit_name(database, bit)));
+    connection.query_drop(format!("DO {}", set.collect::<Vec<_>>().join(", ")))?;
+    let place = (server(&mut connection)?, u64::from(connection.connection_id()));
+    locked(&OURS).push(place.clone());
+    Ok(Hold::Held(Box::new(Held { _connection: connection, place })))
+}
+
+/// Which server it is, as it says itself.
+fn server(connection: &mut Conn) -> Result<String, mysql::Error> {
+    Ok(connection.query_first::<String, _>("SELECT CONCAT(@@hostname, ':', @@port)")?.unwrap_or_default())
+}
+
+/// The holder in named details: what its locks tell, and what the server shows of its connection.
+fn details(connection: &mut Conn, database: &str, holder: u64) -> Result<Vec<(String, String)>, mysql::Error> {
+    let bits: Vec<String> = (0..BITS)
+        .map(|bit| format!("coalesce(IS_USED_LOCK({}) = {holder}, 0) << {bit}", bit_name(database, bit)))
+        .collect();
+    let process: Option<u32> = connection.query_first(format!("SELECT {}", bits.join(" | ")))?;
+    let row = |id: &str| {
+        format!(
+            "SELECT user, SUBSTRING_INDEX(host, ':', 1), DATE_FORMAT(NOW() - INTERVAL time SECOND, '%Y-%m-%d %H:%i:%s')
+               FROM information_schema.processlist WHERE id = {id}"
+        )
+    };
+    let shown: Option<(String, String, String)> = connection.query_first(row(&holder.to_string()))?;
+    let own: Option<(String, String, String)> = connection.query_first(row("CONNECTION_ID()"))?;
+    let mut details = Vec::new();
+    let mut detail = |name: &str, value: String| details.push((name.to_owned(), value));
+    if let Some(process) = process.filter(|process| *process != 0) {
+        detail("process", process.to_string());
+    }
+    if let Some((user, host, since)) = shown {
+        let is_here = own.is_some_and(|(_, own, _)| own == host);
+        detail("client", if is_here { Hold::THIS_MACHINE.to_owned() } else { host });
+        detail("user", user);
+        detail("since", since);
+    }
+    detail("connection of the server", holder.to_string());
+    Ok(details)
+}
+
+/// The name of a database's lock, as a text of SQL.
+fn lock_name(database: &str) -> String {
+    named(database, "")
+}
+
+/// The name of the lock for a bit of the process's number.
+fn bit_name(database: &str, bit: u32) -> String {
+    named(database, &format!(":{bit}"))
+}
+
+fn named(database: &str, rest: &str) -> String {
+    let database: String = database.chars().take(NAME_CHARS).collect();
+    format!("'bourse:{}{rest}'", database.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_and_differ() {
+        assert_eq!(lock_name("shop"), "'bourse:shop'");
+        assert_eq!(bit_name("it's", 31), "'bourse:it''s:31'");
+        assert!(bit_name(&"x".repeat(64), 31).len() <= 64 + 2);
+    }
+}

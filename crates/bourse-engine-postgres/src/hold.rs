@@ -1,0 +1,99 @@
+//! A database held for one command: an advisory lock of the server, on a connection that lasts as long as the command.
+
+use crate::connect::{Connector, is_closed};
+use crate::wire::Connection;
+use bourse_engine::{EngineError, ErrorKind, Hold};
+
+/// The database that sessions which hold are connected with.
+const ELSEWHERE: &str = "postgres";
+
+/// Whether the account can make databases.
+const MAKES_DATABASES: &str = "SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolcreatedb OR rolsuper)";
+
+/// The longest name that a session can have, in bytes.
+const NAME_BYTES: usize = 63;
+
+/// How often a holder is looked for that may have just ended.
+const LOOKS: u32 = 5;
+
+/// Holds a database at the server that a connector reaches. The connection is to another database, since a copy of this one can
+/// be made, and put in its place, only while nobody is connected with it. Where the other one is closed to an account that makes
+/// no databases, and so no copies, it is to this one.
+pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Result<Hold, EngineError> {
+    let mut connection = match connector.connect(ELSEWHERE) {
+        Err(closed) if is_closed(&closed) => {
+            let cannot = || Ok(Hold::Cannot(format!("database \"{ELSEWHERE}\" is closed to the account")));
+            let mut connection = match connector.connect(database) {
+                Err(closed) if is_closed(&closed) => return cannot(),
+                connected => connected?,
+            };
+            if !connection.names(MAKES_DATABASES)?.is_empty() {
+                return cannot();
+            }
+            connection
+        }
+        connected => connected?,
+    };
+    let name = session_name(holder);
+    connection.run(&format!("SET application_name = {}", text(&name)))?;
+    // Servers before version 14 end no idle session, and do not know the setting.
+    let _ = connection.run("SET idle_session_timeout = 0");
+    let key = format!("('x' || left(md5({}), 16))::bit(64)::bigint", text(&format!("bourse {database}")));
+    for _ in 0..LOOKS {
+        match connection.names(&format!("SELECT pg_try_advisory_lock({key})")) {
+            Ok(taken) if taken == ["t"] => return Ok(Hold::Held(Box::new(connection))),
+            Ok(_) => {}
+            Err(lost) if lost.kind() == ErrorKind::ConnectionLost => return Err(lost),
+            // A product without such locks.
+            Err(refused) => return Ok(Hold::Cannot(refused.message().to_owned())),
+        }
+        match found(&mut connection, &key)? {
+            Some((other, _)) if other == name => return Ok(Hold::Nothing),
+            Some((_, details)) => return Ok(Hold::InUse(details)),
+            None => {}
+        }
+    }
+    Ok(Hold::InUse(Vec::new()))
+}
+
+/// The session's name and the named details of whoever has the lock. Address and time show to the same user alone, and to those
+/// who may read all statistics.
+fn found(connection: &mut Connection, key: &str) -> Result<Option<(String, Vec<(String, String)>)>, EngineError> {
+    let rows = connection.ask(&format!(
+        "SELECT a.application_name, a.usename, a.pid::text, CASE WHEN a.client_port = -1 THEN 'the server''s machine' ELSE host(a.client_addr) END,
+                to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ')
+           FROM pg_locks l INNER JOIN pg_stat_activity a ON a.pid = l.pid
+          WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+            AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND (l.classid::bigint << 32 | l.objid::bigint) = {key}"
+    ))?;
+    let Some(row) = rows.into_iter().next() else { return Ok(None) };
+    let name = row.first().cloned().flatten().unwrap_or_default();
+    let named = ["held by", "user", "server process", "client", "since"].into_iter().zip(row);
+    let details = named.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    Ok(Some((name, details)))
+}
+
+/// The name of the session of a holder: as much as fits, in ASCII as the server would have it.
+fn session_name(holder: &str) -> String {
+    let ascii = holder.chars().map(|it| if it.is_ascii() && !it.is_ascii_control() { it } else { '?' });
+    ascii.take(NAME_BYTES).collect()
+}
+
+/// A text as it stands in a statement.
+fn text(value: &str) -> String {
+    format!("'{}'", value.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_fits_and_is_the_servers() {
+        let name = session_name(&"process 7: bourse tpce run 'é\n".repeat(9));
+        assert_eq!(name.len(), NAME_BYTES);
+        assert!(name.starts_with("process 7: bourse tpce run '??process 7"), "{name}");
+        assert_eq!(text("it's"), "'it''s'");
+    }
+}

@@ -1,0 +1,242 @@
+//! Databases held by a command for its whole life, so that no second one loads, changes, restores or checks them meanwhile.
+//!
+//! A database of files is held by a locked file beside it, which goes away with the lock; one of a person's server by a lock of
+//! that server ([`Engine::hold`]). Both end with the process, however it ends. Processes that a command starts share its lock
+//! ([`join`]): it is free once the last of them has ended.
+
+use crate::failure::{Exit, Failure};
+use crate::progress::note;
+use crate::tpce::database::{engine_failure, refuse_foreign};
+use crate::{engines, interrupt};
+use bourse_engine::{Engine, ErrorKind, Hold, SideFile, SideFileKind, beside};
+use bourse_serve::Address;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// The first line of the file, which marks it as Bourse's.
+const MARK: &str =
+    "Bourse holds the database beside this file. The file can be removed when no process has it locked.\n";
+
+/// The file beside a database that is held.
+static LOCK: SideFileKind = SideFileKind {
+    suffix: ".bourse-lock",
+    of: "holding the database",
+    companions: &[],
+    start: MARK.len(),
+    has_mark: |start| MARK.as_bytes().starts_with(start),
+};
+
+/// How often a command that waits tries again.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// How often a holder is looked for that names itself.
+const LOOKS: u32 = 100;
+
+/// How long a command waits for another one; `None` refuses at once.
+static WAIT: OnceLock<Option<Duration>> = OnceLock::new();
+
+/// Has this command wait at most so long for others that hold its databases.
+pub(crate) fn wait_for_others(at_most: Option<Duration>) {
+    // A file of options is read after the command line, which wins.
+    if at_most.is_some() {
+        let _ = WAIT.set(at_most);
+    }
+}
+
+/// Databases that are held; free again when this is dropped.
+#[derive(Default)]
+pub(crate) struct Held {
+    files: Vec<SideFile>,
+    at_servers: Vec<Box<dyn Send>>,
+}
+
+/// The holder of a database, as named details for a person.
+type Holder = Vec<(String, String)>;
+
+/// Holds the databases of targets that lie in files or on a person's server. What Bourse did not make is refused before.
+///
+/// # Errors
+/// Another command has one of them, and is not waited for or does not end in time; one is foreign, or cannot be looked at.
+pub(crate) fn for_writing<'t>(targets: impl IntoIterator<Item = &'t str> + Clone) -> Result<Held, Failure> {
+    targets.clone().into_iter().try_for_each(engines::make_folder)?;
+    for_reading(targets)
+}
+
+/// As [`for_writing`], and makes no folder where there is none.
+///
+/// # Errors
+/// As [`for_writing`].
+pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Result<Held, Failure> {
+    let mut held = Held::default();
+    // Each once, and all commands in one order: two that wait for each other would wait for ever.
+    let mut files = BTreeMap::new();
+    let mut at_servers = BTreeMap::new();
+    for target in targets.into_iter().filter(|target| !Address::is_meant(target)) {
+        let engine = engines::open(target)?;
+        refuse_foreign(target, engine.as_ref())?;
+        match engine.location().file() {
+            Some(path) => drop(files.insert(resolved(path), target)),
+            None => drop(at_servers.insert(target, engine)),
+        }
+    }
+    for (path, target) in files {
+        held.files.extend(patiently(target, || of_file(target, &path))?);
+    }
+    for (target, engine) in at_servers {
+        held.at_servers.extend(patiently(target, || at_server(target, engine.as_ref()))?);
+    }
+    Ok(held)
+}
+
+/// Shares what the command that started this process holds, or the driver that coordinates it, for as long as this process lives.
+///
+/// # Errors
+/// That command has ended, and another one holds the database.
+pub(crate) fn join(target: &str) -> Result<Held, Failure> {
+    let location = engines::location(target)?;
+    let Some(path) = location.file() else { return Ok(Held::default()) };
+    match SideFile::join(&resolved(path), &LOCK) {
+        Ok(joined) => Ok(Held { files: joined.into_iter().collect(), ..Held::default() }),
+        Err(error) if error.kind() == ErrorKind::Conflict => Err(in_use(target, &read(&resolved(path)))),
+        // The command itself could not hold it either, and has said so.
+        Err(_) => Ok(Held::default()),
+    }
+}
+
+/// What `hold` gives, as soon as nobody else has the database.
+fn patiently<T>(target: &str, hold: impl Fn() -> Result<Result<T, Holder>, Failure>) -> Result<T, Failure> {
+    let begun = Instant::now();
+    let mut told = false;
+    loop {
+        let holder = match hold()? {
+            Ok(held) => return Ok(held),
+            Err(holder) => holder,
+        };
+        let limit = match WAIT.get().copied().flatten() {
+            None => return Err(in_use(target, &holder).hint("--wait waits until it has ended")),
+            Some(limit) => limit,
+        };
+        if begun.elapsed() >= limit {
+            return Err(in_use(target, &holder).detail("waited", format!("{} s", limit.as_secs_f64())));
+        }
+        if !std::mem::replace(&mut told, true) {
+            note(&format!("waiting: {} (Ctrl-C gives up)", in_use(target, &holder).line()));
+        }
+        if interrupt::flag()?.load(Ordering::Relaxed) {
+            return Err(interrupt::interrupted(&format!("another command that uses {target} was waited for")));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn in_use(target: &str, holder: &Holder) -> Failure {
+    let failure = Failure::new(Exit::Target, format!("{target} is in use by another command"));
+    holder.iter().fold(failure, |failure, (name, value)| failure.detail(name, value))
+}
+
+/// Holds a database of files, or says who does; nothing where no file can be locked beside it.
+fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Holder>, Failure> {
+    for _ in 0..LOOKS {
+        let taken = SideFile::create(database, &LOCK).and_then(|file| {
+            // On a full disk it holds all the same, and names nobody.
+            let _ = file.file().write_all(text().as_bytes());
+            file.share().map(|()| file)
+        });
+        match taken {
+            Ok(file) => return Ok(Ok(Some(file))),
+            // Whoever has it has not written its name yet, or has just ended.
+            Err(error) if error.kind() == ErrorKind::Conflict && read(database).is_empty() => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) if error.kind() == ErrorKind::Conflict => break,
+            Err(error) if error.kind() == ErrorKind::Refused => return Err(engine_failure(target, &error)),
+            Err(error) => {
+                // In a folder that others alone may write to, one of them may hold it.
+                if SideFile::is_used(database, &LOCK) {
+                    break;
+                }
+                note_unheld(target, error.message());
+                return Ok(Ok(None));
+            }
+        }
+    }
+    Ok(Err(read(database)))
+}
+
+fn note_unheld(target: &str, why: &str) {
+    note(&format!("{target} is not held against other commands: {why}"));
+}
+
+fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn Send>>, Holder>, Failure> {
+    let holder = format!("process {} of {}: {}", std::process::id(), machine(), command());
+    match engine.hold(&holder).map_err(|error| engine_failure(target, &error))? {
+        Hold::Held(held) => Ok(Ok(Some(held))),
+        Hold::InUse(mut holder) => {
+            let value = |name: &str| holder.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+            if let (Some(process), Some(Hold::THIS_MACHINE)) = (value("process"), value("client"))
+                && let Some(command) = command_of(process)
+            {
+                holder.insert(1, ("command".to_owned(), command));
+            }
+            Ok(Err(holder))
+        }
+        Hold::Nothing => Ok(Ok(None)),
+        Hold::Cannot(why) => {
+            note_unheld(target, &why);
+            Ok(Ok(None))
+        }
+    }
+}
+
+/// A database's path, the same however it is written and through whatever links.
+fn resolved(path: &Path) -> PathBuf {
+    let below_folder = || {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    };
+    path.canonicalize().ok().or_else(below_folder).unwrap_or_else(|| path.to_owned())
+}
+
+/// The file's text: its mark, and who holds the database since when.
+fn text() -> String {
+    let started = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %:z");
+    format!("{MARK}process: {}\ncommand: {}\nmachine: {}\nsince: {started}\n", std::process::id(), command(), machine())
+}
+
+/// The command line on one line.
+fn command() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().replace('\n', " "));
+    std::iter::once("bourse".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The command line of a process of this machine, where the system shows it.
+fn command_of(process: &str) -> Option<String> {
+    let words = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
+    let words = words.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).replace('\n', " "));
+    Some(words.collect::<Vec<_>>().join(" ").trim_end().to_owned()).filter(|command| !command.is_empty())
+}
+
+fn machine() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// The holder that the file beside a database names; empty if it has not written its name yet.
+fn read(database: &Path) -> Holder {
+    let text = std::fs::read_to_string(beside(database, LOCK.suffix)).unwrap_or_default();
+    let lines = text.strip_prefix(MARK).unwrap_or_default().lines();
+    let mut holder: Holder = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let value = |name: &str| holder.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let process = value("process").and_then(|process| process.parse().ok());
+    if value("machine") == Some(&machine()) && process.is_some_and(|process| !interrupt::is_alive(process)) {
+        let state = "the process has ended, and one that it started has not yet";
+        holder.push(("state".to_owned(), state.to_owned()));
+    }
+    holder
+}
