@@ -1,6 +1,6 @@
 //! The nodes of a database that is reached by several addresses.
 
-use bourse_engine::{Conflicts, EngineError, ErrorKind, Isolation, Session, Setting};
+use bourse_engine::{Conflicts, EngineError, ErrorKind, Isolation, NodeLosses, Session, Setting};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// How a node is reached.
@@ -47,8 +47,6 @@ pub struct Nodes<C> {
     kinds: ConflictKinds,
     /// The strictest isolation that nodes take.
     strictest: Isolation,
-    /// Whether a node was ever lost.
-    was_lost: AtomicBool,
     /// Sessions opened.
     opened: AtomicUsize,
     /// For each kind, for other codes, and of transactions that have lost their node.
@@ -60,19 +58,21 @@ struct Node<C> {
     name: String,
     connector: C,
     is_up: AtomicBool,
+    /// How often it was lost.
+    losses: AtomicU64,
 }
 
 impl<C> Nodes<C> {
     /// Nodes with their names, one at least.
     pub fn new(nodes: Vec<(String, C)>, database: String, spread: bool, kinds: ConflictKinds) -> Self {
-        let node = |(name, connector)| Node { name, connector, is_up: AtomicBool::new(true) };
+        let node =
+            |(name, connector)| Node { name, connector, is_up: AtomicBool::new(true), losses: AtomicU64::new(0) };
         Self {
             nodes: nodes.into_iter().map(node).collect(),
             database,
             spread,
             kinds,
             strictest: Isolation::Serializable,
-            was_lost: AtomicBool::new(false),
             opened: AtomicUsize::new(0),
             counts: (0..kinds.by_code.len() + OTHERS.len()).map(|_| AtomicU64::new(0)).collect(),
         }
@@ -149,21 +149,29 @@ impl<C> Nodes<C> {
 
     /// Notes whether a node is there.
     pub fn set_up(&self, node: usize, is_up: bool) {
-        self.nodes[node].is_up.store(is_up, Ordering::Relaxed);
-        if !is_up {
-            self.was_lost.store(true, Ordering::Relaxed);
+        let node = &self.nodes[node];
+        if node.is_up.swap(is_up, Ordering::Relaxed) && !is_up {
+            node.losses.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Notes that all nodes were started anew and are there; none counts as lost.
     pub fn all_are_up(&self) {
-        self.nodes.iter().for_each(|node| node.is_up.store(true, Ordering::Relaxed));
-        self.was_lost.store(false, Ordering::Relaxed);
+        for node in &self.nodes {
+            node.is_up.store(true, Ordering::Relaxed);
+            node.losses.store(0, Ordering::Relaxed);
+        }
     }
 
     /// Whether a node was ever lost: one that comes back counts anew.
     pub fn was_lost(&self) -> bool {
-        self.was_lost.load(Ordering::Relaxed)
+        self.nodes.iter().any(|node| node.losses.load(Ordering::Relaxed) > 0)
+    }
+
+    /// How often each node was lost.
+    pub fn losses(&self) -> Vec<NodeLosses> {
+        let of = |node: &Node<C>| NodeLosses { node: node.name.clone(), times: node.losses.load(Ordering::Relaxed) };
+        self.nodes.iter().map(of).collect()
     }
 
     /// What `connect` gets of node `first` or, where that one cannot be reached, of the next that can; nodes that were lost are
@@ -246,6 +254,9 @@ mod tests {
         assert!(!nodes.is_up(1) && nodes.was_lost());
         nodes.set_up(1, true);
         assert!(nodes.was_lost(), "it counts anew");
+        nodes.set_up(1, false);
+        nodes.set_up(1, false);
+        assert_eq!(nodes.losses().into_iter().map(|it| it.times).collect::<Vec<_>>(), [0, 2], "each loss once");
         nodes.all_are_up();
         assert!(nodes.is_up(0) && nodes.is_up(1) && !nodes.was_lost());
     }

@@ -168,6 +168,11 @@ impl Ledger {
         self.scheduled = Some(Scheduled { by_schedule_ns, by_entries_ns });
     }
 
+    /// Operations of which nobody knows whether they took effect.
+    pub(crate) fn in_doubt(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.in_doubt).sum()
+    }
+
     /// Adds another user's.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.entries.iter_mut().zip(&other.entries) {

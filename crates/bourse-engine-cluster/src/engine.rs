@@ -10,8 +10,8 @@ use bourse_client::{Announced, NodeSession};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold,
-    Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session,
-    Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
+    Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, NodeLosses, OwnedServer, RecordCapabilities,
+    Session, Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
@@ -403,6 +403,10 @@ impl Engine for ClusterEngine {
 
     fn conflicts(&self) -> Vec<Conflicts> {
         self.looked_at().map_or_else(Vec::new, |it| it.nodes.conflicts())
+    }
+
+    fn node_losses(&self) -> Vec<NodeLosses> {
+        self.looked_at().map_or_else(Vec::new, |it| it.nodes.losses())
     }
 }
 

@@ -14,8 +14,8 @@ use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
-    Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SideDatabase, Snapshot,
-    SqlCapabilities, SqlEngine,
+    Interface, IoCounts, Isolation, Loader, Location, NodeLosses, OwnedServer, RecordCapabilities, Session,
+    SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{PrivateServer, ServerSlot, parent};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -371,6 +371,13 @@ impl Engine for PostgresEngine {
     fn conflicts(&self) -> Vec<Conflicts> {
         match self.running() {
             Ok(Some(nodes)) if self.has_several() => nodes.conflicts(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn node_losses(&self) -> Vec<NodeLosses> {
+        match self.running() {
+            Ok(Some(nodes)) if self.has_several() => nodes.losses(),
             _ => Vec::new(),
         }
     }

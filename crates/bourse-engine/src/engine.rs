@@ -116,6 +116,11 @@ pub trait Engine: Send + Sync {
         Vec::new()
     }
 
+    /// How often each node was lost since it was opened; empty where there is one node. Cheap.
+    fn node_losses(&self) -> Vec<NodeLosses> {
+        Vec::new()
+    }
+
     /// What it counts by itself beside conflicts and files, since it or its server began: only differences tell. Empty where
     /// it counts nothing. Cheap.
     ///
@@ -203,6 +208,15 @@ pub struct Conflicts {
     pub name: &'static str,
     /// How many.
     pub count: u64,
+}
+
+/// How often a node of a database was lost: sessions that it had went on at another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeLosses {
+    /// Its name.
+    pub node: String,
+    /// Number of times.
+    pub times: u64,
 }
 
 /// A number that an engine counts up.

@@ -39,8 +39,8 @@ pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
 pub use copied::{FileCopy, copy_file};
 pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
-    Conflicts, Connection, Counter, Engine, ForReading, Hold, Hosting, Interface, KeyEngine, Loader, OwnThreads,
-    OwnedServer, SideDatabase, Snapshot, SqlEngine,
+    Conflicts, Connection, Counter, Engine, ForReading, Hold, Hosting, Interface, KeyEngine, Loader, NodeLosses,
+    OwnThreads, OwnedServer, SideDatabase, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;

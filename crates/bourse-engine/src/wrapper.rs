@@ -2,7 +2,7 @@
 
 use crate::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hold, Hosting,
-    Interface, IoCounts, Loader, Location, OwnThreads, Session, SideDatabase, Snapshot, SqlEngine,
+    Interface, IoCounts, Loader, Location, NodeLosses, OwnThreads, Session, SideDatabase, Snapshot, SqlEngine,
 };
 
 /// An engine over another whose sessions it changes; all else is the other's. One without SQL is passed through as it is.
@@ -73,6 +73,9 @@ impl<W: Wrapper> Engine for W {
     }
     fn conflicts(&self) -> Vec<Conflicts> {
         self.inner().conflicts()
+    }
+    fn node_losses(&self) -> Vec<NodeLosses> {
+        self.inner().node_losses()
     }
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
         self.inner().counters()

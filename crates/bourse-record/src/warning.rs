@@ -76,6 +76,17 @@ pub enum Warning {
         /// Rounds.
         rounds: u32,
     },
+    /// A node of the database was lost, and sessions went on at others.
+    NodeLost {
+        /// Its name.
+        node: String,
+        /// Time from the round's begin until its loss was seen, in seconds.
+        after_s: f64,
+        /// Longest time without an operation that ended, from then on, in seconds.
+        pause_s: f64,
+        /// Operations of the round whose outcome is unknown.
+        in_doubt: u64,
+    },
     /// Work was still in flight when the drain's longest time was over.
     WorkGivenUp {
         /// The limit, in seconds.
@@ -205,6 +216,15 @@ impl Warning {
         Self::Engine { target: String::new(), text: text.into() }
     }
 
+    /// Whether a node of the database was lost.
+    pub const fn is_node_lost(&self) -> bool {
+        match self {
+            Self::NodeLost { .. } => true,
+            Self::Driver { warning, .. } | Self::Process { warning, .. } => warning.is_node_lost(),
+            _ => false,
+        }
+    }
+
     /// What can be done about it, if anything.
     pub const fn advice(&self) -> Option<&'static str> {
         match self {
@@ -264,6 +284,14 @@ impl fmt::Display for Warning {
             }
             Self::RoundsRepeated { rounds: 1 } => f.write_str("1 round was repeated because others disturbed it"),
             Self::RoundsRepeated { rounds } => write!(f, "{rounds} rounds were repeated because others disturbed them"),
+            Self::NodeLost { node, after_s, pause_s, in_doubt } => {
+                write!(f, "node {node} was lost {after_s:.1} s into the round: nothing ended for {pause_s:.1} s, ")?;
+                match in_doubt {
+                    0 => f.write_str("no outcome is unknown"),
+                    1 => f.write_str("1 outcome is unknown"),
+                    _ => write!(f, "{in_doubt} outcomes are unknown"),
+                }
+            }
             Self::WorkGivenUp { limit_s } => {
                 write!(f, "work was still in flight {limit_s} s after the end, and was given up")
             }
@@ -352,6 +380,11 @@ mod tests {
             "driver 2/3: 3 of 70 operations that were due were dropped: the backlog was full",
         );
         assert_eq!(of_driver.advice(), Some("ask for a lower rate"), "as the warning itself has it");
+        check(
+            &Warning::NodeLost { node: "n2".to_owned(), after_s: 12.04, pause_s: 6.5, in_doubt: 3 },
+            r#"{"code":"node_lost","node":"n2","after_s":12.04,"pause_s":6.5,"in_doubt":3}"#,
+            "node n2 was lost 12.0 s into the round: nothing ended for 6.5 s, 3 outcomes are unknown",
+        );
         check(
             &Warning::NoisyMachine { slowdown: 1.44 },
             r#"{"code":"noisy_machine","slowdown":1.44}"#,

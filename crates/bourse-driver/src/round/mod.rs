@@ -10,6 +10,7 @@
 
 mod calls;
 mod figures;
+mod losses;
 mod pace;
 mod participants;
 mod usage;
@@ -28,6 +29,7 @@ use bourse_record::{
 pub use calls::CallInProgress;
 use calls::Calls;
 use figures::{figures, nothing_ended};
+use losses::Losses;
 use pace::Pace;
 use participants::{Starts, connect_all, guard};
 use serde::{Deserialize, Serialize};
@@ -98,7 +100,7 @@ pub fn run<'w>(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Measured, Fault> {
-    let conflicts_before = engine.conflicts();
+    let (conflicts_before, losses_before) = (engine.conflicts(), engine.node_losses());
     let mut participants = connect_all(engine, workload, interrupt)?;
     let specs = workload.operations();
     let cells = participants.user_specs.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
@@ -121,7 +123,7 @@ pub fn run<'w>(
     let mut left = background.len() + participants.user_specs.len();
     let mut starts = Starts { of: left, started: 0, refused: None };
     let mut recordings = Vec::new();
-    let (mut sampler, throughput, stopping) = thread::scope(|scope| {
+    let (mut sampler, throughput, stopping, losses, begin) = thread::scope(|scope| {
         let control = &control;
         let customers = &customers;
         for Background { name, run } in background {
@@ -169,6 +171,7 @@ pub fn run<'w>(
             left = starts.started;
         }
         let mut throughput = Throughput::new(begin);
+        let mut losses = Losses::new(losses_before, begin);
         let mut pace = Pace::of(plan, headline, begin);
         let mut tick = begin + SECOND;
         while left > 0 {
@@ -179,7 +182,9 @@ pub fn run<'w>(
             }
             marks.pass(engine, control, now);
             if now >= throughput.due() {
-                throughput.row(now, sampler.ended(headline));
+                let ended = sampler.ended(headline);
+                throughput.row(now, ended);
+                losses.pass(now, ended[0], engine.node_losses());
             }
             if now >= tick {
                 let queue = workload.queue_length();
@@ -214,8 +219,10 @@ pub fn run<'w>(
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
-        throughput.row(clock.now(), sampler.ended(headline));
-        (sampler, throughput, pace.map(|pace| pace.stopping))
+        let (now, ended) = (clock.now(), sampler.ended(headline));
+        throughput.row(now, ended);
+        losses.pass(now, ended[0], engine.node_losses());
+        (sampler, throughput, pace.map(|pace| pace.stopping), losses, begin)
     });
     if let Some(refused) = starts.refused {
         return Err(refused);
@@ -246,6 +253,7 @@ pub fn run<'w>(
     round.facts.extend(participants.memory.facts(&held));
     round.warnings.extend(participants.notes.into_iter().map(Warning::of_engine));
     let counted = total.counted();
+    round.warnings.extend(losses.warnings(begin, counted.ledger.in_doubt()));
     round.checks = counted.reconcile(&round.operations);
     void(&mut round, workload.operations(), headline);
     Ok(Measured { round, counted, interrupted, fault: control.fault() })

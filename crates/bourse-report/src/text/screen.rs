@@ -4,7 +4,7 @@ use super::grid::fill;
 use super::page::Page;
 use crate::tables::{self, Tone, by_class};
 use crate::units;
-use crate::view::{CaseView, Kept, Told, notices, rules, verdicts, warnings};
+use crate::view::{CaseView, Kept, Told, lost_nodes, notices, other_warnings, rules, verdicts};
 use bourse_record::{RunFile, WorkloadKind};
 
 /// Lines of a run of one case at 80 columns. Only doubts are left out for it, and those are counted.
@@ -115,14 +115,15 @@ impl Page {
 
     /// What gives reason to doubt the figures, the worst first, in so many lines; at least one is told. Returns how many are not.
     fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], told: &[Told], room: usize) -> usize {
-        let mut doubts: Vec<(Tone, String)> = Vec::new();
+        let worded = |tone, warnings: Vec<String>| warnings.into_iter().map(move |it| (tone, format!("warning: {it}")));
+        let mut doubts: Vec<(Tone, String)> = worded(Tone::Bad, lost_nodes(file)).collect();
         for (view, case) in views.iter().zip(told) {
             let place = if told.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
             let remarks = case.remarks.iter().filter(|it| it.verdict.is_none() && it.tone != Tone::Good);
             doubts.extend(remarks.map(|it| (it.tone, format!("{place}{}", it.text))));
         }
         doubts.sort_by_key(|(tone, _)| *tone != Tone::Bad);
-        doubts.extend(warnings(file).into_iter().map(|warning| (Tone::Doubtful, format!("warning: {warning}"))));
+        doubts.extend(worded(Tone::Doubtful, other_warnings(file)));
         let (mut shown, mut left) = (0, room);
         for (tone, text) in doubts.iter().take(DOUBTS) {
             // With room for the mark of what is cut.

@@ -49,6 +49,18 @@ pub(crate) fn notices(file: &RunFile) -> Vec<&str> {
 
 /// Every warning of a run with its advice, in words; those of rounds with their place before them.
 pub(crate) fn warnings(file: &RunFile) -> Vec<String> {
+    let mut all = lost_nodes(file);
+    all.extend(other_warnings(file));
+    all
+}
+
+/// The warnings of nodes that were lost.
+pub(crate) fn lost_nodes(file: &RunFile) -> Vec<String> {
+    of_rounds(file, Warning::is_node_lost)
+}
+
+/// All but those.
+pub(crate) fn other_warnings(file: &RunFile) -> Vec<String> {
     let mut all: Vec<String> = file.warnings.iter().map(warning).collect();
     for case in &file.cases {
         let (void, disturbed): (Vec<_>, Vec<_>) = case.set_aside.iter().partition(|round| round.void.is_some());
@@ -68,6 +80,12 @@ pub(crate) fn warnings(file: &RunFile) -> Vec<String> {
             all.push(format!("{}: repeated because nothing ended in it: {}", case.label, rounds(&void)));
         }
     }
+    all.extend(of_rounds(file, |warning| !warning.is_node_lost()));
+    all
+}
+
+fn of_rounds(file: &RunFile, which: impl Fn(&Warning) -> bool) -> Vec<String> {
+    let mut all = Vec::new();
     for case in &file.cases {
         for (at, round) in case.rounds.iter().enumerate() {
             let place = match (file.cases.len() > 1, case.rounds.len() > 1) {
@@ -76,7 +94,8 @@ pub(crate) fn warnings(file: &RunFile) -> Vec<String> {
                 (false, true) => format!("round {}: ", at + 1),
                 (true, true) => format!("{}, round {}: ", case.label, at + 1),
             };
-            all.extend(round.warnings.iter().map(|it| format!("{place}{}", warning(it))));
+            let chosen = round.warnings.iter().filter(|it| which(it));
+            all.extend(chosen.map(|it| format!("{place}{}", warning(it))));
         }
     }
     all

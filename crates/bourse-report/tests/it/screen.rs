@@ -104,6 +104,17 @@ fn what_voids_the_figure_comes_first() {
 }
 
 #[test]
+fn a_node_that_was_lost_is_on_the_screen() {
+    let mut file = fixture::normal();
+    let lost = Warning::NodeLost { node: "n2".to_owned(), after_s: 12.0, pause_s: 6.5, in_doubt: 3 };
+    file.warnings = vec![Warning::of_engine("small matter".to_owned()); 9];
+    file.cases[0].rounds[0].warnings = [vec![Warning::NotQuiet; 9], vec![lost]].concat();
+    let words = "node n2 was lost 12.0 s into the round: nothing ended for 6.5 s, 3 outcomes are unknown";
+    assert!(screen(&file, 120, false, PAGE).contains(words), "{}", screen(&file, 120, false, PAGE));
+    assert_eq!(terminal(&file, 120, false).matches(words).count(), 1);
+}
+
+#[test]
 fn every_screen_says_what_it_is_no_result_of() {
     for (name, file) in
         fixture::all().into_iter().filter(|(_, file)| file.cases.iter().any(|it| it.workload.name == "tpce"))
