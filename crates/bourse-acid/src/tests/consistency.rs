@@ -4,14 +4,14 @@ use super::atomicity::plain_case;
 use super::{finished, judged};
 use crate::test_bed::{AcidError, TestBed, World, result_of};
 use bourse_egen::txn::TradeOrder;
-use bourse_engine::{Access, Engine, EngineError, Isolation};
+use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation};
 use bourse_record::SplitMix;
 use bourse_record::acid::{Case, Finding, Step, Test};
 use bourse_tpce::check::conditions::CONDITIONS;
 use bourse_tpce::check::first_trade;
 use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
 use bourse_tpce::check::{Check, Checked};
-use bourse_tpce::transactions::{Output, Request, Status};
+use bourse_tpce::transactions::{FrameError, Output, Request, Status, TxnError};
 use std::time::Instant;
 
 /// Sessions at work at once.
@@ -41,7 +41,8 @@ pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
             if id == "C5" {
                 // Brokers' totals are C1's and C2's.
                 let books = observed.books.iter().filter(|checked| !checked.name.starts_with("brokers'"));
-                cases.push(Case { steps: observed.steps.clone(), ..plain_case("books", books.map(finding).collect()) });
+                let findings = std::iter::once(overtaken(&observed.overtaken)).chain(books.map(finding)).collect();
+                cases.push(Case { steps: observed.steps.clone(), ..plain_case("books", findings) });
                 return Ok(());
             }
             cases.push(plain_case("before the work", observed.before.iter().filter(of_it).map(finding).collect()));
@@ -64,6 +65,7 @@ struct Observed {
     after: Vec<Checked>,
     books: Vec<Checked>,
     told: Acknowledged,
+    overtaken: Vec<String>,
     steps: Vec<Step>,
 }
 
@@ -88,6 +90,23 @@ fn finding(checked: &Checked) -> Finding {
     }
 }
 
+/// Trade-Results that were to change rows which they had read, and did not find them as they were: what another session has
+/// changed since, a serializable transaction would have waited for or been refused for.
+fn overtaken(all: &[String]) -> Finding {
+    Finding {
+        what: "Trade-Results whose rows another session changed between their read and their write (lost update)"
+            .to_owned(),
+        wanted: "none".to_owned(),
+        found: all.first().map_or_else(|| "none".to_owned(), |first| format!("{}, the first: {first}", all.len())),
+        holds: all.is_empty(),
+    }
+}
+
+/// Whether a transaction found other rows when it wrote than when it read: rows that are gone, or that others refer to by now.
+fn is_overtaken(error: &TxnError) -> bool {
+    matches!(error.cause, FrameError::Rows { .. }) || error.kind() == ErrorKind::Constraint
+}
+
 fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<Checked>, EngineError> {
     let first_trade = first_trade(test_bed.part);
     test_bed.with_observer(|db| {
@@ -101,14 +120,23 @@ fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<Checked>, EngineError> {
 fn observe(test_bed: &TestBed<'_>) -> Result<Observed, AcidError> {
     let before = check_all(test_bed)?;
     let snapshot = test_bed.with_observer(|db| Snapshot::take(db))?;
-    let (told, steps) = work(test_bed)?;
+    let Work { told, overtaken, steps } = work(test_bed)?;
     let after = check_all(test_bed)?;
     let books = test_bed.with_observer(|db| snapshot.compare(db, &told))?;
-    Ok(Observed { before, after, books, told, steps })
+    Ok(Observed { before, after, books, told, overtaken, steps })
+}
+
+/// What sessions were told of their work.
+#[derive(Default)]
+struct Work {
+    told: Acknowledged,
+    /// In words, each Trade-Result that failed because a row it had read was another one when it was to be changed.
+    overtaken: Vec<String>,
+    steps: Vec<Step>,
 }
 
 /// Orders and their results on several sessions at once, on few accounts, so that they get in each other's way.
-fn work(test_bed: &TestBed<'_>) -> Result<(Acknowledged, Vec<Step>), AcidError> {
+fn work(test_bed: &TestBed<'_>) -> Result<Work, AcidError> {
     let mut orders: Vec<TradeOrder> = Vec::new();
     for number in 0..8 {
         let (owner, listed) = test_bed.holder()?;
@@ -126,14 +154,14 @@ fn work(test_bed: &TestBed<'_>) -> Result<(Acknowledged, Vec<Step>), AcidError> 
         let threads: Vec<_> = seeds.iter().enumerate().map(one).collect();
         threads.into_iter().map(|thread| thread.join().expect("a panic of ours is one of the whole test")).collect()
     });
-    let mut told = Acknowledged::default();
-    let mut steps = Vec::new();
+    let mut all = Work::default();
     for done in done {
-        let (one, step) = done?;
-        told.add(&one);
-        steps.push(step);
+        let one = done?;
+        all.told.add(&one.told);
+        all.overtaken.extend(one.overtaken);
+        all.steps.extend(one.steps);
     }
-    Ok((told, steps))
+    Ok(all)
 }
 
 /// The work of one session.
@@ -143,10 +171,10 @@ fn work_of_one(
     orders: &[TradeOrder],
     name: String,
     seed: u64,
-) -> Result<(Acknowledged, Step), AcidError> {
+) -> Result<Work, AcidError> {
     let mut session = engine.session()?;
     let mut random = SplitMix::new(seed);
-    let mut told = Acknowledged::default();
+    let (mut told, mut overtaken) = (Acknowledged::default(), Vec::new());
     let mut retries = 0;
     for turn in 0..ORDERS {
         let order = &orders[random.below(orders.len() as u64) as usize];
@@ -162,13 +190,24 @@ fn work_of_one(
         };
         told.committed(&request);
         let result = Request::from(result_of(trade, estimate.market_price));
-        let performed = world.perform(&mut *session, &result, ATTEMPTS)?;
+        let performed = match world.perform(&mut *session, &result, ATTEMPTS) {
+            Err(error) if is_overtaken(&error) => {
+                overtaken.push(format!("trade {trade}: {error}"));
+                continue;
+            }
+            performed => performed?,
+        };
         retries += performed.retries;
         if performed.output.status() == Status::SUCCESS {
             told.committed(&result);
         }
     }
     let did = format!("{ORDERS} Trade-Orders, one in ten rolled back as asked, the others with their Trade-Results");
-    let outcome = format!("{} and {} committed, {retries} retries", told.orders, told.results);
-    Ok((told, Step { session: name, did, outcome, read: Vec::new(), statement: None }))
+    let mut outcome = format!("{} and {} committed, {retries} retries", told.orders, told.results);
+    if !overtaken.is_empty() {
+        outcome
+            .push_str(&format!(", {} Trade-Results failed: another session had changed their rows", overtaken.len()));
+    }
+    let steps = vec![Step { session: name, did, outcome, read: Vec::new(), statement: None }];
+    Ok(Work { told, overtaken, steps })
 }

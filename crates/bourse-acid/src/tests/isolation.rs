@@ -108,15 +108,20 @@ fn same_position(test_bed: &TestBed<'_>, owner: &Owner, listed: &Listed, before:
     ));
     let seen = |result: &TradeResultOutput| result.trade.as_ref().map_or(0, |trade| trade.hs_qty);
     let held = before.shares;
+    let position = format!("{} AND hs_s_symb = '{}'", owner.account, listed.symbol);
+    let now = test_bed.number(&format!("SELECT hs_qty FROM holding_summary WHERE hs_ca_id = {position}"))?;
+    let due = i64::from(held + qty1 + qty2);
+    let what = match now == due || seen(&result1) != seen(&result2) {
+        true => "HS_QTY".to_owned(),
+        false => format!("lost update, both read {}: HS_QTY", seen(&result1)),
+    };
+    scenario.find(Finding::equal(&what, &due, &now));
     let orders = [format!("{held} and {}", held + qty1), format!("{} and {held}", held + qty2)];
     scenario.find(Finding::one_of(
         "shares held as first and second saw them",
         &orders,
         &format!("{} and {}", seen(&result1), seen(&result2)),
     ));
-    let position = format!("{} AND hs_s_symb = '{}'", owner.account, listed.symbol);
-    let now = test_bed.number(&format!("SELECT hs_qty FROM holding_summary WHERE hs_ca_id = {position}"))?;
-    scenario.find(Finding::equal("HS_QTY", &i64::from(held + qty1 + qty2), &now));
     let lots = format!("FROM holding WHERE h_ca_id = {} AND h_s_symb = '{}'", owner.account, listed.symbol);
     let count = test_bed.number(&format!("SELECT count(*) {lots}"))?;
     scenario.find(Finding::equal("lots", &(before.lots + 2), &count));
