@@ -37,6 +37,7 @@ mod find_max;
 mod judge;
 mod keeper;
 mod lost;
+mod model;
 mod processes;
 mod round;
 mod sample;

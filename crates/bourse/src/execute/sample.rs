@@ -257,6 +257,9 @@ impl Side {
         }
         let place = target.split_once('?').map_or(target, |(place, _)| place);
         let location = engines::location(target)?;
+        if matches!(location, Location::Nowhere) {
+            return Ok(Err("the target has no database".to_owned()));
+        }
         if let Some(folder) = location.folder().filter(|_| location.file().is_some()) {
             let made = match WorkFolder::new(".bourse-sample-", &folder) {
                 Ok(made) => made,

@@ -1,6 +1,7 @@
 //! The system under test: an engine in this process, or a server that is called.
 
 use super::coordinated::Driver;
+use super::model::{self, ModelHouse};
 use crate::args::CheckDepth;
 use crate::engines;
 use crate::failure::{Exit, Failure};
@@ -9,8 +10,8 @@ use crate::progress::note;
 use crate::tpce::database::{self, Ready, refuse_foreign};
 use bourse_driver::{Clock, Progress, RealClock};
 use bourse_egen::{Inputs, Part};
-use bourse_engine::Engine;
-use bourse_record::{Check, SharedRound};
+use bourse_engine::{Engine, Location};
+use bourse_record::{Check, SharedRound, Warning};
 use bourse_serve::client::{Wait, Waiting};
 use bourse_serve::{Address, Remote, ServeError, Token};
 use bourse_tpce::check::Depth;
@@ -23,6 +24,8 @@ use std::sync::{Mutex, PoisonError};
 /// System that runs the transactions.
 pub(crate) enum SystemUnderTest {
     InProcess(Box<dyn Engine>),
+    /// The reference model, in the place of an engine that keeps nothing.
+    Model(Box<dyn Engine>),
     Server(Box<Remote>),
     Coordinated(Box<Driver>),
 }
@@ -41,6 +44,7 @@ impl SystemUnderTest {
                 let driver = Driver::new(target, engine, coordinate, share, job)?;
                 Ok(Self::Coordinated(Box::new(driver)))
             }
+            _ if matches!(engine.location(), Location::Nowhere) => Ok(Self::Model(engine)),
             _ => Ok(Self::InProcess(engine)),
         }
     }
@@ -48,7 +52,7 @@ impl SystemUnderTest {
     /// The database's engine.
     pub(crate) fn engine(&self) -> &dyn Engine {
         match self {
-            Self::InProcess(engine) => engine.as_ref(),
+            Self::InProcess(engine) | Self::Model(engine) => engine.as_ref(),
             Self::Server(remote) => remote.as_ref(),
             Self::Coordinated(driver) => driver.engine(),
         }
@@ -57,7 +61,7 @@ impl SystemUnderTest {
     /// The other side of a round that several drivers may share: it says how the round begins, and checks the database.
     fn remote(&self) -> Option<&Remote> {
         match self {
-            Self::InProcess(_) => None,
+            Self::InProcess(_) | Self::Model(_) => None,
             Self::Server(remote) => Some(remote),
             Self::Coordinated(driver) => driver.remote(),
         }
@@ -65,7 +69,7 @@ impl SystemUnderTest {
 
     /// Whether rounds are checked as they end, for all their drivers.
     pub(crate) fn checks_itself(&self) -> bool {
-        !matches!(self, Self::InProcess(_))
+        matches!(self, Self::Server(_) | Self::Coordinated(_))
     }
 
     /// Makes sure that the database is the one that is wanted; in process it is loaded if it has to be.
@@ -79,6 +83,7 @@ impl SystemUnderTest {
     ) -> Result<Ready, Failure> {
         match self {
             Self::InProcess(engine) => prepared(target, engine.as_ref(), job, inputs, interrupted),
+            Self::Model(_) => model::ready(target, &job.database, inputs),
             Self::Coordinated(driver) => driver.ready(target, job, inputs, clock, interrupted),
             Self::Server(remote) => {
                 let fingerprint = served(target, remote, job, inputs)?;
@@ -102,6 +107,13 @@ impl SystemUnderTest {
             Self::InProcess(engine) => {
                 users::run_on(&InProcess::new(engine.as_ref()), inputs, options, clock, interrupted, progress)
             }
+            Self::Model(_) => {
+                let ran = users::run_on(&ModelHouse::new(inputs), inputs, options, clock, interrupted, progress);
+                ran.map(|mut ran| {
+                    ran.round.warnings.push(Warning::of_engine(model::NOTE));
+                    ran
+                })
+            }
             Self::Server(remote) => users::run_on(remote.as_ref(), inputs, options, clock, interrupted, progress),
             Self::Coordinated(driver) => driver.run(inputs, options, clock, interrupted, progress),
         }
@@ -109,6 +121,9 @@ impl SystemUnderTest {
 
     /// Reconciles a round with the database of an engine in this process, before another round follows on it.
     pub(crate) fn reconcile(&self, target: &str, ran: &Ran) -> Result<Vec<Check>, Failure> {
+        if matches!(self, Self::Model(_)) {
+            return Ok(Vec::new());
+        }
         users::reconcile(self.engine(), ran).map_err(|error| database::engine_failure(target, &error))
     }
 
@@ -120,6 +135,9 @@ impl SystemUnderTest {
         clock: &dyn Clock,
         say: &mut dyn FnMut(String),
     ) -> Result<Vec<Check>, Failure> {
+        if matches!(self, Self::Model(_)) {
+            return Ok(Vec::new());
+        }
         users::verify(self.engine(), options.part, None, clock, &mut |check| say(check.name.clone()))
             .map_err(|error| database::engine_failure(target, &error))
     }
@@ -134,6 +152,9 @@ impl SystemUnderTest {
         say: &mut dyn FnMut(String),
     ) -> Result<Vec<Check>, Failure> {
         let Some(remote) = self.remote() else {
+            if matches!(self, Self::Model(_)) {
+                return Ok(Vec::new());
+            }
             return users::verify(self.engine(), options.part, Some(ran), clock, &mut |check| say(check.name.clone()))
                 .map_err(|error| database::engine_failure(target, &error));
         };

@@ -1,0 +1,115 @@
+//! The brokerage workload without a database: the reference model in memory answers, so that what is measured is the driver
+//! and the model.
+
+use crate::args::{self, Database};
+use crate::failure::Failure;
+use crate::tpce::database::{Ready, engine_failure};
+use crate::tpce::whole;
+use bourse_driver::{Clock, OperationCx};
+use bourse_egen::Inputs;
+use bourse_egen::txn::TradeCleanup;
+use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
+use bourse_model::Model;
+use bourse_schema::{Balance, TableRow as _, TradeId, tables};
+use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
+use bourse_tpce::load::{Constraints, Fingerprint};
+use bourse_tpce::sut::{Answer, Connector, OpenError, Opened, Sut, Terms};
+use bourse_tpce::transactions::{Output, Request, SendToMarket, TxnError};
+use bourse_tpce::verify::Subject as _;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What every report says of its figures.
+pub(super) const NOTE: &str = "no database: one reference model in memory answers all users, one at a time";
+
+/// The database that is wanted; none is made.
+pub(super) fn ready(target: &str, wanted: &Database, inputs: &Inputs) -> Result<Ready, Failure> {
+    let constraints = match wanted.constraints {
+        args::Constraints::Full => Constraints::Full,
+        args::Constraints::Keys => Constraints::KeysOnly,
+    };
+    let fingerprint = Fingerprint::of(&NullEngine, inputs, whole(wanted)?, constraints);
+    let fingerprint = fingerprint.map_err(|error| engine_failure(target, &error))?;
+    Ok(Ready { fingerprint, history: NOTE.to_owned(), checks: Vec::new() })
+}
+
+/// A system under test of one round: the model begins each with the initial database.
+pub(super) struct ModelHouse<'i> {
+    inputs: &'i Inputs,
+    model: Mutex<Option<Arc<Mutex<Model>>>>,
+}
+
+impl<'i> ModelHouse<'i> {
+    pub(super) fn new(inputs: &'i Inputs) -> Self {
+        Self { inputs, model: Mutex::new(None) }
+    }
+
+    fn model(&self) -> Result<Arc<Mutex<Model>>, EngineError> {
+        let model = self.model.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        model.ok_or_else(|| EngineError::new(ErrorKind::Other, "no round is open"))
+    }
+}
+
+impl Sut for ModelHouse<'_> {
+    fn engine(&self) -> &dyn Engine {
+        &NullEngine
+    }
+
+    fn open(&self, terms: &Terms, clock: &dyn Clock, _: &AtomicBool) -> Result<Opened, OpenError> {
+        let mut model = Model::new(self.inputs, terms.part);
+        let database = bourse_egen::driver::Database::of(
+            terms.part.total_customers(),
+            terms.part.scale_factor(),
+            terms.part.days(),
+        );
+        let cleanup = TradeCleanup { start_trade_id: database.first_free_trade() };
+        let begin = clock.now();
+        let cleaned = match model.perform(&Request::TradeCleanup(cleanup), clock.timestamp()).outcome {
+            Ok(Output::TradeCleanup(cleaned)) => cleaned,
+            _ => unreachable!("asked for Trade-Cleanup, which the model cannot refuse"),
+        };
+        let cleanup_ns = clock.now() - begin;
+        *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Mutex::new(model)));
+        // There is no database that could be compared with what stood in it before.
+        let (last_trade, cash, commissions) = (TradeId(0), Balance::from_units(0), Balance::from_units(0));
+        let before =
+            Snapshot { last_trade, cash, broker_trades: 0, commissions, volume: 0, placed: Acknowledged::default() };
+        Ok(Opened { cleaned, cleanup_ns, before })
+    }
+
+    fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {
+        Ok(Box::new(ModelConnector(self.model()?)))
+    }
+
+    fn pending_orders(&self) -> Result<u64, EngineError> {
+        let mut pending = 0;
+        let model = self.model()?;
+        let mut model = model.lock().unwrap_or_else(PoisonError::into_inner);
+        model.each_row(tables::TradeRequest::table(), &mut |_| pending += 1)?;
+        Ok(pending)
+    }
+}
+
+struct ModelConnector(Arc<Mutex<Model>>);
+
+impl Connector for ModelConnector {
+    fn perform(
+        &mut self,
+        cx: &mut OperationCx<'_>,
+        request: &Request,
+        market: &dyn SendToMarket,
+    ) -> Result<Answer, TxnError> {
+        let now = cx.backoff.clock().timestamp();
+        let performed = self.0.lock().unwrap_or_else(PoisonError::into_inner).perform(request, now);
+        performed.sent.iter().for_each(|order| market.send(order));
+        let output = performed.outcome.map_err(|why| TxnError {
+            transaction: request.transaction(),
+            frame: None,
+            attempts: 1,
+            cause: EngineError::new(ErrorKind::Other, why).into(),
+        })?;
+        // What others are judged by is not judged.
+        let excused = output.status().is_error();
+        Ok(Answer { output, excused, server: None })
+    }
+}
