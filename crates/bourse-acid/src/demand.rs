@@ -3,6 +3,7 @@
 //!
 //! | class | the process is killed | the power fails |
 //! |---|---|---|
+//! | not known | nothing is promised: it is held to the specification, every acknowledged commit | likewise |
 //! | `volatile` | nothing | nothing |
 //! | `process` | every acknowledged commit; where the last second's are in the engine's memory, a whole database | it promises nothing, and is held to the specification: every acknowledged commit |
 //! | `consistent` | every acknowledged commit; where the last second's are in the engine's memory, a whole database | a whole database; the last commits may be lost |
@@ -29,17 +30,17 @@ pub const fn promised(class: Durability, may_lose: Option<MayLose>, crash: Crash
         {
             Guarantee::Whole
         }
-        (Durability::Volatile, _) | (Durability::Process, Crash::Power) => Guarantee::Nothing,
+        (Durability::Unknown | Durability::Volatile, _) | (Durability::Process, Crash::Power) => Guarantee::Nothing,
         (Durability::Consistent, Crash::Power) => Guarantee::Whole,
         _ => Guarantee::Everything,
     }
 }
 
-/// What is demanded of a class: what it promises, or where a database on a disk promises nothing, what the specification
+/// What is demanded of a class: what it promises, or where a database on a disk promises nothing or it is not known, what the specification
 /// wants of every database.
 pub const fn demanded(class: Durability, may_lose: Option<MayLose>, crash: Crash) -> Guarantee {
     match (class, promised(class, may_lose, crash)) {
-        (Durability::Process, Guarantee::Nothing) => Guarantee::Everything,
+        (Durability::Unknown | Durability::Process, Guarantee::Nothing) => Guarantee::Everything,
         (_, promise) => promise,
     }
 }
@@ -50,8 +51,9 @@ mod tests {
 
     #[test]
     fn no_class_promises_more_than_it_is_held_to() {
-        use Durability::{Consistent, Durable, Process, Volatile};
+        use Durability::{Consistent, Durable, Process, Unknown, Volatile};
         for (class, killed, powerless) in [
+            (Unknown, Guarantee::Everything, Guarantee::Everything),
             (Volatile, Guarantee::Nothing, Guarantee::Nothing),
             (Process, Guarantee::Everything, Guarantee::Everything),
             (Consistent, Guarantee::Everything, Guarantee::Whole),

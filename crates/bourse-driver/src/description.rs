@@ -4,6 +4,7 @@ use bourse_record::{Durability, Engine, MayLose, MemoryStore, NameValue, WriterW
 /// The durability class as documents have it.
 pub const fn durability(class: bourse_engine::Durability) -> Durability {
     match class {
+        bourse_engine::Durability::Unknown => Durability::Unknown,
         bourse_engine::Durability::Volatile => Durability::Volatile,
         bourse_engine::Durability::Process => Durability::Process,
         bourse_engine::Durability::Consistent => Durability::Consistent,

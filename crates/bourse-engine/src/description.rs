@@ -5,6 +5,8 @@ use std::fmt;
 /// What a commit that was acknowledged survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
+    /// Not known: nothing that can be read says it.
+    Unknown,
     /// Nothing survives the process.
     Volatile,
     /// A crash of the process.
@@ -19,6 +21,7 @@ impl Durability {
     /// The word that stands in every table.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Unknown => "not known",
             Self::Volatile => "volatile",
             Self::Process => "process",
             Self::Consistent => "consistent",

@@ -235,6 +235,8 @@ impl MayLose {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
+    /// Not known: nothing that can be read says it.
+    Unknown,
     /// Nothing survives the process.
     Volatile,
     /// A crash of the process.
@@ -246,9 +248,10 @@ pub enum Durability {
 }
 
 impl Durability {
-    /// The word for tables, as it stands in documents too.
+    /// The word for tables.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Unknown => "not known",
             Self::Volatile => "volatile",
             Self::Process => "process",
             Self::Consistent => "consistent",

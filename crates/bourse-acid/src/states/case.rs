@@ -124,7 +124,7 @@ impl Case {
     /// What a power loss must leave.
     pub(super) fn promise(&self) -> Promise {
         match self.class().0 {
-            Durability::Volatile | Durability::Process => Promise::Nothing,
+            Durability::Unknown | Durability::Volatile | Durability::Process => Promise::Nothing,
             Durability::Consistent => Promise::Whole,
             Durability::Durable => Promise::Everything,
         }

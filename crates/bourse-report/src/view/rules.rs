@@ -297,7 +297,8 @@ fn durability(view: &CaseView<'_>) -> (Kept, String) {
     let class = engine.durability;
     let why = units::printable(&engine.durability_reason);
     let found = if why.is_empty() { class.to_string() } else { format!("{class}: {why}") };
-    (yes_or_no(class == Durability::Durable), found)
+    let kept = if class == Durability::Unknown { unknown().0 } else { yes_or_no(class == Durability::Durable) };
+    (kept, found)
 }
 
 /// Growth as measured, for as long as the specification wants room, against the room there was.

@@ -152,8 +152,8 @@ pub struct Engine {
     pub checks: bool,
 }
 
-const DURABILITIES: [Durability; 4] =
-    [Durability::Volatile, Durability::Process, Durability::Consistent, Durability::Durable];
+const DURABILITIES: [Durability; 5] =
+    [Durability::Volatile, Durability::Process, Durability::Consistent, Durability::Durable, Durability::Unknown];
 
 const WRITER_WAITS: [WriterWait; 5] = [
     WriterWait::BourseQueue,
@@ -209,7 +209,7 @@ impl Engine {
             version: self.version.clone(),
             target,
             // A class that this program does not know promises nothing.
-            durability: DURABILITIES.get(usize::from(self.durability)).copied().unwrap_or(Durability::Volatile),
+            durability: DURABILITIES.get(usize::from(self.durability)).copied().unwrap_or(Durability::Unknown),
             may_lose: usize::from(self.may_lose).checked_sub(1).and_then(|at| MayLose::ALL.get(at).copied()),
             durability_reason: self.durability_reason.clone(),
             writer_wait: self.writer_wait.and_then(|rank| WRITER_WAITS.get(usize::from(rank)).copied()),
