@@ -2,13 +2,15 @@
 
 use bourse_engine::{Description, Setting};
 
-/// A product that speaks the protocol of an engine, and what of that engine it does not have, by its documents.
+/// A product that speaks the protocol of an engine, and what of that engine it does not have.
 #[derive(Debug)]
 pub struct Product<F: 'static> {
     /// Its name.
     pub name: &'static str,
     /// What its version has that no other's has.
     pub mark: &'static str,
+    /// Whether Bourse was run on it; where not, how it differs is known from its documents alone.
+    pub was_run: bool,
     /// How it differs.
     pub facts: F,
 }
@@ -22,6 +24,9 @@ impl<F> Product<F> {
     /// Says in a description what was run on.
     pub fn describe(&self, description: &mut Description) {
         description.settings.push(Setting { name: "product".to_owned(), value: self.name.to_owned() });
+        if self.was_run {
+            return;
+        }
         description.warnings.push(format!(
             "the server is {}: what it refuses, and which of its errors are tried again, is known from its documents and was never \
              run by the authors of Bourse",

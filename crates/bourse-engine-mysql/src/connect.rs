@@ -10,7 +10,7 @@ use bourse_client::passwords::{Environment, Secret, first_line, of_my_cnf};
 #[cfg(feature = "tls")]
 use bourse_client::tls::SslMode;
 use bourse_client::{Limits, Product, Reach};
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{Dialect, EngineError, ErrorKind};
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
 #[cfg(feature = "tls")]
@@ -23,9 +23,6 @@ const CONNECT_SECONDS: u64 = 10;
 
 /// The server does not know a variable.
 const UNKNOWN_VARIABLE: u16 = 1193;
-
-/// The SQL that statements are written in: texts of standard SQL, and no value that is quietly made to fit.
-const SQL_MODE: &str = "STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,ANSI_QUOTES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION";
 
 /// Where a server is, and who we are there.
 #[derive(Debug, Clone)]
@@ -64,9 +61,10 @@ impl Connector {
             Storage::Memory => ", SESSION default_storage_engine = MEMORY, SESSION max_heap_table_size = 68719476736",
         };
         let settings = format!(
-            "SET SESSION sql_mode = '{SQL_MODE}', SESSION innodb_lock_wait_timeout = {lock_seconds},
+            "SET SESSION sql_mode = '{}', SESSION innodb_lock_wait_timeout = {lock_seconds},
                 SESSION lock_wait_timeout = {lock_seconds}, SESSION foreign_key_checks = {},
                 SESSION autocommit = 1{storage}{}",
+            OWN.sql_mode,
             u8::from(self.options.foreign_keys),
             self.settings
         );
@@ -96,6 +94,10 @@ impl Connector {
         )) {
             Err(mysql::Error::MySqlError(e)) if e.code == UNKNOWN_VARIABLE => {}
             other => other.map_err(|e| error(&e))?,
+        }
+        let sql_mode = facts(&mut connection).sql_mode;
+        if sql_mode != OWN.sql_mode {
+            connection.query_drop(format!("SET SESSION sql_mode = '{sql_mode}'")).map_err(|e| error(&e))?;
         }
         Ok(connection)
     }
@@ -166,6 +168,33 @@ pub(crate) fn facts(connection: &mut Conn) -> &'static Facts {
     Product::of(PRODUCTS, &version(connection)).map_or(&OWN, |product| &product.facts)
 }
 
+/// A server's differences, and its SQL as it is set up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    pub(crate) facts: &'static Facts,
+    pub(crate) dialect: &'static Dialect,
+    /// Whether it enforces checks.
+    pub(crate) checks: bool,
+}
+
+impl Known {
+    /// A server that is as its product is by itself.
+    pub(crate) fn of(facts: &'static Facts, foreign_keys: bool) -> Self {
+        Self { facts, dialect: (facts.dialect)(foreign_keys, true), checks: true }
+    }
+
+    /// Asks the server of a connection.
+    pub(crate) fn ask(connection: &mut Conn, options: &Options) -> Self {
+        let facts = facts(connection);
+        // A version without the variable ignores checks too.
+        let is_on = |variable: &str| {
+            connection.query_first::<i64, _>(format!("SELECT @@global.{variable}")).is_ok_and(|it| it == Some(1))
+        };
+        let checks = facts.checks.is_none_or(is_on);
+        Self { facts, dialect: (facts.dialect)(options.foreign_keys, checks), checks }
+    }
+}
+
 impl Reach for Connector {
     type Session = MysqlSession;
 
@@ -174,8 +203,8 @@ impl Reach for Connector {
         if self.options.procedures {
             routines::refuse_without(&mut connection)?;
         }
-        let facts = facts(&mut connection);
-        Ok(MysqlSession::new(connection, self.options.procedures).with_facts(facts))
+        let known = Known::ask(&mut connection, &self.options);
+        Ok(MysqlSession::new(connection, self.options.procedures).of(known))
     }
 }
 

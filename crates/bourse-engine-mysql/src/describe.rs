@@ -1,8 +1,11 @@
 //! What was run on, read back from the server, and what its settings promise.
 
+use crate::connect::{Known, version};
 use crate::error::error;
 use crate::options::Flavour;
+use crate::products::PRODUCTS;
 use crate::target::{Place, Target};
+use bourse_client::Product;
 use bourse_engine::{
     Description, Durability, EngineError, MayLose, Setting, WriterWait, lost_with_machine, memory_file_system,
 };
@@ -77,8 +80,13 @@ pub fn describe(target: &Target, connection: &mut Conn) -> Result<Description, E
         let setting = |name: &&str| Some(Setting { name: (*name).to_owned(), value: all.get(*name)?.clone() });
         names.iter().filter_map(setting).collect()
     };
-    let version = get("version").to_owned();
-    let flavour = if version.contains("MariaDB") { Flavour::Mariadb } else { Flavour::Mysql };
+    let version = version(connection);
+    let product = Product::of(PRODUCTS, &version);
+    let flavour = match product {
+        Some(_) if matches!(target.flavour, Flavour::Tidb | Flavour::Vitess) => target.flavour,
+        _ if version.contains("MariaDB") => Flavour::Mariadb,
+        _ => Flavour::Mysql,
+    };
     let data = is_here(target, get("hostname")).then(|| Path::new(get("datadir")));
     let facts = Facts {
         memory_file_system: data.and_then(memory_file_system),
@@ -88,12 +96,17 @@ pub fn describe(target: &Target, connection: &mut Conn) -> Result<Description, E
         doublewrite: get("innodb_doublewrite"),
         log_bin: get("log_bin"),
         sync_binlog: get("sync_binlog"),
+        product: product.filter(|product| !product.facts.durability).map(|product| product.name),
     };
     let (durability, durability_reason) = durability(&facts);
     let build = listed(&BUILD).into_iter().map(|setting| format!("{}={}", setting.name, setting.value));
-    let warnings = warnings(target, flavour, &facts, &all);
+    let mut warnings = warnings(target, flavour, &facts, &all);
+    let known = Known::ask(connection, &target.options);
+    if let (false, Some(variable), Some(product)) = (known.checks, known.facts.checks, product) {
+        warnings.push(format!("{} ignores checks unless {variable} is ON: none are declared", product.name));
+    }
     Ok(Description {
-        engine: flavour.name().to_owned(),
+        engine: product.map_or_else(|| flavour.name().to_owned(), |product| product.name.to_lowercase()),
         version,
         target: target.text.clone(),
         durability,
@@ -129,13 +142,21 @@ struct Facts<'a> {
     doublewrite: &'a str,
     log_bin: &'a str,
     sync_binlog: &'a str,
+    /// The product for which these settings of MySQL mean nothing.
+    product: Option<&'static str>,
 }
 
 /// What an acknowledged commit survives, and why.
 fn durability(facts: &Facts<'_>) -> (Durability, String) {
-    use Durability::{Consistent, Durable, Process, Volatile};
+    use Durability::{Consistent, Durable, Process, Unknown, Volatile};
     if let Some(name) = facts.memory_file_system {
         return (Volatile, format!("the data directory is on {name}, which is memory"));
+    }
+    if let Some(product) = facts.product {
+        return (
+            Unknown,
+            format!("{product}: its storage is not this server's, and no setting of it can be read here"),
+        );
     }
     if facts.storage.eq_ignore_ascii_case("memory") {
         return (Volatile, "default_storage_engine=MEMORY: tables are in the server's memory alone".to_owned());
@@ -234,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_class_follows_from_the_settings() {
-        use Durability::{Consistent, Durable, Process, Volatile};
+        use Durability::{Consistent, Durable, Process, Unknown, Volatile};
         let disk = Facts {
             memory_file_system: None,
             storage: "InnoDB",
@@ -243,6 +264,7 @@ mod tests {
             doublewrite: "ON",
             log_bin: "OFF",
             sync_binlog: "0",
+            product: None,
         };
         for (facts, expected) in [
             (disk, Durable),
@@ -254,6 +276,7 @@ mod tests {
             (Facts { doublewrite: "OFF", ..disk }, Process),
             (Facts { flush_method: "nosync", ..disk }, Process),
             (Facts { memory_file_system: Some("tmpfs"), ..disk }, Volatile),
+            (Facts { product: Some("TiDB"), ..disk }, Unknown),
         ] {
             assert_eq!(durability(&facts).0, expected, "{facts:?}");
         }
@@ -266,6 +289,7 @@ mod tests {
             (Facts { doublewrite: "OFF", ..disk }, None),
             (Facts { doublewrite: "OFF", ..late }, Some(MayLose::LastSecondInMemory)),
             (Facts { storage: "MEMORY", ..late }, None),
+            (Facts { product: Some("TiDB"), ..late }, None),
         ] {
             assert_eq!(may_lose(durability(&facts).0, &facts), expected, "{facts:?}");
         }

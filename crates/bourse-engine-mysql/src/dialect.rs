@@ -2,8 +2,36 @@
 
 use bourse_schema::{Catalog, ColumnType, Dialect};
 
+/// The standard's information schema, with MySQL's statistics, and what is said of checks.
+macro_rules! catalog {
+    ($checks:literal) => {
+        concat!(
+            "SELECT 'column', table_name, column_name,
+                    concat(data_type, CASE is_nullable WHEN 'YES' THEN ' NULL' ELSE ' NOT NULL' END)
+               FROM information_schema.columns
+              WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_'
+             UNION ALL
+             SELECT 'index', table_name, index_name,
+                    concat(CASE non_unique WHEN 0 THEN 'unique ' ELSE '' END,
+                           group_concat(column_name ORDER BY seq_in_index SEPARATOR ', '))
+               FROM information_schema.statistics
+              WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_'
+              GROUP BY table_name, index_name, non_unique
+             UNION ALL
+             SELECT 'foreign key', table_name, group_concat(column_name ORDER BY ordinal_position SEPARATOR ', '),
+                    referenced_table_name
+               FROM information_schema.key_column_usage
+              WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND referenced_table_name IS NOT NULL
+              GROUP BY table_name, constraint_name, referenced_table_name",
+            $checks
+        )
+    };
+}
+
 /// MySQL and MariaDB: InnoDB clusters by the primary key by itself.
-pub static DIALECT: Dialect = Dialect {
+pub static DIALECT: Dialect = MYSQL;
+
+const MYSQL: Dialect = Dialect {
     name: "mysql",
     physical: |domain| match domain {
         ColumnType::Integer => "INT".to_owned(),
@@ -20,32 +48,56 @@ pub static DIALECT: Dialect = Dialect {
         ("two_days", "+ INTERVAL 2 DAY"),
         ("five_seconds", "+ INTERVAL 5 SECOND"),
     ],
-    catalog: CATALOG,
+    catalog: Catalog::Parts(catalog!(
+        " UNION ALL
+         SELECT 'checks', table_name, 'checks', concat(count(*), '')
+           FROM information_schema.table_constraints
+          WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND constraint_type = 'CHECK'
+          GROUP BY table_name"
+    )),
     ..Dialect::STANDARD
 };
 
-/// The standard's information schema, with MySQL's statistics.
-const CATALOG: Catalog = Catalog::Parts(
-    "SELECT 'column', table_name, column_name,
-            concat(data_type, CASE is_nullable WHEN 'YES' THEN ' NULL' ELSE ' NOT NULL' END)
-       FROM information_schema.columns
-      WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_'
-     UNION ALL
-     SELECT 'index', table_name, index_name,
-            concat(CASE non_unique WHEN 0 THEN 'unique ' ELSE '' END,
-                   group_concat(column_name ORDER BY seq_in_index SEPARATOR ', '))
-       FROM information_schema.statistics
-      WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_'
-      GROUP BY table_name, index_name, non_unique
-     UNION ALL
-     SELECT 'foreign key', table_name, group_concat(column_name ORDER BY ordinal_position SEPARATOR ', '),
-            referenced_table_name
-       FROM information_schema.key_column_usage
-      WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND referenced_table_name IS NOT NULL
-      GROUP BY table_name, constraint_name, referenced_table_name
-     UNION ALL
-     SELECT 'checks', table_name, 'checks', concat(count(*), '')
-       FROM information_schema.table_constraints
-      WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND constraint_type = 'CHECK'
-      GROUP BY table_name",
-);
+/// Whose foreign keys are declared in any case: sessions say whether they are enforced.
+pub(crate) fn of_mysql(_: bool, _: bool) -> &'static Dialect {
+    &DIALECT
+}
+
+/// Vitess hands on what is declared to MySQL.
+pub(crate) fn of_vitess(foreign_keys: bool, _: bool) -> &'static Dialect {
+    static KEYLESS: Dialect = keyless(MYSQL);
+    if foreign_keys { &DIALECT } else { &KEYLESS }
+}
+
+/// TiDB lists its checks in a table of its own, and ignores them unless a variable is on.
+pub(crate) fn of_tidb(foreign_keys: bool, checks: bool) -> &'static Dialect {
+    static CHECKED: Dialect = TIDB;
+    static KEYLESS: Dialect = keyless(TIDB);
+    static UNCHECKED: Dialect = unchecked(MYSQL);
+    static NEITHER: Dialect = keyless(unchecked(MYSQL));
+    match (foreign_keys, checks) {
+        (true, true) => &CHECKED,
+        (false, true) => &KEYLESS,
+        (true, false) => &UNCHECKED,
+        (false, false) => &NEITHER,
+    }
+}
+
+const TIDB: Dialect = Dialect {
+    catalog: Catalog::Parts(catalog!(
+        " UNION ALL
+         SELECT 'checks', table_name, 'checks', concat(count(*), '')
+           FROM information_schema.tidb_check_constraints
+          WHERE constraint_schema = database() AND left(table_name, 7) <> 'bourse_'
+          GROUP BY table_name"
+    )),
+    ..MYSQL
+};
+
+const fn unchecked(dialect: Dialect) -> Dialect {
+    Dialect { checks: false, catalog: Catalog::Parts(catalog!("")), ..dialect }
+}
+
+const fn keyless(dialect: Dialect) -> Dialect {
+    Dialect { foreign_keys: false, ..dialect }
+}

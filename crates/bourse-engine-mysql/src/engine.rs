@@ -1,13 +1,13 @@
 //! The engine: a target, the server behind it, its sizes.
 
-use crate::connect::{Connector, connectors, facts, limits, tls, version};
+use crate::connect::{Connector, Known, connectors, facts, limits, tls, version};
 use crate::copy::StoppedCopy;
 use crate::describe;
-use crate::dialect::DIALECT;
 use crate::hold;
 use crate::loader::DatabaseLoader;
+use crate::options::Flavour;
 use crate::ownership;
-use crate::products::{OWN, PRODUCTS};
+use crate::products::{PRODUCTS, of_flavour};
 use crate::server::{self, DATABASE, Launch};
 use crate::status::{Status, counters, told_process};
 use crate::target::{Place, Target};
@@ -17,13 +17,13 @@ use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
-    Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SideDatabase, Snapshot,
-    SqlCapabilities, SqlEngine,
+    Interface, IoCounts, Isolation, Loader, Location, NodeLosses, OwnedServer, RecordCapabilities, ServerProcess,
+    Session, SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{PrivateServer, ServerSlot, parent, processes};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A MariaDB or MySQL database under test.
 pub struct MysqlEngine {
@@ -34,6 +34,8 @@ pub struct MysqlEngine {
     running: Mutex<Option<Arc<Nodes<Connector>>>>,
     /// What it is started with beside what the target says.
     launch: Mutex<Launch>,
+    /// How the servers differ from MySQL, once one of those that run already was reached.
+    known: OnceLock<Known>,
     /// A connection for sizes, so that asking for them each second opens none.
     watcher: Arc<Mutex<Option<Watcher>>>,
     announced: Announced,
@@ -91,6 +93,7 @@ impl MysqlEngine {
             server: Arc::default(),
             running: Mutex::default(),
             launch: Mutex::default(),
+            known: OnceLock::new(),
             watcher: Arc::default(),
             announced: Announced::default(),
         }
@@ -134,8 +137,9 @@ impl MysqlEngine {
         let places: Vec<&Place> = std::iter::once(place).chain(others).collect();
         let connectors = connectors(options, &places, "", environment())?;
         let nodes = Nodes::new(connectors, database.clone(), options.spread, KINDS);
-        let (_, strictest) = nodes.reach(0, |connector| Ok(facts(&mut connector.connect(None)?).strictest))?;
-        Ok(Some(running.insert(Arc::new(nodes.with_strictest(strictest))).clone()))
+        let (_, known) = nodes.reach(0, |connector| Ok(Known::ask(&mut connector.connect(None)?, options)))?;
+        let known = self.known.get_or_init(|| known);
+        Ok(Some(running.insert(Arc::new(nodes.with_strictest(known.facts.strictest))).clone()))
     }
 
     /// What `connect` gets of the server; starts it if it is ours and does not run yet. Where there is nothing because a
@@ -150,6 +154,13 @@ impl MysqlEngine {
             }
             (None, Place::Running { .. }) => Err(EngineError::unsupported("the server's address is not known")),
         }
+    }
+
+    /// How its server differs from MySQL: as far as is known, without reaching it.
+    fn known(&self) -> Known {
+        // A private server is set up to enforce checks.
+        let own = || Known::of(of_flavour(self.target.flavour), self.target.options.foreign_keys);
+        self.known.get().copied().unwrap_or_else(own)
     }
 
     fn has_several(&self) -> bool {
@@ -237,6 +248,20 @@ pub fn check_each(nodes: &Nodes<Connector>, wanted: usize) -> Result<(), EngineE
     Ok(())
 }
 
+/// What a server's process has used, with the servers that it has started.
+fn server_use(process: u32) -> Option<ServerProcess> {
+    let mut all = processes::process_use(process, false)?.process;
+    for child in processes::children(process) {
+        let Some(used) = processes::process_use(child, false) else { continue };
+        all.cpu_user_ns += used.process.cpu_user_ns;
+        all.cpu_system_ns += used.process.cpu_system_ns;
+        all.read_bytes += used.process.read_bytes;
+        all.written_bytes += used.process.written_bytes;
+        all.resident_bytes += used.process.resident_bytes;
+    }
+    Some(all)
+}
+
 /// What the server finds damaged in the database that a connection uses, in its words.
 ///
 /// # Errors
@@ -273,8 +298,8 @@ impl Engine for MysqlEngine {
 
     /// What a product refuses is known once its server was reached.
     fn capabilities(&self) -> Capabilities {
-        let strictest = locked(&self.running).as_ref().map_or(OWN.strictest, |nodes| nodes.strictest());
-        let isolation: &[Isolation] = match strictest {
+        let known = self.known();
+        let isolation: &[Isolation] = match known.facts.strictest {
             Isolation::Serializable => &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
             Isolation::ReadCommitted | Isolation::RepeatableRead => {
                 &[Isolation::ReadCommitted, Isolation::RepeatableRead]
@@ -284,7 +309,7 @@ impl Engine for MysqlEngine {
             sql: Some(SqlCapabilities {
                 isolation,
                 foreign_keys: self.target.options.foreign_keys,
-                checks: true,
+                checks: known.checks,
                 row_conflicts: true,
             }),
             concurrent_writers: true,
@@ -393,13 +418,12 @@ impl Engine for MysqlEngine {
             footprint = Footprint::default();
         }
         let private = self.server.look(|server| (server.folder().data(), server.process_id()));
-        match private {
-            Some((data, process)) => {
-                (footprint.data_bytes, footprint.log_bytes) = describe::sizes(&data, self.database());
-                let process = told_process(&data).unwrap_or(process);
-                footprint.server = processes::process_use(process, false).map(|used| used.process);
-                footprint.memory_bytes = footprint.server.map_or(footprint.memory_bytes, |it| it.resident_bytes);
-            }
+        if let Some((data, process)) = &private {
+            footprint.server = server_use(told_process(data).unwrap_or(*process));
+            footprint.memory_bytes = footprint.server.map_or(footprint.memory_bytes, |it| it.resident_bytes);
+        }
+        match private.filter(|_| matches!(self.target.flavour, Flavour::Mariadb | Flavour::Mysql)) {
+            Some((data, _)) => (footprint.data_bytes, footprint.log_bytes) = describe::sizes(&data, self.database()),
             None => {
                 let database = self.database();
                 footprint.data_bytes =
@@ -412,6 +436,13 @@ impl Engine for MysqlEngine {
     fn conflicts(&self) -> Vec<Conflicts> {
         match self.running() {
             Ok(Some(nodes)) if self.has_several() => nodes.conflicts(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn node_losses(&self) -> Vec<NodeLosses> {
+        match self.running() {
+            Ok(Some(nodes)) if self.has_several() => nodes.losses(),
             _ => Vec::new(),
         }
     }
@@ -438,8 +469,10 @@ impl Engine for MysqlEngine {
 }
 
 impl SqlEngine for MysqlEngine {
+    /// One that cannot be reached now says so when a session is asked for.
     fn dialect(&self) -> &'static Dialect {
-        &DIALECT
+        let _ = self.running();
+        self.known().dialect
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {

@@ -1,4 +1,4 @@
-//! What a program is told of MariaDB and MySQL: private servers, and servers that run already.
+//! What a program is told of MariaDB, MySQL and what speaks their protocol: private servers, and servers that run already.
 
 use crate::{Flavour, GRAMMAR, Options, Target, installed, open, sweep_target};
 use bourse_engine::{EngineKind, Faults};
@@ -25,6 +25,26 @@ pub static KINDS: &[EngineKind] = &[
         available: |target| available(Flavour::Mysql, target),
         options: || GRAMMAR.help("mysql+private", &Options::DEFAULT),
         faults: Faults::BY_PRELOAD,
+        ..RUNNING
+    },
+    EngineKind {
+        scheme: "tidb+private",
+        summary: "TiDB on its built-in storage, a private server, started for the run and removed after it",
+        example: "tidb+private:, tidb+private:?server=PATH",
+        starts_s: Some(4),
+        version: || version(Flavour::Tidb),
+        available: |target| available(Flavour::Tidb, target),
+        options: || GRAMMAR.help("tidb+private", &Options::DEFAULT),
+        ..RUNNING
+    },
+    EngineKind {
+        scheme: "vitess+private",
+        summary: "Vitess in one process with a MySQL server, private, started for the run and removed after it",
+        example: "vitess+private:, vitess+private:?server=PATH",
+        starts_s: Some(8),
+        version: || version(Flavour::Vitess),
+        available: |target| available(Flavour::Vitess, target),
+        options: || GRAMMAR.help("vitess+private", &Options::DEFAULT),
         ..RUNNING
     },
     EngineKind {

@@ -1,10 +1,11 @@
 //! Loading: a database beside the one that is seen, whose tables take the others' places when it is whole. Where the account has
-//! rights on the one database alone, it is loaded in its place.
+//! rights on the one database alone, or the product moves no tables, it is loaded in its place.
 
-use crate::connect::Connector;
+use crate::connect::{Connector, facts};
 use crate::error::error;
 use crate::local::LocalRows;
 use crate::ownership;
+use crate::products::Facts;
 use crate::session::through;
 use crate::value::write_literal;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
@@ -19,6 +20,7 @@ const INSERT_BYTES: usize = 1 << 20;
 pub struct DatabaseLoader {
     connection: Conn,
     database: String,
+    facts: &'static Facts,
     /// Where it is loaded.
     loading: String,
     /// Where the tables go that were there before.
@@ -43,20 +45,21 @@ impl DatabaseLoader {
         take_lock(&mut connection, database)?;
         // From here on the lock is given back by whatever ends the loader; there is nothing else to undo yet.
         let [loading, old] = side_databases(database);
-        let mut this = Self { connection, database: database.to_owned(), loading, old, local: None, is_done: true };
+        let facts = facts(&mut connection);
+        let mut this =
+            Self { connection, database: database.to_owned(), facts, loading, old, local: None, is_done: true };
+        if facts.shards {
+            ownership::refuse_sharded(&mut this.connection, database)?;
+        }
+        if !facts.moves_tables && !ownership::is_there(&mut this.connection, database)? {
+            let made = this.run(&format!("CREATE DATABASE `{database}`"));
+            made.map_err(|e| EngineError::unsupported(format!("`{database}` cannot be made: {}", e.message())))?;
+        }
         ownership::refuse_foreign(&mut this.connection, database)?;
-        // What a load that was killed has left; a database of that name which is somebody's is refused.
-        ownership::drop_side(&mut this.connection, &this.old)?;
-        ownership::drop_side(&mut this.connection, &this.loading)?;
-        match ownership::create_side(&mut this.connection, &this.loading) {
-            Err(e) if e.kind() == ErrorKind::Denied => {
-                if !ownership::is_there(&mut this.connection, database)? {
-                    return Err(this.lacking(&e));
-                }
-                this.loading.clone_from(&this.database);
-                this.drop_loaded()?;
-            }
-            made => made?,
+        if facts.moves_tables {
+            this.make_side()?;
+        } else {
+            this.load_in_place()?;
         }
         this.is_done = false;
         this.run(&format!("USE `{}`", this.loading))?;
@@ -64,6 +67,27 @@ impl DatabaseLoader {
         this.run("SET SESSION foreign_key_checks = 0, SESSION unique_checks = 0")?;
         this.local = LocalRows::of(&mut this.connection)?;
         Ok(this)
+    }
+
+    /// Makes the database beside, or where the account may not loads in place.
+    fn make_side(&mut self) -> Result<(), EngineError> {
+        // What a load that was killed has left; a database of that name which is somebody's is refused.
+        ownership::drop_side(&mut self.connection, &self.old)?;
+        ownership::drop_side(&mut self.connection, &self.loading)?;
+        match ownership::create_side(&mut self.connection, &self.loading) {
+            Err(e) if e.kind() == ErrorKind::Denied => {
+                if !ownership::is_there(&mut self.connection, &self.database)? {
+                    return Err(self.lacking(&e));
+                }
+                self.load_in_place()
+            }
+            made => made,
+        }
+    }
+
+    fn load_in_place(&mut self) -> Result<(), EngineError> {
+        self.loading.clone_from(&self.database);
+        self.drop_loaded()
     }
 
     /// Whether it is loaded in its place.
@@ -96,8 +120,11 @@ impl DatabaseLoader {
 
     /// Statistics as they are now, so that plans do not depend on when the server would have gathered them.
     fn analyze(&mut self, tables: &[String]) -> Result<(), EngineError> {
-        let names: Vec<_> = tables.iter().map(|table| format!("`{table}`")).collect();
-        self.run(&format!("ANALYZE TABLE {}", names.join(", ")))
+        let at_once = if self.facts.analyzes_several { tables.len().max(1) } else { 1 };
+        tables.chunks(at_once).try_for_each(|tables| {
+            let names: Vec<_> = tables.iter().map(|table| format!("`{table}`")).collect();
+            self.run(&format!("ANALYZE TABLE {}", names.join(", ")))
+        })
     }
 
     /// Puts the loaded tables into the places of those that were there, by one statement.
@@ -209,9 +236,7 @@ impl Loader for DatabaseLoader {
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         ownership::refuse_more_than_tables(&mut self.connection, &self.loading)?;
         let tables = ownership::marked_tables(&mut self.connection, &self.loading)?;
-        if !tables.is_empty() {
-            self.analyze(&tables)?;
-        }
+        self.analyze(&tables)?;
         if !self.is_in_place() {
             self.exchange(&tables)?;
         }

@@ -14,6 +14,10 @@ pub enum Flavour {
     Mariadb,
     /// MySQL.
     Mysql,
+    /// TiDB on its built-in storage.
+    Tidb,
+    /// Vitess in one process, with a MySQL server below it.
+    Vitess,
 }
 
 impl Flavour {
@@ -22,6 +26,8 @@ impl Flavour {
         match self {
             Self::Mariadb => "mariadb",
             Self::Mysql => "mysql",
+            Self::Tidb => "tidb",
+            Self::Vitess => "vitess",
         }
     }
 }
@@ -131,6 +137,24 @@ pub const RUNNING_ONLY: &[&str] = &["socket", "password_file", "spread", "sslmod
 pub const PRIVATE_ONLY: &[&str] =
     &["ram", "server", "innodb_buffer_pool", "log_file", "flush_log", "flush_method", "doublewrite", "start_timeout"];
 
+/// Options that a private server of a product does not have: it has no such settings, or none that the product hands on.
+const NOT_OF_PRODUCTS: &[&str] = &[
+    "socket",
+    "password_file",
+    "spread",
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "procedures",
+    "storage",
+    "innodb_buffer_pool",
+    "log_file",
+    "flush_log",
+    "flush_method",
+    "doublewrite",
+];
+
 /// Every option, in the order of help and documents.
 pub const OPTIONS: &[OptionSpec<Options>] = &[
     option_spec!(
@@ -170,7 +194,7 @@ pub const OPTIONS: &[OptionSpec<Options>] = &[
     option_spec!("ram" => ram: switch, "keep the data directory in memory (/dev/shm)"),
     option_spec!(
         "server" => server: path,
-        "server program, or for MySQL a folder with another system that has it [without it: for MySQL $BOURSE_MYSQLD; then searched in PATH and the common folders]",
+        "server program, or for MySQL a folder with another system that has it [without it: for MySQL $BOURSE_MYSQLD, for TiDB $BOURSE_TIDB, for Vitess $BOURSE_VTCOMBO; then searched in PATH and the common folders]",
     ),
     option_spec!(
         "innodb_buffer_pool" => buffer_pool_bytes: bytes(5 << 20, 1 << 40), "bytes from 5MiB to 1TiB, for example 512MiB",
@@ -206,8 +230,10 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         Scheme::running_server("mariadb", PRIVATE_ONLY),
         Scheme::private_server("mysql+private", RUNNING_ONLY),
         Scheme::private_server("mariadb+private", RUNNING_ONLY),
+        Scheme::private_server("tidb+private", NOT_OF_PRODUCTS),
+        Scheme::private_server("vitess+private", NOT_OF_PRODUCTS),
     ],
-    forms: "mysql://USER@HOST,HOST/DATABASE, mariadb://USER@HOST,HOST/DATABASE, mysql+private: or mariadb+private:, each with optional ?OPTION=VALUE&…",
+    forms: "mysql://USER@HOST,HOST/DATABASE, mariadb://USER@HOST,HOST/DATABASE, mysql+private:, mariadb+private:, tidb+private: or vitess+private:, each with optional ?OPTION=VALUE&…",
     options: OPTIONS,
     renamed: &[],
 };

@@ -103,7 +103,26 @@ pub(crate) fn refuse_foreign(connection: &mut Conn, database: &str) -> Result<()
 /// Whether there is a database of that name.
 pub(crate) fn is_there(connection: &mut Conn, database: &str) -> Result<bool, EngineError> {
     const SQL: &str = "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?";
+    const ALL: &str = "SHOW DATABASES";
+    if facts(connection).shards {
+        // The name of a schema says where the query goes.
+        let all: Vec<String> = connection.query(ALL).map_err(|e| error(&e).with_statement(ALL))?;
+        return Ok(all.iter().any(|there| there == database));
+    }
     Ok(!names(connection, SQL, (database,))?.is_empty())
+}
+
+/// Refuses a database that is spread over shards: no table is given a sharding, so that no row would have a place.
+pub(crate) fn refuse_sharded(connection: &mut Conn, database: &str) -> Result<(), EngineError> {
+    let sql = format!("SHOW VITESS_SHARDS LIKE '{database}/%'");
+    let shards: Vec<String> = connection.query(&sql).map_err(|e| error(&e).with_statement(&sql))?;
+    if shards.len() < 2 {
+        return Ok(());
+    }
+    Err(EngineError::unsupported(format!(
+        "keyspace `{database}` has {} shards, and the loader declares no sharding: name a keyspace that is not sharded",
+        shards.len()
+    )))
 }
 
 /// The tables of a database that bear the mark, without the one that marks the database itself.
@@ -116,21 +135,15 @@ pub(crate) fn marked_tables(connection: &mut Conn, database: &str) -> Result<Vec
 }
 
 /// Makes a database of the loader's own. It is marked by the same message to the server, so that a loader which is killed
-/// leaves none without its mark. A server that takes one statement at a time gets two messages: killed between them, a loader
-/// leaves an empty database that the next one refuses to replace.
+/// leaves none without its mark.
 pub(crate) fn create_side(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
-    let database = format!("CREATE DATABASE `{side}`");
     let table = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
     let run = |connection: &mut Conn, sql: &str| connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql));
-    if facts(connection).several_statements {
-        run(connection, &format!("{database}; {table}"))?;
-        if is_side(connection, side)? {
-            return Ok(());
-        }
-        // The client drops the error of a second statement: made by itself, the table says why it cannot be.
-    } else {
-        run(connection, &database)?;
+    run(connection, &format!("CREATE DATABASE `{side}`; {table}"))?;
+    if is_side(connection, side)? {
+        return Ok(());
     }
+    // The client drops the error of a second statement: made by itself, the table says why it cannot be.
     run(connection, &table).inspect_err(|_| {
         // Made just before, it would be taken for somebody's without its table.
         if unmarked(connection, side).is_ok_and(|found| found.is_empty()) {
@@ -200,6 +213,9 @@ pub fn drop_made(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
 /// The server's.
 pub fn leftovers(connection: &mut Conn, database: &str) -> Result<Option<String>, EngineError> {
     let mut found = Vec::new();
+    if !facts(connection).moves_tables {
+        return Ok(None);
+    }
     for side in side_databases(database) {
         if is_side(connection, &side)? {
             found.push(format!("`{side}`"));

@@ -1,7 +1,9 @@
-//! Products that speak MySQL's protocol: what differs, by their documents alone; none of it was run.
+//! Products that speak MySQL's protocol: what differs.
 
+use crate::dialect::{of_mysql, of_tidb, of_vitess};
+use crate::options::Flavour;
 use bourse_client::Product;
-use bourse_engine::Isolation;
+use bourse_engine::{Dialect, Isolation};
 
 /// How a product differs.
 #[derive(Debug)]
@@ -14,34 +16,81 @@ pub(crate) struct Facts {
     pub(crate) several_statements: bool,
     /// Whether a transaction can be said to read only, as it is installed.
     pub(crate) read_only: bool,
+    /// What its sessions have as `sql_mode`.
+    pub(crate) sql_mode: &'static str,
+    /// Whether `ANALYZE TABLE` takes several tables.
+    pub(crate) analyzes_several: bool,
+    /// Whether tables can be moved to another database with the foreign keys that refer to them. Where not, a database is loaded
+    /// in its own place.
+    pub(crate) moves_tables: bool,
+    /// Whether a database may be spread over shards.
+    pub(crate) shards: bool,
+    /// Whether MySQL's variables say what a commit survives.
+    pub(crate) durability: bool,
+    /// The variable without which it ignores checks.
+    pub(crate) checks: Option<&'static str>,
+    /// Its dialect, with foreign keys and checks or without.
+    pub(crate) dialect: fn(bool, bool) -> &'static Dialect,
 }
 
-/// MySQL and MariaDB themselves.
-pub(crate) static OWN: Facts =
-    Facts { check_table: true, strictest: Isolation::Serializable, several_statements: true, read_only: true };
+/// MySQL and MariaDB themselves. Texts are those of standard SQL, and no value is quietly made to fit.
+pub(crate) static OWN: Facts = MYSQL;
+
+const MYSQL: Facts = Facts {
+    check_table: true,
+    strictest: Isolation::Serializable,
+    several_statements: true,
+    read_only: true,
+    sql_mode: "STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,ANSI_QUOTES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION",
+    analyzes_several: true,
+    moves_tables: true,
+    shards: false,
+    durability: true,
+    checks: None,
+    dialect: of_mysql,
+};
+
+/// How the server of a flavour differs from MySQL.
+pub(crate) fn of_flavour(flavour: Flavour) -> &'static Facts {
+    let is_it = |product: &&Product<Facts>| product.name.eq_ignore_ascii_case(flavour.name());
+    PRODUCTS.iter().find(is_it).map_or(&OWN, |product| &product.facts)
+}
 
 pub(crate) static PRODUCTS: &[Product<Facts>] = &[
-    // Its page on compatibility with MySQL: no `CHECK TABLE`. Those on its isolation levels and variables: SERIALIZABLE is refused
-    // (8048) unless `tidb_skip_isolation_level_check` is on, several statements (8130) unless `tidb_multi_statement_mode` is, and
-    // `START TRANSACTION READ ONLY` (1235) unless `tidb_enable_noop_functions` is.
+    // As it is installed it has no `CHECK TABLE`, and refuses SERIALIZABLE (8048; `tidb_skip_isolation_level_check`), several
+    // statements (8130; `tidb_multi_statement_mode`) and `START TRANSACTION READ ONLY` (1235; `tidb_enable_noop_functions`). A
+    // foreign key goes on naming the table by the database that it was moved from.
     Product {
         name: "TiDB",
         mark: "TiDB",
+        was_run: true,
         facts: Facts {
             check_table: false,
             strictest: Isolation::RepeatableRead,
             several_statements: false,
             read_only: false,
+            moves_tables: false,
+            durability: false,
+            checks: Some("tidb_enable_check_constraint"),
+            dialect: of_tidb,
+            ..MYSQL
         },
     },
+    // Its parser has no `CHECK TABLE` and takes one table in `ANALYZE TABLE`; a keyspace's tables stay in it. Whatever the mode it
+    // sends texts with backslashes to MySQL, and takes `||` for OR.
     Product {
         name: "Vitess",
         mark: "Vitess",
+        was_run: true,
         facts: Facts {
-            check_table: true,
-            strictest: Isolation::Serializable,
-            several_statements: true,
-            read_only: true,
+            check_table: false,
+            sql_mode: "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION",
+            analyzes_several: false,
+            moves_tables: false,
+            shards: true,
+            durability: false,
+            dialect: of_vitess,
+            ..MYSQL
         },
     },
 ];
@@ -57,5 +106,8 @@ mod tests {
         assert_eq!(name("8.0.30-Vitess"), Some("Vitess"));
         assert_eq!(name("10.11.19-MariaDB-0+deb12u1"), None);
         assert_eq!(name("8.0.36"), None);
+        assert!(std::ptr::eq(of_flavour(Flavour::Mariadb), &raw const OWN));
+        assert_eq!(of_flavour(Flavour::Tidb).checks, Some("tidb_enable_check_constraint"));
+        assert!(!of_flavour(Flavour::Vitess).analyzes_several);
     }
 }

@@ -1,5 +1,6 @@
 //! A user's connection: statements prepared at first use and found by number.
 
+use crate::connect::Known;
 use crate::dialect::DIALECT;
 use crate::error::error;
 use crate::products::{Facts, OWN};
@@ -44,6 +45,7 @@ pub struct MysqlSession {
     procedures: bool,
     /// How the server differs from MySQL.
     facts: &'static Facts,
+    dialect: &'static Dialect,
     /// Those that are known to be in the server.
     routines: Option<&'static [&'static Routine]>,
 }
@@ -59,13 +61,14 @@ impl MysqlSession {
             round_trips: 0,
             procedures,
             facts: &OWN,
+            dialect: &DIALECT,
             routines: None,
         }
     }
 
-    /// The same session of a server that differs so.
-    pub(crate) fn with_facts(self, facts: &'static Facts) -> Self {
-        Self { facts, ..self }
+    /// The same session of a server that was asked how it differs.
+    pub(crate) fn of(self, Known { facts, dialect, .. }: Known) -> Self {
+        Self { facts, dialect, ..self }
     }
 
     /// Prepares a statement for values like these.
@@ -197,7 +200,7 @@ const fn words(isolation: Isolation) -> &'static str {
 
 impl Session for MysqlSession {
     fn dialect(&self) -> &'static Dialect {
-        &DIALECT
+        self.dialect
     }
 
     /// One round trip, also where the level changes, unless the server takes one statement at a time.

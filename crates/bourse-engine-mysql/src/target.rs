@@ -46,7 +46,12 @@ impl Target {
     /// ```
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let split = GRAMMAR.split(text)?;
-        let flavour = if split.scheme.name.starts_with("mariadb") { Flavour::Mariadb } else { Flavour::Mysql };
+        let flavour = match split.scheme.name {
+            "mariadb" | "mariadb+private" => Flavour::Mariadb,
+            "tidb+private" => Flavour::Tidb,
+            "vitess+private" => Flavour::Vitess,
+            _ => Flavour::Mysql,
+        };
         let (place, others) = Place::read_several(&GRAMMAR, &FORMS, split, split.scheme.name.ends_with("+private"))?;
         let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
         place.check_memory(parsed.options.ram)?;

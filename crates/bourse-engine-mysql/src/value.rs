@@ -53,6 +53,12 @@ pub(crate) fn write_literal(out: &mut String, value: Value<'_>) {
         Value::Real(number) => write!(out, "{number:e}"),
         Value::Date(date) => write!(out, "'{date}'"),
         Value::Timestamp(moment) => write!(out, "'{moment}'"),
+        // Whether a backslash escapes what follows depends on the server's mode; it is none in hexadecimal digits.
+        Value::Text(text) if text.contains('\\') => {
+            out.push_str("_utf8mb4 ");
+            write_hex(out, text.as_bytes());
+            Ok(())
+        }
         Value::Text(text) => {
             out.push('\'');
             for (at, part) in text.split('\'').enumerate() {
@@ -65,17 +71,21 @@ pub(crate) fn write_literal(out: &mut String, value: Value<'_>) {
             Ok(())
         }
         Value::Blob(bytes) => {
-            const HEX: &[u8; 16] = b"0123456789abcdef";
-            out.push_str("x'");
-            for byte in bytes {
-                out.push(char::from(HEX[usize::from(byte >> 4)]));
-                out.push(char::from(HEX[usize::from(byte & 15)]));
-            }
-            out.push('\'');
+            write_hex(out, bytes);
             Ok(())
         }
     };
     written.expect("a String takes all");
+}
+
+fn write_hex(out: &mut String, bytes: &[u8]) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push_str("x'");
+    for byte in bytes {
+        out.push(char::from(HEX[usize::from(byte >> 4)]));
+        out.push(char::from(HEX[usize::from(byte & 15)]));
+    }
+    out.push('\'');
 }
 
 /// Appends a value as it stands in a file of `LOAD DATA`: fields end with a tab, lines with a newline, a backslash escapes.
@@ -304,7 +314,8 @@ mod tests {
             write_literal(&mut out, value);
             out
         };
-        assert_eq!(literal(Value::Text("it's a \\ ")), "'it''s a \\ '");
+        assert_eq!(literal(Value::Text("it's")), "'it''s'");
+        assert_eq!(literal(Value::Text("it's \\ é")), "_utf8mb4 x'69742773205c20c3a9'", "whatever a backslash means");
         assert_eq!(literal(Value::Text("''")), "''''''");
         assert_eq!(literal(Value::Blob(&[0, 255])), "x'00ff'");
         assert_eq!(literal(Value::Decimal { units: -1, scale: 5 }), "-0.00001");

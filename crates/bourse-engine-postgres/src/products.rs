@@ -17,9 +17,14 @@ pub(crate) const COPY: &str = "(FORMAT binary, FREEZE)";
 pub(crate) static PRODUCTS: &[Product<Facts>] = &[
     // Its page on COPY: `BINARY` is an option, `COPY … WITH FREEZE` is not supported. That on PL/pgSQL: no `RETURN QUERY`, no
     // `FOR` over a query's rows.
-    Product { name: "CockroachDB", mark: "CockroachDB", facts: Facts { copy: "WITH BINARY", plpgsql: false } },
+    Product {
+        name: "CockroachDB",
+        mark: "CockroachDB",
+        was_run: false,
+        facts: Facts { copy: "WITH BINARY", plpgsql: false },
+    },
     // Its version is that of the PostgreSQL it was made of, with `-YB-` and its own behind.
-    Product { name: "YugabyteDB", mark: "-YB-", facts: Facts { copy: COPY, plpgsql: true } },
+    Product { name: "YugabyteDB", mark: "-YB-", was_run: false, facts: Facts { copy: COPY, plpgsql: true } },
 ];
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ fn parts(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object> {
         let is_bool = |column: &&crate::Column| column.column_type == ColumnType::Bool;
         let booleans = if dialect.check_booleans { table.columns.iter().filter(is_bool).count() } else { 0 };
         let checks = table.columns.iter().filter(checked).count() + booleans;
-        if checks > 0 {
+        if checks > 0 && dialect.checks {
             objects.push(object("checks", "checks", checks.to_string()));
         }
     }

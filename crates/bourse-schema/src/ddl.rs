@@ -32,7 +32,7 @@ pub fn create_table(table: &Table, dialect: &Dialect, constraints: bool) -> Stri
     }
     if constraints {
         // A column's own constraint may name that column alone (MySQL insists on it); the table's may name any.
-        for column in table.columns {
+        for column in table.columns.iter().filter(|_| dialect.checks) {
             if let Some(check) = column.check {
                 lines.push(format!("CHECK ({check})"));
             }

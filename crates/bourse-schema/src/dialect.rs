@@ -18,6 +18,8 @@ pub struct Dialect {
     pub check_booleans: bool,
     /// Whether foreign keys are declared where constraints are.
     pub foreign_keys: bool,
+    /// Whether checks are declared where constraints are.
+    pub checks: bool,
     /// How many columns of an index help to find rows: further ones are left out.
     pub index_columns: usize,
     /// Whether a table can be dropped `IF EXISTS`.
@@ -47,6 +49,7 @@ impl Dialect {
         lobs_last: true,
         check_booleans: false,
         foreign_keys: true,
+        checks: true,
         index_columns: usize::MAX,
         drop_if_exists: true,
         parameter: |_| "?".to_owned(),

@@ -10,6 +10,59 @@ use std::process::Command;
 /// Names MySQL's server, or the folder of a system with it, where a target does not.
 pub const SERVER_VARIABLE: &str = "BOURSE_MYSQLD";
 
+/// How the server of a flavour is found.
+struct Search {
+    /// The names of its program.
+    names: &'static [&'static str],
+    /// The variable that names it where a target does not.
+    variable: Option<&'static str>,
+    /// The argument by which it says its version.
+    version: &'static str,
+    /// How to get it.
+    how: &'static str,
+}
+
+const fn search(flavour: Flavour) -> &'static Search {
+    match flavour {
+        Flavour::Mariadb => &Search {
+            names: &["mariadbd", "mysqld"],
+            variable: None,
+            version: "--version",
+            how: "`apt-get install mariadb-server` (Debian, Ubuntu), `dnf install mariadb-server` (Fedora) or \
+                  `brew install mariadb` (macOS) gets it; its service need not run",
+        },
+        Flavour::Mysql => &Search {
+            names: &["mysqld"],
+            variable: Some(SERVER_VARIABLE),
+            version: "--version",
+            how: "`apt-get install mysql-server-core` (Ubuntu), `dnf install mysql-server` (Fedora) or `brew install mysql` \
+                  (macOS) gets it; its service need not run; a folder with another system's serves too (docs/engines.md)",
+        },
+        Flavour::Tidb => &Search {
+            names: &["tidb-server"],
+            variable: Some("BOURSE_TIDB"),
+            version: "-V",
+            how: "TiDB's packages have it, and Go builds it (docs/distributed.md)",
+        },
+        Flavour::Vitess => &Search {
+            names: &["vtcombo"],
+            variable: Some("BOURSE_VTCOMBO"),
+            version: "--version",
+            how: "Vitess' packages have it, and Go builds it (docs/distributed.md)",
+        },
+    }
+}
+
+/// Whose a server is, by what it says of its version.
+fn flavour_of(words: &str) -> Flavour {
+    match words {
+        words if words.contains("MariaDB") => Flavour::Mariadb,
+        words if words.contains("vtcombo") => Flavour::Vitess,
+        words if words.contains("Release Version") => Flavour::Tidb,
+        _ => Flavour::Mysql,
+    }
+}
+
 /// Where packages put servers, which is often not on a user's PATH.
 const USUAL: &[&str] = &[
     "/usr/sbin",
@@ -40,12 +93,24 @@ pub struct Installed {
     pub(super) install: Option<PathBuf>,
     /// The system that it is part of, if that is not this one.
     system: Option<System>,
+    /// The server that Vitess starts below it.
+    pub(super) below: Option<Box<Installed>>,
 }
 
 impl Installed {
     /// Runs the server with `--no-defaults`, which has to come first.
     pub(super) fn command(&self) -> Command {
         command(&self.server, self.system.as_ref())
+    }
+
+    /// A script by which others start it, whatever arguments they give it first.
+    pub(super) fn script(&self) -> String {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+        let (before, after) = self.system.as_ref().map_or_else(Default::default, System::around);
+        let server = self.server.display().to_string();
+        let words = before.iter().chain([&server]).map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+        let after = after.iter().map(|word| format!(" {}", quoted(word))).collect::<String>();
+        format!("#!/bin/sh\nexec {words} \"$@\"{after}\n")
     }
 
     /// The folder where the server looks for plugins; `None` if it does not say.
@@ -75,18 +140,12 @@ fn command(server: &Path, system: Option<&System>) -> Command {
 /// # Errors
 /// [`ErrorKind::Unsupported`]: what was not found, where it was looked for and how to get it.
 pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, EngineError> {
-    let names: &[&str] = match flavour {
-        Flavour::Mariadb => &["mariadbd", "mysqld"],
-        Flavour::Mysql => &["mysqld"],
-    };
-    let variable = match flavour {
-        Flavour::Mariadb => None,
-        Flavour::Mysql => std::env::var_os(SERVER_VARIABLE).map(PathBuf::from),
-    };
+    let search = search(flavour);
+    let variable = search.variable.and_then(std::env::var_os).map(PathBuf::from);
     let program = program.or(variable.as_deref());
     let candidates = match program {
         Some(program) => vec![program.to_owned()],
-        None => names.iter().flat_map(|name| everywhere(name)).collect(),
+        None => search.names.iter().flat_map(|name| everywhere(name)).collect(),
     };
     let mut other = None;
     for candidate in candidates {
@@ -94,20 +153,25 @@ pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, 
             Some((server, system)) => (server, Some(system)),
             None => (candidate, None),
         };
-        let mut version = command(&server, system.as_ref());
-        version.arg("--version");
+        let mut version = match flavour {
+            Flavour::Mariadb | Flavour::Mysql => command(&server, system.as_ref()),
+            Flavour::Tidb | Flavour::Vitess => Command::new(&server),
+        };
+        version.arg(search.version);
         let Some(words) = output_text(version) else { continue };
-        let found = if words.contains("MariaDB") { Flavour::Mariadb } else { Flavour::Mysql };
+        let found = flavour_of(&words);
         if found != flavour {
             other.get_or_insert(server);
             continue;
         }
-        let version = words.split_whitespace().skip_while(|word| *word != "Ver").nth(1).unwrap_or("unknown").to_owned();
-        let install = match flavour {
-            Flavour::Mysql => None,
-            Flavour::Mariadb => Some(install_program(&server)?),
-        };
-        return Ok(Installed { server, flavour, version, install, system });
+        let mut said = words.split_whitespace().skip_while(|word| !["Ver", "Version:"].contains(word));
+        let version = said.nth(1).unwrap_or("unknown").trim_start_matches('v').to_owned();
+        let install = (flavour == Flavour::Mariadb).then(|| install_program(&server)).transpose()?;
+        let below = (flavour == Flavour::Vitess).then(|| installed(Flavour::Mysql, None)).transpose();
+        let below = below.map_err(|e| {
+            EngineError::unsupported(format!("{} is there, but not the server below it: {e}", server.display()))
+        })?;
+        return Ok(Installed { server, flavour, version, install, system, below: below.map(Box::new) });
     }
     Err(missing(flavour, program, other.as_deref()))
 }
@@ -133,28 +197,19 @@ fn install_program(server: &Path) -> Result<PathBuf, EngineError> {
 }
 
 fn missing(flavour: Flavour, program: Option<&Path>, other: Option<&Path>) -> EngineError {
-    let (wanted, how) = match flavour {
-        Flavour::Mariadb => (
-            "mariadbd",
-            "`apt-get install mariadb-server` (Debian, Ubuntu), `dnf install mariadb-server` (Fedora) or \
-             `brew install mariadb` (macOS) gets it; its service need not run",
-        ),
-        Flavour::Mysql => (
-            "mysqld",
-            "`apt-get install mysql-server-core` (Ubuntu), `dnf install mysql-server` (Fedora) or `brew install mysql` \
-             (macOS) gets it; its service need not run; a folder with another system's serves too (docs/engines.md)",
-        ),
-    };
+    let Search { names, how, .. } = search(flavour);
     let message = match (program, other) {
         (Some(program), None) => format!("{} is no server that can be run", program.display()),
         (_, Some(other)) => {
             let (is, scheme) = match flavour {
                 Flavour::Mariadb => ("MySQL's", "mysql+private:"),
                 Flavour::Mysql => ("MariaDB's", "mariadb+private:"),
+                Flavour::Tidb | Flavour::Vitess => ("another server", "of its own"),
             };
             format!("{} is {is}, for targets `{scheme}`; {how}", other.display())
         }
         (None, None) => {
+            let wanted = names[0];
             format!("there is no {wanted} on PATH or in the usual folders; {how}; `server=PATH` names another")
         }
     };
@@ -174,5 +229,19 @@ mod tests {
         assert!(words.message().contains("apt-get install mariadb-server"), "{words}");
         let words = missing(Flavour::Mysql, None, Some(Path::new("/usr/sbin/mysqld")));
         assert!(words.message().contains("`mariadb+private:`"), "{words}");
+        let words = missing(Flavour::Tidb, None, None);
+        assert!(words.message().starts_with("there is no tidb-server on PATH"), "{words}");
+    }
+
+    #[test]
+    fn a_server_is_known_by_what_it_says_of_itself() {
+        for (words, flavour) in [
+            ("mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64", Flavour::Mariadb),
+            ("/usr/sbin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))", Flavour::Mysql),
+            ("Release Version: v8.5.0\nEdition: Community\nGit Commit Hash: None", Flavour::Tidb),
+            ("vtcombo version Version: 24.0.4 (Git revision  branch '') built on  by @", Flavour::Vitess),
+        ] {
+            assert_eq!(flavour_of(words), flavour);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Private servers: which program, and what it is started with.
 
 mod find;
+mod product;
 mod start;
 mod system;
 

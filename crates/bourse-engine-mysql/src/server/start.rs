@@ -1,8 +1,10 @@
 //! Starting a private server, and starting it again.
 
 use super::find::{Installed, installed};
+use super::product;
 use crate::connect::{Address, Connector};
 use crate::options::{Flavour, FlushMethod, Options};
+use crate::products;
 use crate::target::Target;
 use bourse_client::passwords::Secret;
 use bourse_engine::EngineError;
@@ -25,7 +27,11 @@ pub(super) static KIND: Kind = Kind {
     folders: &["tmp"],
     socket: SOCKET,
     account: "mysql",
-    serves: |process, data| processes::has_argument(process, &datadir_argument(data)),
+    serves: |process, data| {
+        let of_products = [product::path_argument, product::log_argument, product::below_argument];
+        let arguments = of_products.iter().map(|argument| argument(data)).chain([datadir_argument(data)]);
+        arguments.into_iter().any(|argument| processes::has_argument(process, &argument))
+    },
     after_kill: |_| {},
 };
 
@@ -53,7 +59,11 @@ pub(crate) fn start(
     let installed = installed(target.flavour, options.server.as_deref())?;
     let folder = ServerFolder::make(&KIND, directory, options.ram)?;
     let until = Instant::now() + options.start_timeout;
-    folder.fill(fill_command(&installed, &folder), until)?;
+    match target.flavour {
+        Flavour::Mariadb | Flavour::Mysql => folder.fill(fill_command(&installed, &folder), until)?,
+        Flavour::Tidb => {}
+        Flavour::Vitess => product::prepare_vitess(&installed, &folder)?,
+    }
     let connector = Connector {
         address: Address::Socket(folder.path().join(SOCKET)),
         user: "root".to_owned(),
@@ -61,9 +71,9 @@ pub(crate) fn start(
         options: options.clone(),
         settings: "",
     };
-    let command = server_command(&installed, target, &folder, launch);
+    let command = command_of(&installed, target, &folder, launch);
     let mut server = PrivateServer::start(folder, command)?;
-    wait_until_it_answers(&mut server, &connector, until)?;
+    wait_until_it_answers(target, &mut server, &connector, until)?;
     Ok((server, connector))
 }
 
@@ -78,21 +88,53 @@ pub(crate) fn restart(
     // The old one's socket is no sign of the new one.
     let _ = std::fs::remove_file(server.folder().path().join(SOCKET));
     let installed = installed(target.flavour, target.options.server.as_deref())?;
-    let command = server_command(&installed, target, server.folder(), launch);
+    let command = command_of(&installed, target, server.folder(), launch);
     server.start_again(command)?;
-    wait_until_it_answers(server, connector, until)
+    wait_until_it_answers(target, server, connector, until)
 }
 
 /// Stops it in good order, so that its data are whole without recovery.
 pub(crate) fn stop(target: &Target, server: &mut PrivateServer, connector: &Connector) -> Result<(), EngineError> {
     server.check_alive()?;
+    let until = Instant::now() + target.options.start_timeout;
+    if target.flavour == Flavour::Vitess {
+        product::stop_below(connector, server.folder(), until)?;
+        return server.kill();
+    }
     connector.connect(None)?.query_drop("SHUTDOWN").map_err(|e| crate::error::error(&e).with_statement("SHUTDOWN"))?;
-    server.wait_until_it_ends(Instant::now() + target.options.start_timeout)
+    server.wait_until_it_ends(until)
 }
 
-fn wait_until_it_answers(server: &mut PrivateServer, connector: &Connector, until: Instant) -> Result<(), EngineError> {
+fn wait_until_it_answers(
+    target: &Target,
+    server: &mut PrivateServer,
+    connector: &Connector,
+    until: Instant,
+) -> Result<(), EngineError> {
+    if target.flavour == Flavour::Vitess {
+        // Its keyspace is the database, and is served some time after it answers.
+        return server.wait_until_it_answers(until, || connector.connect(Some(DATABASE))).map(drop);
+    }
     let mut connection = server.wait_until_it_answers(until, || connector.connect(None))?;
-    connection.query_drop(format!("CREATE DATABASE IF NOT EXISTS {DATABASE}")).map_err(|e| crate::error::error(&e))
+    let variable = products::of_flavour(target.flavour).checks;
+    let checks = variable.map(|variable| format!("SET GLOBAL {variable} = ON"));
+    let database = format!("CREATE DATABASE IF NOT EXISTS {DATABASE}");
+    checks
+        .into_iter()
+        .chain([database])
+        .try_for_each(|sql| connection.query_drop(sql))
+        .map_err(|e| crate::error::error(&e))
+}
+
+/// Starts the server of a target on its data.
+fn command_of(installed: &Installed, target: &Target, folder: &ServerFolder, launch: &Launch) -> Command {
+    let mut command = match target.flavour {
+        Flavour::Mariadb | Flavour::Mysql => return server_command(installed, target, folder, launch),
+        Flavour::Tidb => product::tidb_command(installed, folder),
+        Flavour::Vitess => product::vitess_command(installed, folder, &target.options),
+    };
+    command.args(&launch.arguments).envs(launch.environment.iter().map(|(name, value)| (name, value)));
+    command
 }
 
 /// Where we are root, these programs change to the server's user themselves.
@@ -162,7 +204,7 @@ fn arguments(flavour: Flavour, folder: &Path, options: &Options) -> Vec<String> 
     ];
     arguments.push(match flavour {
         Flavour::Mariadb => format!("--innodb-log-file-size={}", options.log_file_bytes),
-        Flavour::Mysql => format!("--innodb-redo-log-capacity={}", options.log_file_bytes),
+        _ => format!("--innodb-redo-log-capacity={}", options.log_file_bytes),
     });
     if flavour == Flavour::Mysql {
         arguments.push("--mysqlx=OFF".to_owned());

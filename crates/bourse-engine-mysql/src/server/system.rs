@@ -37,6 +37,13 @@ impl System {
         server.is_file().then_some((server, Self { loader, libraries, places }))
     }
 
+    /// What stands before its program in a command line, and behind all arguments.
+    pub(super) fn around(&self) -> (Vec<String>, Vec<String>) {
+        let before = [self.loader.display().to_string(), "--library-path".to_owned()];
+        let libraries = self.libraries.to_string_lossy().into_owned();
+        (before.into_iter().chain([libraries]).collect(), self.places.clone())
+    }
+
     /// Runs a program of it, with `--no-defaults` first.
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(&self.loader);

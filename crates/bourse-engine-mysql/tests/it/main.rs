@@ -8,6 +8,7 @@ mod foreign;
 mod loads;
 mod local;
 mod private;
+mod products;
 mod targets;
 #[cfg(all(unix, feature = "tls"))]
 mod tls;
@@ -24,9 +25,15 @@ fn flavoured(test: &str, flavour: Flavour, query: &str) -> Option<MysqlEngine> {
     let scheme = match flavour {
         Flavour::Mariadb => "mariadb+private",
         Flavour::Mysql => "mysql+private",
+        Flavour::Tidb => "tidb+private",
+        Flavour::Vitess => "vitess+private",
     };
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
-    let engine = open(&format!("{scheme}:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB&{query}")).unwrap();
+    let small = match flavour {
+        Flavour::Mariadb | Flavour::Mysql => "innodb_buffer_pool=64MiB&log_file=64MiB&",
+        Flavour::Tidb | Flavour::Vitess => "",
+    };
+    let engine = open(&format!("{scheme}:?{memory}{small}{query}")).unwrap();
     match installed(flavour, engine.target().options.server.as_deref()) {
         Ok(_) => Some(engine),
         Err(why) => {

@@ -48,7 +48,11 @@ static CRATES: &[EngineCrate] = &[
     engines!("sqlite-lean", bourse_engine_sqlite_lean, ["sqlite-lean"]),
     engines!("sqlite-lib", bourse_engine_sqlite_lib, ["sqlite+lib"]),
     engines!("turso", bourse_engine_turso, ["turso"]),
-    engines!("mysql", bourse_engine_mysql, ["mariadb+private", "mysql+private", "mariadb", "mysql"]),
+    engines!(
+        "mysql",
+        bourse_engine_mysql,
+        ["mariadb+private", "mysql+private", "tidb+private", "vitess+private", "mariadb", "mysql"]
+    ),
     engines!("galera", bourse_engine_cluster, ["mariadb+galera", "galera", "mysql+group", "group"]),
     engines!("postgres", bourse_engine_postgres, ["postgres+private", "postgres"]),
     engines!("duckdb", bourse_engine_duckdb, ["duckdb"]),
