@@ -171,9 +171,12 @@ pub struct Published {
     /// Processor time, in percent of one core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<f64>,
-    /// Bytes.
+    /// Size of the log or journal at its peak, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<f64>,
+    /// Memory used on the machine, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<f64>,
     /// Doubt about the published figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -249,6 +252,9 @@ pub struct Finding {
     /// The scale that it takes: with less to do its tests say something about other sizes.
     #[serde(default)]
     pub needs_scale: Option<f64>,
+    /// Conditions that the publication's machine met, as tests: where one does not hold here, the finding cannot be tested.
+    #[serde(default)]
+    pub given: Vec<Test>,
     /// What is done here differently, so that another thing is tested than was found.
     #[serde(default)]
     pub departure: Option<String>,
@@ -364,7 +370,7 @@ impl Suite {
                 return wrong(format!("table {at}: no column is called {column:?}"));
             }
         }
-        for test in self.findings.iter().flat_map(|finding| &finding.tests) {
+        for test in self.findings.iter().flat_map(|finding| finding.given.iter().chain(&finding.tests)) {
             for cell in std::iter::once(&test.cell).chain(&test.by) {
                 if !self.has_cell(cell) {
                     return wrong(format!("a finding refers to {cell:?}, which is no measured cell"));

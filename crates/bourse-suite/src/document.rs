@@ -215,11 +215,11 @@ pub struct Telling {
 
 impl CellRound {
     /// What a round tells of an operation; the first where none is named.
-    pub fn of(round: &Round, operation: Option<&str>, work: Option<u64>, cap_s: f64) -> Self {
+    pub fn of(round: &Round, operation: Option<&str>, work: Option<u64>, cap_s: f64, cores: u32) -> Self {
         let (done, failed) = counts(round, operation);
         let seconds = round.measured_s;
         let capped = seconds >= cap_s * 0.999 && work.is_none_or(|work| done < work);
-        let value = |measure: Measure| Some((measure, measure.measured(round, done, seconds)?));
+        let value = |measure: Measure| Some((measure, measure.measured(round, done, seconds, cores)?));
         Self { done, seconds, capped, failed, values: Measure::ALL.into_iter().filter_map(value).collect() }
     }
 }
@@ -358,8 +358,9 @@ fn measured_cell(
     let cap_s = if case.seconds.is_some() { f64::MAX } else { case.cap_s };
     let operation = planned.operation.as_deref();
     let broken = outcome.rounds.iter().flat_map(|round| &round.checks).find(|it| it.status == CheckStatus::Failed);
+    let cores = telling.provenance.machine.cores;
     let rounds: Vec<CellRound> =
-        outcome.rounds.iter().map(|round| CellRound::of(round, operation, planned.work, cap_s)).collect();
+        outcome.rounds.iter().map(|round| CellRound::of(round, operation, planned.work, cap_s, cores)).collect();
     let nothing = rounds.iter().all(|round| round.done == 0);
     // A round that failed has no figure, and no other round makes up for it.
     let void = outcome.rounds.iter().find_map(|round| round.void.clone());

@@ -70,7 +70,7 @@ pub struct TestResult {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// Level of the interval. None in documents from before it was told.
+    /// Level of the interval.
     #[serde(default)]
     pub level: Option<f64>,
     /// Lower end of the range.
@@ -91,7 +91,7 @@ pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, sc
         .filter(|finding| finding.tests.iter().all(|test| there(&test.cell) && test.by.as_deref().is_none_or(there)))
         .map(|finding| {
             let mut tests: Vec<TestResult> = finding.tests.iter().map(|test| result(test, tables)).collect();
-            let unmet = finding.unmet(cores, scale);
+            let unmet = finding.unmet(cores, scale).or_else(|| not_given(finding, tables));
             if unmet.is_some() {
                 // What was measured is shown; a verdict on it would be one on something else.
                 tests.iter_mut().for_each(|test| test.verdict = Verdict::NotTestable);
@@ -119,6 +119,14 @@ pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, sc
             }
         })
         .collect()
+}
+
+/// Why a finding cannot be tested here: a condition of the publication that was measured and does not hold.
+fn not_given(finding: &Finding, tables: &[TableResult]) -> Option<String> {
+    let failed = finding.given.iter().map(|test| (test, result(test, tables)));
+    let (test, measured) = failed.filter(|(_, it)| it.verdict == Verdict::DoesNotHold).next()?;
+    let value = measured.value.map_or_else(String::new, |value| format!("; here it is {value:.0}"));
+    Some(format!("it was found where this holds: {}{value}", test.says))
 }
 
 /// Probability that a verdict on all these tests is right, at least.

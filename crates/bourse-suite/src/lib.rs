@@ -20,7 +20,7 @@ pub mod finding;
 pub mod measure;
 pub mod plan;
 
-pub use definition::{Suite, SuiteError};
+pub use definition::{Published, Suite, SuiteError};
 pub use document::{CellResult, CellRound, Figure, State, SuiteFile, SuiteFileError, suite_file_schema};
 pub use experiments::{all, find};
 pub use finding::{FindingResult, Verdict};

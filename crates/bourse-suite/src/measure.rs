@@ -20,10 +20,14 @@ pub enum Measure {
     TimeS,
     /// Processor time of our process, in percent of one core.
     Cpu,
+    /// Processor time of Bourse's process and of the server's, in percent of all processors of the machine.
+    MachineBusy,
     /// The most bytes of write-ahead log or rollback journal.
     LogPeak,
     /// Memory used on the machine, in bytes: mean over the measurement interval.
     MemoryUsed,
+    /// Growth of the memory used on the machine, in bytes, from before the measurement interval to its end.
+    MemoryGrowth,
     /// Memory free on the machine, in bytes: mean over the measurement interval.
     MemoryFree,
     /// Swap used on the machine, in bytes: mean over the measurement interval.
@@ -51,14 +55,16 @@ pub enum Unit {
 
 impl Measure {
     /// Every one.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Rate,
         Self::RateFromTimes,
         Self::TimeMs,
         Self::TimeS,
         Self::Cpu,
+        Self::MachineBusy,
         Self::LogPeak,
         Self::MemoryUsed,
+        Self::MemoryGrowth,
         Self::MemoryFree,
         Self::SwapUsed,
         Self::InEngine,
@@ -75,8 +81,10 @@ impl Measure {
             Self::TimeMs => "time, ms".to_owned(),
             Self::TimeS => "time, s".to_owned(),
             Self::Cpu => "processor time, % of one core".to_owned(),
+            Self::MachineBusy => "processors busy with client and server, % of all".to_owned(),
             Self::LogPeak => "log or journal, peak".to_owned(),
             Self::MemoryUsed => "memory used on the machine".to_owned(),
+            Self::MemoryGrowth => "growth of the memory used on the machine".to_owned(),
             Self::MemoryFree => "memory free on the machine".to_owned(),
             Self::SwapUsed => "swap used on the machine".to_owned(),
             Self::InEngine => "users inside transactions, on average".to_owned(),
@@ -91,8 +99,8 @@ impl Measure {
         match self {
             Self::Rate | Self::RateFromTimes | Self::TimeMs | Self::TimeS => Unit::Number,
             Self::InEngine | Self::InMarket | Self::InSyncs | Self::WaitingForLocks => Unit::Number,
-            Self::LogPeak | Self::MemoryUsed | Self::MemoryFree | Self::SwapUsed => Unit::Bytes,
-            Self::Cpu => Unit::Percent,
+            Self::LogPeak | Self::MemoryUsed | Self::MemoryGrowth | Self::MemoryFree | Self::SwapUsed => Unit::Bytes,
+            Self::Cpu | Self::MachineBusy => Unit::Percent,
         }
     }
 
@@ -110,18 +118,24 @@ impl Measure {
             Self::TimeS => published.mean_ms.map(|ms| ms / 1e3),
             Self::Cpu => published.cpu_percent,
             Self::LogPeak => published.bytes,
+            Self::MemoryUsed => published.memory_bytes,
             _ => None,
         }
     }
 
-    /// The figure of a round, if it was recorded. `done` operations were completed in `seconds`.
-    pub(crate) fn measured(self, round: &Round, done: u64, seconds: f64) -> Option<f64> {
+    /// The figure of a round on so many cores, if it was recorded. `done` operations were completed in `seconds`.
+    pub(crate) fn measured(self, round: &Round, done: u64, seconds: f64, cores: u32) -> Option<f64> {
         let positive = |value: f64| (value.is_finite() && value > 0.0).then_some(value);
         match self {
             Self::Rate | Self::RateFromTimes => positive(done as f64 / seconds),
             Self::TimeMs => positive(seconds * 1e3),
             Self::TimeS => positive(seconds),
             Self::Cpu => positive(seconds).map(|seconds| 100.0 * (round.cpu_user_s + round.cpu_system_s) / seconds),
+            Self::MachineBusy => {
+                let server = mean(round, "server_cpu_user")? + mean(round, "server_cpu_system")?;
+                let client = (round.cpu_user_s + round.cpu_system_s) / positive(seconds)?;
+                positive(100.0 * (client + server) / f64::from(cores))
+            }
             Self::LogPeak => {
                 let told = LARGEST.iter().filter_map(|name| fact(round, name)).reduce(|log, journal| log + journal);
                 let peak = |metric| values(round, metric).max_by(f64::total_cmp);
@@ -131,6 +145,13 @@ impl Measure {
                 })
             }
             Self::MemoryUsed => mean(round, "machine_memory_used_bytes"),
+            Self::MemoryGrowth => {
+                let (from, to) = measurement(round);
+                let used = || samples(round, "machine_memory_used_bytes");
+                let (_, first) = used().filter(|(time, _)| *time <= from).last().or_else(|| used().next())?;
+                let (_, last) = used().filter(|(time, _)| *time <= to).last()?;
+                Some(last - first)
+            }
             Self::MemoryFree => mean(round, "machine_memory_free_bytes"),
             Self::SwapUsed => mean(round, "machine_swap_used_bytes"),
             Self::InEngine => positive(seconds).map(|seconds| busy_s(round, |_| true) / seconds),
@@ -169,17 +190,26 @@ fn fact(round: &Round, name: &str) -> Option<f64> {
     round.facts.iter().find(|fact| fact.name == name)?.value.strip_suffix(" bytes")?.parse().ok()
 }
 
-/// A metric's values in the measurement interval.
-fn values<'r>(round: &'r Round, metric: &str) -> impl Iterator<Item = f64> + 'r {
+/// Beginning and end of the measurement interval, in seconds, with the sample that closes it.
+fn measurement(round: &Round) -> (f64, f64) {
     let measured = round.phases.iter().find(|phase| phase.kind == bourse_record::PhaseKind::Measurement);
-    let (from, to) = measured.map_or((0.0, f64::MAX), |phase| (phase.from_s, phase.to_s + 0.5));
+    measured.map_or((0.0, f64::MAX), |phase| (phase.from_s, phase.to_s + 0.5))
+}
+
+/// A metric's samples over the whole round: time in seconds, and value.
+fn samples<'r>(round: &'r Round, metric: &str) -> impl Iterator<Item = (f64, f64)> + 'r {
     let column = round.series.columns.iter().find(|column| column.metric == metric);
     let times = round.series.time_s.iter().copied();
     column
         .into_iter()
         .flat_map(move |column| times.clone().zip(&column.values))
-        .filter(move |(time, _)| *time > from && *time <= to)
-        .filter_map(|(_, value)| *value)
+        .filter_map(|(time, value)| Some((time, (*value)?)))
+}
+
+/// A metric's values in the measurement interval.
+fn values<'r>(round: &'r Round, metric: &str) -> impl Iterator<Item = f64> + 'r {
+    let (from, to) = measurement(round);
+    samples(round, metric).filter(move |(time, _)| *time > from && *time <= to).map(|(_, value)| value)
 }
 
 fn mean(round: &Round, metric: &str) -> Option<f64> {

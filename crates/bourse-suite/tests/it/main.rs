@@ -2,4 +2,5 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod data;
+mod published;
 mod rerun;

@@ -155,6 +155,22 @@ fn a_finding_that_cannot_be_tested_here_has_no_verdict() {
     }
 }
 
+/// "A hundred times as fast in one transaction" is a finding about disks that take long to sync: a fast one gave "does not hold".
+#[test]
+fn a_finding_is_judged_where_its_condition_holds() {
+    let with = |at_most: f64| {
+        let given = format!(
+            "rests_on = \"x\"\ngiven = [{{ says = \"B is slow\", cell = \"1/1/b\", measure = \"rate\", at_most = {at_most:?} }}]"
+        );
+        let data = DATA.replacen("rests_on = \"500 against 1000 ms\"", &given, 1);
+        of(&data, 1.0, &[rounds(&[(1000, 0.1); 6]), rounds(&[(1000, 0.2); 6])]).findings.remove(0)
+    };
+    assert_eq!(with(6_000.0).verdict, Verdict::Holds);
+    let unmet = with(4_000.0);
+    assert_eq!(unmet.verdict, Verdict::NotTestable);
+    assert_eq!(unmet.untested.as_deref(), Some("it was found where this holds: B is slow; here it is 5000"));
+}
+
 #[test]
 fn another_amount_of_work_has_no_ratio_of_times() {
     let file = file(0.1, &[rounds(&[(100, 0.01); 6]), rounds(&[(100, 0.02); 6])]);
