@@ -17,12 +17,15 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// A word of a SQL file: a number if it is one.
+    /// A word of a SQL file: a number if it is one. `nan` and `inf` are words.
     pub(super) fn of(word: &str) -> Self {
-        word.parse()
-            .map(Self::Int)
-            .or_else(|_| word.parse().map(Self::Real))
-            .unwrap_or_else(|_| Self::Text(word.to_owned()))
+        let real = || word.parse().ok().filter(|number: &f64| number.is_finite()).map(Self::Real);
+        word.parse().ok().map(Self::Int).or_else(real).unwrap_or_else(|| Self::Text(word.to_owned()))
+    }
+
+    /// Whether it is no number though it has a number's type: SQLite for one would bind NULL.
+    fn is_nan(&self) -> bool {
+        matches!(self, Self::Real(number) if number.is_nan())
     }
 
     /// For a statement.
@@ -77,7 +80,7 @@ impl Declared {
                 if low > high {
                     return Some(format!("from {low} to {high} there is no number: the smaller one stands first"));
                 }
-                let most = if matches!(self, Self::Zipfian(_)) { 100_000_000 } else { i64::MAX as u64 };
+                let most = if matches!(self, Self::Zipfian(_)) { Zipf::MOST } else { i64::MAX as u64 };
                 (high.abs_diff(*low) >= most).then(|| format!("from {low} to {high} are more than {most} numbers"))
             }
             Self::Real([low, high]) => {
@@ -85,10 +88,17 @@ impl Declared {
                 (!is_range).then(|| format!("from {low} to {high} there is no number: the smaller one stands first"))
             }
             Self::Text(width) => (*width > 1_000_000).then(|| format!("{width} letters are more than 1000000")),
-            Self::Choice(values) => values.is_empty().then(|| "a choice of nothing".to_owned()),
-            Self::Unique(_) | Self::Constant(_) => None,
+            Self::Choice(values) if values.is_empty() => Some("a choice of nothing".to_owned()),
+            Self::Choice(values) => values.iter().any(Literal::is_nan).then(not_a_number),
+            Self::Constant(value) => value.is_nan().then(not_a_number),
+            Self::Unique(_) => None,
         }
     }
+}
+
+fn not_a_number() -> String {
+    "nan is not a value that every engine has (SQLite makes NULL of it); for NULL write NULL into the statement"
+        .to_owned()
 }
 
 /// A declared distribution made ready for all threads of a round.
@@ -137,6 +147,17 @@ impl Stream {
         };
         let mut seeds = SplitMix::new(seed.wrapping_add(thread as u64));
         Self { ready: ready.clone(), keys, random: SplitMix::new(seeds.next()) }
+    }
+
+    /// A value like those it draws.
+    pub(super) fn example(&self) -> Literal {
+        match &*self.ready {
+            Ready::Keys { low, .. } => Literal::Int(*low),
+            Ready::Unique(_) => Literal::Int(0),
+            Ready::Real([low, _]) => Literal::Real(*low),
+            Ready::Text(_) => Literal::Text(String::new()),
+            Ready::Choice(values) => values[0].clone(),
+        }
     }
 
     /// Draws the next value into `into`; a text that is there already lends its room.
