@@ -2,7 +2,8 @@
 
 use crate::nodes::{Nodes, Reach};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Sql, Value,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Sql,
+    Value,
 };
 use std::sync::Arc;
 
@@ -163,6 +164,14 @@ impl<C: Reach> Session for NodeSession<C> {
                 Err(e) => return Err(self.told(e)),
             }
         }
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        self.run(C::Session::settings)
+    }
+
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+        self.run(|session| session.prepare(sql, params))
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {

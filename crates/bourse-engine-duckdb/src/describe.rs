@@ -29,6 +29,18 @@ const SETTINGS: &[&str] = &[
 /// What is said beside each figure.
 const ANALYTICAL: &str = "DuckDB is an analytical engine: it plans and runs every statement for many rows, so that transactions of single rows are not what it is made for";
 
+/// Settings in force on a connection.
+pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, EngineError> {
+    let names = SETTINGS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let sql = format!("SELECT name, coalesce(value, '') FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name");
+    let mut settings = Vec::new();
+    connection.query(&sql, &mut |row| {
+        settings.push(Setting { name: row.get(0)?, value: row.get(1)? });
+        Ok(())
+    })?;
+    Ok(settings)
+}
+
 pub(crate) fn describe(
     target: &Parsed<Options>,
     place: &Place,
@@ -40,12 +52,7 @@ pub(crate) fn describe(
         .filter(|option| matches!(option.name, "writers" | "lock_timeout"))
         .map(|option| Setting { name: option.name.to_owned(), value: (option.show)(&target.options) })
         .collect();
-    let names = SETTINGS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
-    let sql = format!("SELECT name, coalesce(value, '') FROM duckdb_settings() WHERE name IN ({names}) ORDER BY name");
-    connection.query(&sql, &mut |row| {
-        settings.push(Setting { name: row.get(0)?, value: row.get(1)? });
-        Ok(())
-    })?;
+    settings.extend(settings_of(connection)?);
     connection.query("SELECT source_id FROM pragma_version()", &mut |row| {
         settings.push(Setting { name: "source_id".to_owned(), value: row.get(0)? });
         Ok(())

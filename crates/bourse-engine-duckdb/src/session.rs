@@ -2,13 +2,14 @@
 
 use crate::append::Appender;
 use crate::database::{Connection, Database};
+use crate::describe;
 use crate::dialect::DIALECT;
 use crate::options::{Options, Writers};
 use crate::row::Columns;
 use crate::statement::{Failed, Rows, Statement};
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
-    Sql, Value,
+    Setting, Sql, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -195,6 +196,14 @@ impl Session for DuckSession {
                 Err(failure.error())
             }
         }
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        describe::settings_of(&self.connection)
+    }
+
+    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
+        self.ready(sql).map(|_| ()).map_err(|failure| failure.error().with_statement(sql.text()))
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {

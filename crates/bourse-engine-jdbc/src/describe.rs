@@ -1,5 +1,6 @@
 //! What was run on, read back from the database and the virtual machine, and what its settings promise.
 
+use crate::connection::Connection;
 use crate::database::Database;
 use crate::jars::sha256;
 use crate::machine::Method;
@@ -10,6 +11,18 @@ use bourse_engine::{
     Description, Durability, EngineError, MayLose, MemoryStore, RowExt as _, Setting, WriterWait, memory_file_system,
 };
 use std::path::Path;
+
+/// Settings in force on a connection, where the product lists them.
+pub(crate) fn settings_of(product: &Product, connection: &mut Connection) -> Result<Vec<Setting>, EngineError> {
+    let mut settings = Vec::new();
+    if let Some(sql) = product.settings {
+        connection.query_text(sql, &mut |row| {
+            settings.push(Setting { name: row.get(0)?, value: row.get::<Option<String>>(1)?.unwrap_or_default() });
+            Ok(())
+        })?;
+    }
+    Ok(settings)
+}
 
 pub(crate) fn describe(
     target: &Parsed<Options>,
@@ -43,12 +56,7 @@ pub(crate) fn describe(
             add(option.name, value);
         }
     }
-    if let Some(sql) = product.settings {
-        keeper.query_text(sql, &mut |row| {
-            settings.push(Setting { name: row.get(0)?, value: row.get::<Option<String>>(1)?.unwrap_or_default() });
-            Ok(())
-        })?;
-    }
+    settings.extend(settings_of(product, &mut keeper)?);
     drop(keeper);
     let memory_file_system = folder.and_then(memory_file_system);
     let (durability, may_lose, durability_reason) = durability(product, &target.options, folder, memory_file_system);

@@ -2,10 +2,11 @@
 
 use crate::connection::{Connection, TEXT};
 use crate::database::Database;
+use crate::describe;
 use crate::machine::Method;
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
-    Sql, Value,
+    Setting, Sql, Value,
 };
 use std::sync::Arc;
 
@@ -113,6 +114,17 @@ impl Session for JdbcSession {
         self.connection.bridge().call(Method::Begin, [level, 0])?;
         self.state = State::Open;
         Ok(())
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        let mut settings = describe::settings_of(self.database.product(), &mut self.connection)?;
+        // H2 lists counters among its settings.
+        settings.retain(|setting| !setting.name.starts_with("info."));
+        Ok(settings)
+    }
+
+    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
+        self.ready(sql).map(|_| ()).map_err(|e| e.with_statement(sql.text()))
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {

@@ -69,6 +69,13 @@ fn variables(connection: &mut Conn) -> Result<BTreeMap<String, String>, EngineEr
     Ok(rows.into_iter().collect())
 }
 
+/// Settings in force in a session, but for the isolation level, which each transaction sets.
+pub(crate) fn settings_of(connection: &mut Conn) -> Result<Vec<Setting>, EngineError> {
+    let all = variables(connection)?;
+    let names = VARIABLES.iter().filter(|name| !name.ends_with("_isolation"));
+    Ok(names.filter_map(|name| Some(Setting { name: (*name).to_owned(), value: all.get(*name)?.clone() })).collect())
+}
+
 /// What a target was run on, and what its durability class follows from.
 ///
 /// # Errors

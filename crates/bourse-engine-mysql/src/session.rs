@@ -1,6 +1,7 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::connect::Known;
+use crate::describe;
 use crate::dialect::DIALECT;
 use crate::error::error;
 use crate::products::{Facts, OWN};
@@ -9,7 +10,8 @@ use crate::statement::{Rendered, Scales};
 use crate::value::ServerRow;
 use bourse_client::given;
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Sql, Value,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Sql,
+    Value,
 };
 use mysql::prelude::{Protocol, Queryable as _};
 use mysql::{Binary, Conn, QueryResult, Statement};
@@ -73,7 +75,7 @@ impl MysqlSession {
 
     /// Prepares a statement for values like these.
     #[cold]
-    fn prepare(&mut self, slot: usize, text: &str, params: &[Value<'_>]) -> Result<(), EngineError> {
+    fn prepare_anew(&mut self, slot: usize, text: &str, params: &[Value<'_>]) -> Result<(), EngineError> {
         if self.statements.len() <= slot {
             self.statements.resize_with(slot + 1, || None);
         }
@@ -101,6 +103,18 @@ impl MysqlSession {
         through(self.start(sql.slot(), || Cow::Borrowed(sql.text()), params)?, each)
     }
 
+    /// Prepares a statement as `text` if it is not yet for such values.
+    #[inline]
+    fn make_ready(
+        &mut self,
+        slot: usize,
+        text: impl FnOnce() -> Cow<'static, str>,
+        params: &[Value<'_>],
+    ) -> Result<(), EngineError> {
+        let is_ready = matches!(self.statements.get(slot), Some(Some(it)) if it.rendered.is_exact(&it.scales, params));
+        if is_ready { Ok(()) } else { self.prepare_anew(slot, &text(), params) }
+    }
+
     /// Runs a statement up to its first result, prepared as `text` if it is not yet for such values.
     fn start(
         &mut self,
@@ -108,10 +122,7 @@ impl MysqlSession {
         text: impl FnOnce() -> Cow<'static, str>,
         params: &[Value<'_>],
     ) -> Result<QueryResult<'_, '_, '_, Binary>, EngineError> {
-        let is_ready = matches!(self.statements.get(slot), Some(Some(it)) if it.rendered.is_exact(&it.scales, params));
-        if !is_ready {
-            self.prepare(slot, &text(), params)?;
-        }
+        self.make_ready(slot, text, params)?;
         let prepared = self.statements[slot].as_ref().expect("prepared just before");
         let values = prepared.rendered.arrange(params)?;
         self.round_trips += 1;
@@ -229,6 +240,16 @@ impl Session for MysqlSession {
         }
         self.state = State::Open;
         Ok(())
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        self.round_trips += 1;
+        describe::settings_of(&mut self.connection)
+    }
+
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+        let prepared = params.with_one_list(|params| self.make_ready(sql.slot(), || Cow::Borrowed(sql.text()), params));
+        prepared.map_err(|e| e.with_statement(sql.text()))
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {

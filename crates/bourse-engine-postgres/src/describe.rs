@@ -54,19 +54,22 @@ const SETTINGS: &[&str] = &[
     "data_directory",
 ];
 
-pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<Description, EngineError> {
+/// Settings in force in a session, by name.
+pub(crate) fn settings_of(connection: &mut Connection) -> Result<BTreeMap<String, String>, EngineError> {
     let names = SETTINGS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let rows = connection.ask(&format!(
         "SELECT name, current_setting(name), boot_val FROM pg_settings WHERE name IN ({names}) ORDER BY name"
     ))?;
-    let all: BTreeMap<String, String> = rows
-        .into_iter()
-        .filter_map(|mut row| {
-            row.truncate(2);
-            let value = row.pop()??;
-            Some((row.pop()??, value))
-        })
-        .collect();
+    let setting = |mut row: Vec<Option<String>>| {
+        row.truncate(2);
+        let value = row.pop()??;
+        Some((row.pop()??, value))
+    };
+    Ok(rows.into_iter().filter_map(setting).collect())
+}
+
+pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<Description, EngineError> {
+    let all = settings_of(connection)?;
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let version = connection.names("SHOW server_version")?.concat();
     let build = connection.names("SELECT version()")?;

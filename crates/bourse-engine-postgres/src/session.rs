@@ -1,6 +1,7 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::ahead::{Ahead, Answers};
+use crate::describe;
 use crate::dialect::DIALECT;
 use crate::error::broken;
 use crate::message;
@@ -8,8 +9,8 @@ use crate::routines;
 use crate::value::{Column, Oid, RecordRow, ServerRow, fits, own_type};
 use crate::wire::{Connection, Field, State};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Sql, Value,
-    run_one_by_one,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Sql,
+    Value, run_one_by_one,
 };
 
 /// Runs of a statement that are sent before the first answer is read. Their answers wait in the socket meanwhile.
@@ -95,7 +96,7 @@ impl PostgresSession {
 
     /// Prepares a statement for values like these.
     #[cold]
-    fn prepare(
+    fn prepare_anew(
         &mut self,
         sql: &'static Sql,
         text: impl FnOnce() -> String,
@@ -176,7 +177,7 @@ impl PostgresSession {
         let slot = sql.slot();
         if !matches!(self.statements.get(slot), Some(Some(it)) if it.takes(params)) {
             self.send_ahead()?;
-            self.prepare(sql, text, params)?;
+            self.prepare_anew(sql, text, params)?;
         }
         Ok(slot)
     }
@@ -398,6 +399,17 @@ impl Session for PostgresSession {
         message::bind(out, "", &[], &[]);
         message::execute(out);
         Ok(())
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        self.send_ahead()?;
+        let settings = describe::settings_of(&mut self.connection)?;
+        Ok(settings.into_iter().map(|(name, value)| Setting { name, value }).collect())
+    }
+
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+        let ready = params.with_one_list(|params| self.ready(sql, params));
+        ready.map(|_| ()).map_err(|e| e.with_statement(sql.text()))
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {

@@ -4,7 +4,7 @@ use crate::counting::CountingFiles;
 use crate::error::{error, words};
 use crate::ffi::{self, Library};
 use crate::mark::APPLICATION_ID;
-use crate::options::{Locking, MemoryKind, Options, Threading};
+use crate::options::{Defaults, Locking, MemoryKind, Options, Threading};
 use crate::source::Source;
 use crate::statement::Statement;
 use crate::target::Place;
@@ -48,6 +48,7 @@ impl Connection {
             false => ffi::SQLITE_OPEN_PRIVATECACHE,
         };
         flags |= match options.threading {
+            _ if !options.sets.has("threading") => 0,
             Threading::NoMutex => ffi::SQLITE_OPEN_NOMUTEX,
             Threading::FullMutex => ffi::SQLITE_OPEN_FULLMUTEX,
         };
@@ -99,7 +100,7 @@ impl Connection {
         let this = Self::open(source, options, waits)?;
         if is_new {
             // Only an empty database takes the page size, and the mark is the first that is written to it.
-            this.run(&format!("PRAGMA page_size = {}", options.page_size))?;
+            this.set_page_size(options)?;
             this.mark()?;
         }
         this.set_up(place, options)?;
@@ -117,6 +118,14 @@ impl Connection {
         this.set_cache(options.cache_bytes, options)?;
         this.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;
         Ok(this)
+    }
+
+    /// Sets the page size of a database that is empty yet.
+    pub(crate) fn set_page_size(&self, options: &Options) -> Result<(), EngineError> {
+        match options.sets.has("page_size") {
+            true => self.run(&format!("PRAGMA page_size = {}", options.page_size)),
+            false => Ok(()),
+        }
     }
 
     /// Writes our mark into the database's header.
@@ -139,39 +148,56 @@ impl Connection {
         self.run(&format!("PRAGMA cache_size = -{}", bytes / 1_024))
     }
 
-    /// Puts all settings of a target in force.
+    /// Puts all settings of a target in force that it sets.
     fn set_up(&self, place: &Place, options: &Options) -> Result<(), EngineError> {
         let on = |flag| if flag { "ON" } else { "OFF" };
+        let sets = |name| options.sets.has(name);
         // Only an empty database takes the page size, and only before its journal mode is set.
-        self.run(&format!("PRAGMA page_size = {}", options.page_size))?;
+        self.set_page_size(options)?;
         if *place != Place::Memory {
             if options.locking == Locking::Exclusive {
                 self.run("PRAGMA locking_mode = EXCLUSIVE")?;
             }
-            if cfg!(target_os = "macos") {
+            if cfg!(target_os = "macos") && options.defaults == Defaults::Bourse {
                 // There fsync leaves the data in the drive's cache; this asks for more.
                 self.run("PRAGMA fullfsync = ON")?;
             }
-            self.run(&format!("PRAGMA mmap_size = {}", options.mmap_bytes))?;
+            if sets("mmap") {
+                self.run(&format!("PRAGMA mmap_size = {}", options.mmap_bytes))?;
+            }
         } else if options.has_ram_files() {
             // Any size makes SQLite ask for addresses of pages; the file system has one for every page.
             self.run("PRAGMA mmap_size = 1073741824")?;
         }
-        let is_kept_by_library =
-            cfg!(loaded) && *place == Place::Memory && options.memory == MemoryKind::Private && !options.shared_cache;
-        match self.set_journal(options.journal.word()) {
-            // What a library keeps of a journal in its own memory is its affair; Berkeley DB says `delete` always.
-            Err(e) if is_kept_by_library && e.kind() == ErrorKind::Unsupported => {}
-            set => set?,
+        if sets("journal") {
+            let is_kept_by_library = cfg!(loaded)
+                && *place == Place::Memory
+                && options.memory == MemoryKind::Private
+                && !options.shared_cache;
+            match self.set_journal(options.journal.word()) {
+                // What a library keeps of a journal in its own memory is its affair; Berkeley DB says `delete` always.
+                Err(e) if is_kept_by_library && e.kind() == ErrorKind::Unsupported => {}
+                set => set?,
+            }
         }
-        if *place != Place::Memory || options.has_ram_files() {
+        if sets("autocheckpoint") && (*place != Place::Memory || options.has_ram_files()) {
             self.run(&format!("PRAGMA wal_autocheckpoint = {}", options.autocheckpoint_pages))?;
         }
-        self.run(&format!("PRAGMA synchronous = {}", options.sync.word()))?;
-        self.set_cache(options.cache_bytes, options)?;
-        self.run(&format!("PRAGMA foreign_keys = {}", on(options.foreign_keys)))?;
-        self.run(&format!("PRAGMA ignore_check_constraints = {}", on(!options.checks)))?;
-        self.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;
+        if sets("sync") {
+            self.run(&format!("PRAGMA synchronous = {}", options.sync.word()))?;
+        }
+        if sets("cache") {
+            self.set_cache(options.cache_bytes, options)?;
+        }
+        if sets("foreign_keys") {
+            self.run(&format!("PRAGMA foreign_keys = {}", on(options.foreign_keys)))?;
+        }
+        if sets("checks") {
+            self.run(&format!("PRAGMA ignore_check_constraints = {}", on(!options.checks)))?;
+        }
+        if sets("temp_store") {
+            self.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;
+        }
         if options.read_uncommitted {
             self.run("PRAGMA read_uncommitted = ON")?;
         }
@@ -245,6 +271,9 @@ impl Connection {
     pub(crate) fn error(&self, code: c_int) -> EngineError {
         if matches!(code & 0xff, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED) {
             self.patience.conflict(code);
+        }
+        if code & 0xff == ffi::SQLITE_AUTH {
+            return error(code, format!("{}: {}", self.message(), crate::confined::WHY));
         }
         error(code, self.message())
     }

@@ -29,13 +29,19 @@ pub(crate) fn compile_options(connection: &Connection) -> Result<Vec<String>, En
     connection.lines_of("PRAGMA compile_options")
 }
 
-pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Description, EngineError> {
-    let mut settings = Vec::new();
-    let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
-    for name in PRAGMAS {
+/// Settings in force on a connection.
+pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, EngineError> {
+    let read = |name: &&str| {
         let value = connection.text_of(&format!("PRAGMA {name}"))?;
-        add(name, in_words(name, &value).map_or(value, str::to_owned));
-    }
+        let value = in_words(name, &value).map_or(value, str::to_owned);
+        Ok(Setting { name: (*name).to_owned(), value })
+    };
+    PRAGMAS.iter().map(read).collect()
+}
+
+pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Description, EngineError> {
+    let mut settings = settings_of(connection)?;
+    let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
     // These are ours or the connection's, and no pragma tells them.
     for name in [
         "defaults",
@@ -189,10 +195,10 @@ fn warnings(target: &Target, facts: &Facts, page_size: &str, mmap_size: &str) ->
     if facts.journal == Journal::Off {
         warn("journal=off: a transaction cannot be rolled back".to_owned());
     }
-    if page_size != options.page_size.to_string() {
+    if options.sets.has("page_size") && page_size != options.page_size.to_string() {
         warn(format!("pages have {page_size} bytes, not {}: fixed when the database was made", options.page_size));
     }
-    if !facts.is_in_memory && mmap_size != options.mmap_bytes.to_string() {
+    if options.sets.has("mmap") && !facts.is_in_memory && mmap_size != options.mmap_bytes.to_string() {
         let granted = if mmap_size.is_empty() { "0" } else { mmap_size };
         if granted != options.mmap_bytes.to_string() {
             warn(format!("{granted} bytes are mapped at most, not {}", options.mmap_bytes));

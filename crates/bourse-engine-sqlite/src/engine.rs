@@ -52,6 +52,8 @@ pub struct SqliteEngine {
     sessions: AtomicU64,
     /// The file's path with links followed, once it was looked at.
     resolved: OnceLock<PathBuf>,
+    /// Whether the library enforces foreign keys where nothing is set, once that was asked.
+    enforces: OnceLock<bool>,
     /// Of a database of Berkeley DB's in files: the folder that it is.
     parts: Option<FolderParts>,
     access: Access,
@@ -151,6 +153,7 @@ impl SqliteEngine {
             waits_by_itself: target.options.writers == Writers::Sqlite,
             begin: target.options.begin,
             keeps_statements: target.options.statement_cache,
+            confined: Arc::default(),
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         // What is kept from the disk on purpose is not counted.
@@ -174,6 +177,7 @@ impl SqliteEngine {
             last_image_bytes: AtomicU64::new(0),
             sessions: AtomicU64::new(1),
             resolved: OnceLock::new(),
+            enforces: OnceLock::new(),
             parts,
             access,
         }
@@ -262,6 +266,7 @@ impl SqliteEngine {
         if self.is_private() {
             let connection = self.shared_connection.lend(open)?;
             connection.set_up_again(place, options)?;
+            self.shared.confine(&connection)?;
             return Ok(connection);
         }
         let mut kept = self.kept();
@@ -274,7 +279,9 @@ impl SqliteEngine {
             }
             *kept = Some(first);
         }
-        open().map(LentConnection::from)
+        let connection = open()?;
+        self.shared.confine(&connection)?;
+        Ok(LentConnection::from(connection))
     }
 
     /// Where the connection of a private database is while no session has it.
@@ -328,6 +335,18 @@ impl SqliteEngine {
     /// Whether the database in memory is one session's alone.
     fn is_private(&self) -> bool {
         self.target.place == Place::Memory && self.target.memory_kind() == MemoryKind::Private
+    }
+
+    /// Whether declared foreign keys are enforced: as the target says, or else as the library was compiled.
+    fn has_foreign_keys(&self) -> bool {
+        if self.target.options.sets.has("foreign_keys") {
+            return self.target.options.foreign_keys;
+        }
+        *self.enforces.get_or_init(|| {
+            let source = Source::memory(self.library(), "bourse-defaults", false);
+            let connection = Connection::open(&source, &self.target.options, &self.shared.waits);
+            connection.and_then(|it| it.text_of("PRAGMA foreign_keys")).is_ok_and(|value| value == "1")
+        })
     }
 
     /// Whether commits go to a write-ahead log.
@@ -385,7 +404,7 @@ impl Engine for SqliteEngine {
         Capabilities {
             sql: Some(SqlCapabilities {
                 isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-                foreign_keys: self.target.options.foreign_keys,
+                foreign_keys: self.has_foreign_keys(),
                 checks: self.target.options.checks,
                 row_conflicts: true,
             }),
@@ -546,6 +565,10 @@ impl SqlEngine for SqliteEngine {
             Writers::Queue | Writers::Busy | Writers::Sqlite => None,
         };
         Ok(Box::new(SqliteSession::new(connection, self.shared.clone(), one_writer)?))
+    }
+
+    fn confine(&self) {
+        self.shared.confined.store(true, Ordering::Relaxed);
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {

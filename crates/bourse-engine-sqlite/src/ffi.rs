@@ -17,19 +17,20 @@ use bourse_sqlite_lean_sys as _; // linked for its functions
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
 pub(crate) use libsqlite3_sys::{
-    SQLITE_BLOB, SQLITE_BUSY, SQLITE_BUSY_SNAPSHOT, SQLITE_CANTOPEN, SQLITE_CONSTRAINT, SQLITE_CORRUPT,
-    SQLITE_DBCONFIG_ENABLE_QPSG, SQLITE_DONE, SQLITE_ERROR, SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_SIZE_LIMIT,
-    SQLITE_FLOAT, SQLITE_FULL, SQLITE_INTEGER, SQLITE_INTERRUPT, SQLITE_IOCAP_ATOMIC, SQLITE_IOCAP_POWERSAFE_OVERWRITE,
-    SQLITE_IOCAP_SAFE_APPEND, SQLITE_IOCAP_SEQUENTIAL, SQLITE_IOCAP_SUBPAGE_READ, SQLITE_IOERR, SQLITE_IOERR_ACCESS,
-    SQLITE_IOERR_DELETE, SQLITE_IOERR_DELETE_NOENT, SQLITE_IOERR_FSYNC, SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ,
-    SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE, SQLITE_LOCK_EXCLUSIVE, SQLITE_LOCK_NONE, SQLITE_LOCK_PENDING,
-    SQLITE_LOCK_RESERVED, SQLITE_LOCK_SHARED, SQLITE_LOCKED, SQLITE_LOCKED_SHAREDCACHE, SQLITE_MISUSE, SQLITE_NOTADB,
-    SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_CREATE, SQLITE_OPEN_DELETEONCLOSE, SQLITE_OPEN_EXRESCODE,
-    SQLITE_OPEN_FULLMUTEX, SQLITE_OPEN_MAIN_DB, SQLITE_OPEN_MAIN_JOURNAL, SQLITE_OPEN_NOMUTEX,
-    SQLITE_OPEN_PRIVATECACHE, SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE, SQLITE_OPEN_SHAREDCACHE,
-    SQLITE_OPEN_SUPER_JOURNAL, SQLITE_OPEN_URI, SQLITE_OPEN_WAL, SQLITE_PREPARE_PERSISTENT, SQLITE_READONLY_DBMOVED,
-    SQLITE_ROW, SQLITE_SHM_EXCLUSIVE, SQLITE_SHM_LOCK, SQLITE_SHM_NLOCK, SQLITE_STATIC, SQLITE_TEXT, SQLITE_UTF8,
-    sqlite3, sqlite3_backup, sqlite3_file, sqlite3_io_methods, sqlite3_mutex, sqlite3_stmt, sqlite3_value, sqlite3_vfs,
+    SQLITE_ATTACH, SQLITE_AUTH, SQLITE_BLOB, SQLITE_BUSY, SQLITE_BUSY_SNAPSHOT, SQLITE_CANTOPEN, SQLITE_CONSTRAINT,
+    SQLITE_CORRUPT, SQLITE_DBCONFIG_ENABLE_QPSG, SQLITE_DENY, SQLITE_DONE, SQLITE_ERROR, SQLITE_FCNTL_FILE_POINTER,
+    SQLITE_FCNTL_SIZE_LIMIT, SQLITE_FLOAT, SQLITE_FULL, SQLITE_INTEGER, SQLITE_INTERRUPT, SQLITE_IOCAP_ATOMIC,
+    SQLITE_IOCAP_POWERSAFE_OVERWRITE, SQLITE_IOCAP_SAFE_APPEND, SQLITE_IOCAP_SEQUENTIAL, SQLITE_IOCAP_SUBPAGE_READ,
+    SQLITE_IOERR, SQLITE_IOERR_ACCESS, SQLITE_IOERR_DELETE, SQLITE_IOERR_DELETE_NOENT, SQLITE_IOERR_FSYNC,
+    SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE, SQLITE_LOCK_EXCLUSIVE,
+    SQLITE_LOCK_NONE, SQLITE_LOCK_PENDING, SQLITE_LOCK_RESERVED, SQLITE_LOCK_SHARED, SQLITE_LOCKED,
+    SQLITE_LOCKED_SHAREDCACHE, SQLITE_MISUSE, SQLITE_NOTADB, SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_CREATE,
+    SQLITE_OPEN_DELETEONCLOSE, SQLITE_OPEN_EXRESCODE, SQLITE_OPEN_FULLMUTEX, SQLITE_OPEN_MAIN_DB,
+    SQLITE_OPEN_MAIN_JOURNAL, SQLITE_OPEN_NOMUTEX, SQLITE_OPEN_PRIVATECACHE, SQLITE_OPEN_READONLY,
+    SQLITE_OPEN_READWRITE, SQLITE_OPEN_SHAREDCACHE, SQLITE_OPEN_SUPER_JOURNAL, SQLITE_OPEN_URI, SQLITE_OPEN_WAL,
+    SQLITE_PRAGMA, SQLITE_PREPARE_PERSISTENT, SQLITE_READONLY_DBMOVED, SQLITE_ROW, SQLITE_SHM_EXCLUSIVE,
+    SQLITE_SHM_LOCK, SQLITE_SHM_NLOCK, SQLITE_STATIC, SQLITE_TEXT, SQLITE_UTF8, sqlite3, sqlite3_backup, sqlite3_file,
+    sqlite3_io_methods, sqlite3_mutex, sqlite3_stmt, sqlite3_value, sqlite3_vfs,
 };
 
 #[cfg(loaded)]
@@ -42,6 +43,10 @@ pub(crate) use libsqlite3_sys::SQLITE_STMTSTATUS_REPREPARE;
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 /// What SQLite calls when a lock is taken.
 type BusyHandler = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
+/// What SQLite asks of each action while it prepares a statement: the action, and up to four names.
+pub(crate) type Authorizer = Option<
+    unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *const c_char, *const c_char, *const c_char) -> c_int,
+>;
 
 /// Declares the functions by their names in C. Their types are held against the header's, whichever copy it is.
 ///
@@ -224,6 +229,8 @@ functions! {
     fn sqlite3_get_autocommit(db: *mut sqlite3) -> c_int;
     fn sqlite3_initialize() -> c_int;
     fn sqlite3_libversion() -> *const c_char;
+    #[cfg(loaded)]
+    fn sqlite3_limit(db: *mut sqlite3, limit: c_int, most: c_int) -> c_int;
     fn sqlite3_memory_used() -> i64;
     fn sqlite3_open_v2(name: *const c_char, db: *mut *mut sqlite3, flags: c_int, vfs: *const c_char) -> c_int;
     fn sqlite3_reset(stmt: *mut sqlite3_stmt) -> c_int;
@@ -253,6 +260,7 @@ functions! {
     ) -> c_int;
     fn sqlite3_changes64(db: *mut sqlite3) -> i64;
     fn sqlite3_errstr(code: c_int) -> *const c_char;
+    fn sqlite3_set_authorizer(db: *mut sqlite3, authorizer: Authorizer, data: *mut c_void) -> c_int;
     fn sqlite3_prepare_v3(
         db: *mut sqlite3,
         sql: *const c_char,

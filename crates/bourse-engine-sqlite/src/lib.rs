@@ -16,6 +16,7 @@
 mod berkeley;
 #[cfg(all(loaded, target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod binding;
+mod confined;
 mod connection;
 mod counting;
 mod describe;
@@ -62,5 +63,5 @@ pub use kind::KINDS;
 #[cfg(unix)]
 pub use lossy::seed_simulated_disk;
 pub use mark::side_file_kind;
-pub use options::{Disk, GRAMMAR, Journal, Locking, MemoryKind, Options, Sync, TempStore, Threading, Writers};
+pub use options::{Disk, GRAMMAR, Journal, Locking, MemoryKind, Options, Sets, Sync, TempStore, Threading, Writers};
 pub use target::{Place, Target};

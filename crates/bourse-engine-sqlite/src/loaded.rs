@@ -462,6 +462,26 @@ impl Library {
         }
     }
 
+    /// A library that was compiled without authorizers attaches nothing at all.
+    pub(crate) unsafe fn sqlite3_set_authorizer(
+        self,
+        db: *mut ffi::sqlite3,
+        authorizer: ffi::Authorizer,
+        data: *mut c_void,
+    ) -> c_int {
+        const LIMIT_ATTACHED: c_int = 7;
+        // SAFETY: as the caller promises.
+        unsafe {
+            match self.0.functions.sqlite3_set_authorizer {
+                Some(set) => set(db, authorizer, data),
+                None => {
+                    self.sqlite3_limit(db, LIMIT_ATTACHED, 0);
+                    ffi::SQLITE_OK
+                }
+            }
+        }
+    }
+
     pub(crate) unsafe fn sqlite3_prepare_v3(
         self,
         db: *mut ffi::sqlite3,

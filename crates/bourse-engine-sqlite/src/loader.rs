@@ -27,6 +27,8 @@ pub(crate) struct Rows {
     /// Dropped before the connection.
     inserts: HashMap<&'static str, (Statement, String)>,
     connection: LentConnection,
+    /// Whether foreign keys were enforced before, as the pragma tells: a session may get this connection.
+    foreign_keys: String,
 }
 
 impl Rows {
@@ -38,22 +40,24 @@ impl Rows {
         for pragma in ["journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"] {
             connection.run(&format!("PRAGMA {pragma}"))?;
         }
-        connection.run(&format!("PRAGMA page_size = {}", options.page_size))?;
+        connection.set_page_size(options)?;
         // Written at once, in a transaction of its own, so that a load that is killed leaves a file that is known as ours.
         connection.mark()?;
         connection.set_cache(options.cache_bytes.max(CACHE_BYTES), options)?;
         connection.run(&format!("PRAGMA ignore_check_constraints = {}", if options.checks { "OFF" } else { "ON" }))?;
+        shared.confine(&connection)?;
         Self::begin(connection.into())
     }
 
     /// Opens the transaction that the whole load is.
     fn begin(connection: LentConnection) -> Result<Self, EngineError> {
         // Parents may come after children that are generated beside them; orphans are looked for after the load.
+        let foreign_keys = connection.text_of("PRAGMA foreign_keys")?;
         connection.run("PRAGMA foreign_keys = OFF")?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
         connection.run(&format!("PRAGMA threads = {threads}"))?;
         connection.run("BEGIN IMMEDIATE")?;
-        Ok(Self { inserts: HashMap::new(), connection })
+        Ok(Self { inserts: HashMap::new(), connection, foreign_keys })
     }
 
     pub(crate) fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
@@ -98,7 +102,12 @@ impl Rows {
 
     /// Commits and closes.
     pub(crate) fn finish(self) -> Result<(), EngineError> {
-        self.connection.run("COMMIT")
+        self.connection.run("COMMIT")?;
+        // A library that was compiled without foreign keys tells nothing.
+        match self.foreign_keys.as_str() {
+            "" => Ok(()),
+            before => self.connection.run(&format!("PRAGMA foreign_keys = {before}")),
+        }
     }
 }
 

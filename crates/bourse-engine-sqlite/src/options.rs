@@ -129,6 +129,32 @@ impl MemoryKind {
     pub(crate) const IMAGE_LIMIT: i64 = 2_147_418_112;
 }
 
+/// The settings of a target that are set on a connection, by their places in [`GRAMMAR`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sets(u32);
+
+impl Sets {
+    /// All of them.
+    pub const ALL: Self = Self(u32::MAX);
+    /// None of them.
+    pub const NONE: Self = Self(0);
+
+    /// Those of these names.
+    pub fn of(names: &[&str]) -> Self {
+        Self(names.iter().fold(0, |all, name| all | Self::bit(name)))
+    }
+
+    fn bit(name: &str) -> u32 {
+        let place = GRAMMAR.options.iter().position(|option| option.name == name);
+        place.and_then(|place| 1_u32.checked_shl(u32::try_from(place).ok()?)).unwrap_or(0)
+    }
+
+    /// Whether that one is.
+    pub(crate) fn has(self, name: &str) -> bool {
+        self.0 & Self::bit(name) != 0
+    }
+}
+
 /// Settings of a target; what was not said has its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
@@ -176,6 +202,8 @@ pub struct Options {
     pub disk: Disk,
     /// `statement_cache`.
     pub statement_cache: bool,
+    /// The settings that are set: the others are the library's own.
+    pub sets: Sets,
     /// `library`.
     #[cfg(loaded)]
     pub library: Option<&'static str>,
@@ -209,14 +237,17 @@ impl Options {
         defaults: Defaults::Bourse,
         disk: Disk::Real,
         statement_cache: true,
+        sets: Sets::ALL,
         #[cfg(loaded)]
         library: None,
         #[cfg(loaded)]
         key: None,
     };
 
-    /// SQLite's own defaults of a database in a file.
+    /// SQLite's own defaults of a database in a file, as its documentation has them. None of them is set: a library that was
+    /// compiled with others has those.
     pub const SQLITE_FILE: Self = Self {
+        sets: Sets::NONE,
         journal: Journal::Delete,
         memory: MemoryKind::Private,
         cache_bytes: 2_000 << 10,
@@ -372,7 +403,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         ),
         option_spec!(
             "defaults" => defaults: word(Defaults), "bourse, sqlite",
-            "whose settings hold where nothing is said: sqlite has those of a connection for which nothing is set (journal=delete, a cache of 2,000 KiB, busy_timeout=0s, foreign_keys=off, threading=fullmutex, writers=sqlite, begin=deferred, stable_plans=off, memory=private)",
+            "whose settings hold where nothing is said: with sqlite nothing is set that the target does not name, so that those hold which the library was compiled with (by SQLite's own: journal=delete, a cache of 2,000 KiB, threading=fullmutex), and busy_timeout=0s, writers=sqlite, begin=deferred, stable_plans=off, memory=private",
         ),
         option_spec!(
             "statement_cache" => statement_cache: switch,

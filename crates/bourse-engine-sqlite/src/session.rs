@@ -1,5 +1,7 @@
 //! A user's connection: statements prepared at first use and found by number.
 
+use crate::connection::Connection;
+use crate::describe;
 use crate::error::error;
 use crate::ffi::{self, Library};
 use crate::one_writer::OneWriter;
@@ -11,9 +13,10 @@ use crate::statement::{Bound, Columns, Statement};
 use crate::waits::LockWaits;
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, Params, Row as _, RowExt as _, Session,
-    Sql, Value, run_one_by_one,
+    Setting, Sql, Value, run_one_by_one,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a transaction that only reads waits for a table's lock of a shared cache: it may hold what the writer
@@ -33,6 +36,15 @@ pub(crate) struct Shared {
     pub(crate) begin: Begin,
     /// Whether statements stay prepared.
     pub(crate) keeps_statements: bool,
+    /// Whether connections that run statements reach no file but the database's own.
+    pub(crate) confined: Arc<AtomicBool>,
+}
+
+impl Shared {
+    /// Confines a connection, if connections are to be.
+    pub(crate) fn confine(&self, connection: &Connection) -> Result<(), EngineError> {
+        if self.confined.load(Ordering::Relaxed) { connection.confine() } else { Ok(()) }
+    }
 }
 
 /// How much of a result is wanted.
@@ -98,7 +110,7 @@ impl SqliteSession {
 
     /// Prepares a statement that is not yet.
     #[cold]
-    fn prepare(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
+    fn prepare_anew(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
         let slot = sql.slot();
         let text = sql.render(self.shared.library.dialect());
         let patience = self.patience();
@@ -159,7 +171,7 @@ impl SqliteSession {
     ) -> Result<Ran, EngineError> {
         let slot = sql.slot();
         if self.statement(slot).is_none() {
-            self.prepare(sql)?;
+            self.prepare_anew(sql)?;
         }
         let is_change = !self.statement(slot).expect("prepared just before").is_readonly();
         let is_alone = is_change && !self.has_place() && self.needs_place();
@@ -167,7 +179,7 @@ impl SqliteSession {
             self.take_place()?;
             // The one writer is another connection, which has statements of its own.
             if self.statement(slot).is_none()
-                && let Err(refused) = self.prepare(sql)
+                && let Err(refused) = self.prepare_anew(sql)
             {
                 self.transaction_over();
                 return Err(refused);
@@ -404,6 +416,19 @@ impl Session for SqliteSession {
                 begun
             }
         }
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        describe::settings_of(&self.active.connection)
+    }
+
+    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
+        if self.shared.keeps_statements && self.statement(sql.slot()).is_none() {
+            return self.prepare_anew(sql);
+        }
+        // For once, to know whether it can be.
+        let text = sql.render(self.shared.library.dialect());
+        Statement::prepare(&self.active.connection, &text, false).map(|_| ()).map_err(|e| e.with_statement(&text))
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::library::{ENGINE, HAS_SHARED_CACHE, SCHEME};
-use crate::options::{Begin, Defaults, Disk, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options, Writers};
+use crate::options::{Begin, Defaults, Disk, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options, Sets, Writers};
 use bourse_engine::target::{Parsed, TargetError};
 use std::path::PathBuf;
 
@@ -57,6 +57,7 @@ impl Target {
             // Wherever it stands in the target: what is said beside it holds.
             let defaults = if is_memory { Options::SQLITE_MEMORY } else { Options::SQLITE_FILE };
             parsed = GRAMMAR.parse(text, defaults).map_err(known_elsewhere)?;
+            parsed.options.sets = Sets::of(&parsed.given);
         }
         let place = if is_memory { Place::Memory } else { Place::File(PathBuf::from(&parsed.place)) };
         let mut target = Self { text: parsed.text.clone(), place, options: parsed.options };

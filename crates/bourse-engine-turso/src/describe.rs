@@ -41,19 +41,29 @@ fn asked_version() -> Result<String, EngineError> {
     Connection::plain(&database)?.text("SELECT turso_version()")
 }
 
+/// Settings in force on a connection.
+pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, EngineError> {
+    let read = |name: &str| {
+        let value = connection.text(&format!("PRAGMA {name}"))?;
+        let value = in_words(name, &value).map_or(value, str::to_owned);
+        Ok::<_, EngineError>(Setting { name: name.to_owned(), value })
+    };
+    let mut settings = PRAGMAS.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let is_mvcc = settings.first().is_some_and(|journal| Journal::parse(&journal.value) == Some(Journal::Mvcc));
+    if is_mvcc {
+        settings.extend(PRAGMAS_OF_MVCC.into_iter().map(read).collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(settings)
+}
+
 pub(crate) fn describe(
     target: &Parsed<Options>,
     path: Option<&Path>,
     connection: &Connection,
 ) -> Result<Description, EngineError> {
     let options = &target.options;
-    let mut settings = Vec::new();
+    let mut settings = settings_of(connection)?;
     let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
-    let of_mvcc = if options.journal == Journal::Mvcc { &PRAGMAS_OF_MVCC[..] } else { &[] };
-    for name in PRAGMAS.iter().chain(of_mvcc) {
-        let value = connection.text(&format!("PRAGMA {name}"))?;
-        add(name, in_words(name, &value).map_or(value, str::to_owned));
-    }
     // This one no pragma of a connection tells that has not set it by one.
     let option = GRAMMAR.options.iter().find(|option| option.name == "busy_timeout").expect("it is in the table");
     add(option.name, (option.show)(options));

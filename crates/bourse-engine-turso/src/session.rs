@@ -1,13 +1,14 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::database::Connection;
+use crate::describe;
 use crate::dialect::DIALECT;
 use crate::error::error;
 use crate::options::Journal;
 use crate::statement::{Rows, Statement};
 use bourse_engine::{
-    Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session, Sql,
-    Value,
+    Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session,
+    Setting, Sql, Value,
 };
 use turso_core::LimboError;
 
@@ -62,7 +63,7 @@ impl TursoSession {
 
     /// Prepares a statement that is not yet.
     #[cold]
-    fn prepare(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
+    fn prepare_anew(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
         let slot = sql.slot();
         let statement = self.connection.prepare(&sql.render(&DIALECT))?;
         if self.statements.len() <= slot {
@@ -82,7 +83,7 @@ impl TursoSession {
     ) -> Result<u64, EngineError> {
         self.refuse_failed()?;
         if !matches!(self.statements.get(sql.slot()), Some(Some(_))) {
-            self.prepare(sql)?;
+            self.prepare_anew(sql)?;
         }
         let statement = self.statements[sql.slot()].as_mut().expect("prepared just before");
         statement.run(params, rows, each).map_err(|e| self.settle(e, sql.text()))
@@ -149,6 +150,14 @@ impl Session for TursoSession {
         begin.run(Params::NONE, Rows::All, |_| Ok(()))?;
         self.state = State::Open;
         Ok(())
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        describe::settings_of(&self.connection)
+    }
+
+    fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
+        if matches!(self.statements.get(sql.slot()), Some(Some(_))) { Ok(()) } else { self.prepare_anew(sql) }
     }
 
     #[inline]

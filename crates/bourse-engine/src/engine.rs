@@ -259,6 +259,10 @@ pub trait SqlEngine: Send + Sync {
     /// The engine's.
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError>;
 
+    /// Refuses, in sessions and loaders that are made from now on, statements that reach a file which is not the database's:
+    /// those of a person's own file could change another database of theirs. An engine that cannot refuse them does nothing.
+    fn confine(&self) {}
+
     /// A new loader: see [`Engine::loader`].
     ///
     /// # Errors

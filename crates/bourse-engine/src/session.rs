@@ -1,4 +1,4 @@
-use crate::{EngineError, FromValue, Routine, Sql, Value};
+use crate::{EngineError, FromValue, Routine, Setting, Sql, Value};
 use bourse_schema::Dialect;
 use std::borrow::Cow;
 
@@ -262,11 +262,30 @@ pub trait Session: Send {
     /// The engine's dialect.
     fn dialect(&self) -> &'static Dialect;
 
+    /// Settings in force in this session, as [`Engine::description`](crate::Engine::description) reads them: a statement may have
+    /// changed them since. Empty where the engine tells none.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        Ok(Vec::new())
+    }
+
     /// Opens a transaction.
     ///
     /// # Errors
     /// [`Conflict`](crate::ErrorKind::Conflict) if the engine's patience with other writers ends.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError>;
+
+    /// Prepares a statement for values like these, outside a transaction, without running it: an error comes before anything
+    /// is timed. An engine that does not say beforehand what is wrong with a statement does nothing.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+        let _ = (sql, params);
+        Ok(())
+    }
 
     /// Runs a query and hands each row to `each`; an error of `each` ends the query and comes back.
     ///

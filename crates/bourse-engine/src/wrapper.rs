@@ -95,6 +95,9 @@ impl<W: Wrapper> SqlEngine for W {
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
         Ok(self.wrap(self.inner().session()?))
     }
+    fn confine(&self) {
+        self.inner().sql().expect("this is the interface of a SQL engine alone").confine();
+    }
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         self.inner().loader()
     }

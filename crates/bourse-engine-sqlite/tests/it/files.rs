@@ -358,6 +358,80 @@ fn settings_are_read_back() {
     assert!(footprint.memory_bytes > 0);
 }
 
+/// A library compiled for foreign keys was measured without them where nothing was to be set, and so were its other defaults.
+#[test]
+fn with_the_librarys_defaults_nothing_is_set_that_the_target_does_not_name() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let setting = |query: &str, name: &str| {
+        let engine = engine(&directory.path().join(format!("{}.db", query.len())), query);
+        load(&engine, &["ONE"]);
+        // Of a session that was opened after a load, and of a connection that is opened to look.
+        let mut session = engine.session().unwrap();
+        let [first, second] = [session.settings().unwrap(), engine.description().unwrap().settings]
+            .map(|all| all.into_iter().find(|setting| setting.name == name).unwrap().value);
+        assert_eq!(first, second, "{query}: {name}");
+        first
+    };
+    // What `libsqlite3-sys` compiles into the library; SQLite's own default is off.
+    assert!(bourse_engine_sqlite::info().unwrap().compile_options.contains(&"DEFAULT_FOREIGN_KEYS".to_owned()));
+    assert_eq!(setting("defaults=sqlite", "foreign_keys"), "on");
+    assert_eq!(setting("defaults=sqlite&foreign_keys=off", "foreign_keys"), "off");
+    assert_eq!(setting("defaults=sqlite", "journal_mode"), "delete");
+    assert_eq!(setting("defaults=sqlite", "cache_size"), "-2000");
+    assert_eq!(setting("defaults=sqlite&sync=off", "synchronous"), "off");
+    let capabilities = |query: &str| engine(&directory.path().join("c.db"), query).capabilities().sql.unwrap();
+    assert!(capabilities("defaults=sqlite").foreign_keys, "the library enforces them");
+    assert!(!capabilities("defaults=sqlite&foreign_keys=off").foreign_keys);
+    // Of one connection that a load and sessions have in turn.
+    let private = open("sqlite::memory:?defaults=sqlite").unwrap();
+    load(&private, &["ONE"]);
+    let settings = private.session().unwrap().settings().unwrap();
+    assert!(settings.iter().any(|it| it.name == "foreign_keys" && it.value == "on"), "{settings:?}");
+}
+
+/// A file of statements could empty any other database file of the person's.
+#[test]
+fn sessions_that_are_confined_reach_no_other_file() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let theirs = directory.path().join("theirs.db");
+    let other = open(&format!("sqlite:{}", theirs.display())).unwrap();
+    load(&other, &["ONE"]);
+    drop(other);
+    let before = fs::read(&theirs).unwrap();
+    for query in ["", "memory=private", "writers=one"] {
+        let engine = match query {
+            "memory=private" => open("sqlite::memory:?memory=private").unwrap(),
+            query => engine(&directory.path().join("x.db"), query),
+        };
+        load(&engine, &["ONE"]);
+        let attach = format!("ATTACH '{}' AS theirs", theirs.display());
+        if query.is_empty() {
+            let mut session = engine.session().unwrap();
+            session.execute_text(&attach, &[]).unwrap();
+        }
+        engine.sql().unwrap().confine();
+        let mut session = engine.session().unwrap();
+        let vacuum = format!("VACUUM INTO '{}'", directory.path().join("copy.db").display());
+        for sql in [&*attach, "ATTACH 'file:x?vfs=unix' AS o", "PRAGMA application_id = 7", &*vacuum] {
+            let refused = session.execute_text(sql, &[]).unwrap_err();
+            assert!(refused.to_string().contains("reach no other database file"), "{sql}: {refused}");
+        }
+        let path = bourse_engine::Value::Text(theirs.to_str().unwrap());
+        session.execute_text("ATTACH ?1 AS theirs", &[path]).unwrap_err();
+        for sql in ["ATTACH ':memory:' AS m", "DETACH m", "PRAGMA application_id"] {
+            session.execute_text(sql, &[]).unwrap();
+        }
+        if query.is_empty() {
+            session.execute_text("VACUUM", &[]).unwrap();
+        }
+        drop(session);
+        let mut loader = engine.loader().unwrap();
+        assert!(loader.run(&attach).unwrap_err().to_string().contains("reach no other"));
+    }
+    assert_eq!(fs::read(&theirs).unwrap(), before);
+    assert!(!directory.path().join("copy.db").exists());
+}
+
 #[test]
 fn the_usual_cache_is_divided_among_many_sessions() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -1,5 +1,5 @@
 use bourse_engine::target::TargetError;
-use bourse_engine_sqlite::{GRAMMAR, Journal, Options, Place, Sync, Target, Writers};
+use bourse_engine_sqlite::{GRAMMAR, Journal, Options, Place, Sets, Sync, Target, Writers};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -31,10 +31,12 @@ fn a_target_is_a_path_and_its_settings() {
         },
     );
     // Wherever it stands, what is said beside it holds.
-    let sqlite = Options { journal: Journal::Wal, ..Options::SQLITE_FILE };
+    let sets = Sets::of(&["journal", "defaults"]);
+    let sqlite = Options { journal: Journal::Wal, sets, ..Options::SQLITE_FILE };
     check("sqlite:x.db?defaults=sqlite&journal=wal", sqlite);
     check("sqlite:x.db?journal=wal&defaults=sqlite", sqlite);
-    check("sqlite::memory:?defaults=sqlite", Options { journal: Journal::Memory, ..Options::SQLITE_MEMORY });
+    let sets = Sets::of(&["defaults"]);
+    check("sqlite::memory:?defaults=sqlite", Options { journal: Journal::Memory, sets, ..Options::SQLITE_MEMORY });
     let place = |target| Target::parse(target).unwrap().place;
     assert_eq!(place("sqlite:///a/b.db"), Place::File("/a/b.db".into()));
     assert_eq!(place("sqlite:a%3Fb%25.db?sync=off"), Place::File("a?b%.db".into()));
