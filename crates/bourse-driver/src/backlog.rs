@@ -175,11 +175,12 @@ impl<'s> Backlog<'s> {
         }
     }
 
-    /// Notes that what was due then was started.
-    pub(crate) fn started(&mut self, due: Nanos, control: &Control) {
+    /// Notes that what was due then was started now.
+    pub(crate) fn started(&mut self, due: Nanos, now: Nanos, control: &Control) {
         let counted = u64::from(control.measures(due));
         self.seen.due += counted;
         self.seen.started += counted;
+        self.seen.started_of_warm_up += u64::from(counted == 0 && control.measures(now));
         self.waits = false;
     }
 
@@ -234,7 +235,7 @@ mod tests {
         for tenth in [0, 1, 2, 6] {
             let due = backlog.next().unwrap();
             assert_eq!(due, tenth * SECOND / 10);
-            backlog.started(due, &control);
+            backlog.started(due, due, &control);
             backlog.finished(due + 5, true);
         }
         // One more is handed out, and not started.
@@ -249,8 +250,24 @@ mod tests {
             backlog_limit: 3,
             backlog_longest: 3,
             unstarted_ns_longest: 3 * SECOND / 10,
+            started_of_warm_up: 0,
         };
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn what_the_warm_up_made_due_is_counted_apart_where_it_is_started() {
+        let control = Control::new(&Plan { warm_up_ns: SECOND, measure_ns: SECOND, ..Plan::default() }, 0);
+        let mut backlog = Backlog::of(Schedule::Constant { per_second: 2.0 }, &Plan::default(), &control, 0);
+        backlog.arrive(2 * SECOND, &control, || panic!("there is room"));
+        // Due at 0, 0.5, 1 and 1.5 s: the first is started in time, the second in the interval, the last not at all.
+        for now in [0, 3 * SECOND / 2, 7 * SECOND / 4] {
+            let due = backlog.next().unwrap();
+            backlog.started(due, now, &control);
+            backlog.finished(now, true);
+        }
+        let seen = backlog.ended(&control).unwrap();
+        assert_eq!((seen.started_of_warm_up, seen.due, seen.started, seen.unstarted), (1, 2, 1, 1));
     }
 
     #[test]
@@ -270,15 +287,15 @@ mod tests {
         let [mut one, mut other] = [0, 1].map(|_| Backlog::of(shared, &plan, &control, 0));
         // Whoever is free takes what comes next, also before it is due.
         assert_eq!((one.next(), other.next()), (Some(0), Some(SECOND / 10)));
-        one.started(0, &control);
+        one.started(0, 0, &control);
         one.finished(7, true);
         // One has a long operation at hand, so the other does all the rest, and nothing waits for a user that is busy.
-        other.started(SECOND / 10, &control);
+        other.started(SECOND / 10, SECOND / 10, &control);
         for tenth in [2, 3] {
             other.arrive(tenth * SECOND / 10, &control, || panic!("there is room"));
             let due = other.next().unwrap();
             assert_eq!(due, tenth * SECOND / 10);
-            other.started(due, &control);
+            other.started(due, due, &control);
         }
         // Both are busy: of 0.4, 0.5 and 0.6 s the last finds the queue full.
         let mut dropped = 0;

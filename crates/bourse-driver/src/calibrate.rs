@@ -155,7 +155,7 @@ fn round(clock: &dyn Clock, schedule: Schedule, measure_ns: Nanos) -> Option<Rou
     let plan = Plan { warm_up_ns: 20 * MS, measure_ns, ..Plan::default() };
     let mut workload = Nothing { schedule, specs: [OperationSpec::new("nothing")] };
     let interrupt = AtomicBool::new(false);
-    let measured = crate::run(&NullEngine, &mut workload, &plan, 0, 1, clock, &interrupt, &mut |_| {}).ok()?;
+    let measured = crate::run(&NullEngine, &mut workload, &plan, Some(0), 1, clock, &interrupt, &mut |_| {}).ok()?;
     Some(measured.round)
 }
 

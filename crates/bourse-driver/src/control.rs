@@ -51,6 +51,14 @@ pub enum Fault {
         /// The engine's error.
         error: String,
     },
+    /// What a user will perform cannot be prepared.
+    #[error("{user} cannot prepare its statements: {error}")]
+    Prepare {
+        /// The user's name.
+        user: String,
+        /// The engine's error.
+        error: String,
+    },
     /// A user's schedule cannot be followed.
     #[error("{user}: {error}")]
     Schedule {

@@ -24,7 +24,7 @@ pub fn drive(
     let meter = UserMeter::start(control);
     let mut backlog = Backlog::of(user_spec.schedule, plan, control, clock.now());
     let end = work(user_spec, connection, clock, control, plan, seed, &mut backlog, recording, &meter);
-    let Recording { recorder, ledger, times } = recording;
+    let Recording { recorder, ledger, times, .. } = recording;
     times.push(meter.finish(user_spec.role));
     recorder.live().waiting(0);
     if let Some(response_ns) = backlog.response_ns() {
@@ -59,7 +59,7 @@ fn work(
     meter: &UserMeter<'_>,
 ) -> Result<End, Fault> {
     let UserSpec { name, role: _, user, schedule: _, stop_rule } = user_spec;
-    let Recording { recorder, ledger, times: _ } = recording;
+    let Recording { recorder, ledger, .. } = recording;
     let random = Cell::new(SplitMix::new(seed));
     let live = recorder.live();
     let over = |now| {
@@ -105,7 +105,7 @@ fn work(
             break;
         }
         if let Some(due) = scheduled.take() {
-            backlog.started(due, control);
+            backlog.started(due, start, control);
         }
         let trips_before = round_trips(connection);
         let mut cx = OperationCx::new(connection, clock, plan.retry, &random);

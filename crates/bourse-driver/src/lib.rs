@@ -35,6 +35,7 @@ pub mod reconcile;
 pub mod round;
 mod sampler;
 pub mod schedule;
+mod settings;
 pub mod storage;
 mod throughput;
 mod user_time;

@@ -14,6 +14,8 @@ pub struct Recording {
     pub ledger: Ledger,
     /// Time of the users' threads.
     pub(crate) times: Vec<UserTime>,
+    /// A setting that changed during the round, with the user in whose session it did.
+    pub(crate) changed: Option<String>,
 }
 
 impl Recording {
@@ -21,7 +23,7 @@ impl Recording {
     pub fn new(recorder: Recorder) -> Self {
         let ledger = Ledger::new(recorder.specs().len());
         // Room enough that the end of a user's loop allocates nothing.
-        Self { recorder, ledger, times: Vec::with_capacity(2) }
+        Self { recorder, ledger, times: Vec::with_capacity(2), changed: None }
     }
 
     /// Memory held, in bytes.
@@ -34,6 +36,7 @@ impl Recording {
         self.recorder.merge(other.recorder);
         self.ledger.merge(&other.ledger);
         self.times.extend(other.times);
+        self.changed = self.changed.take().or(other.changed);
     }
 
     /// What was counted apart from the figures.

@@ -58,8 +58,8 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Ended validly until now: over all operations, and of one.
-    pub(crate) fn ended(&self, operation: usize) -> [u64; 2] {
+    /// Ended validly until now: over all operations, and of one if it is given.
+    pub(crate) fn ended(&self, operation: Option<usize>) -> [u64; 2] {
         self.live.ended(operation)
     }
 

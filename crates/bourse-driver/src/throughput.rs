@@ -45,15 +45,16 @@ impl Throughput {
         self.rows.push((now, ended));
     }
 
-    /// The rows as a series of the round; `headline` is the name of its operation.
-    pub(crate) fn series(&self, headline: &str) -> Series {
+    /// The rows as a series of the round; `headline` is the name of the headline's operation, if it is one alone.
+    pub(crate) fn series(&self, headline: Option<&str>) -> Series {
         let mut series = Series::default();
         let mut before = (self.begin, [0, 0]);
         for (end, ended) in &self.rows {
             let seconds = (end - before.0) as f64 / SECOND as f64;
             // Counts are read while others write them: one that seems to fall has not grown.
             let rate = |at: usize| Some(ended[at].saturating_sub(before.1[at]) as f64 / seconds);
-            let columns = [("throughput".to_owned(), rate(0)), (format!("throughput.{headline}"), rate(1))];
+            let all = std::iter::once(("throughput".to_owned(), rate(0)));
+            let columns = all.chain(headline.map(|name| (format!("throughput.{name}"), rate(1))));
             series.push((end - self.begin) as f64 / SECOND as f64, columns);
             before = (*end, *ended);
         }
@@ -75,7 +76,7 @@ mod tests {
             let done = (now - 7 * SECOND) / MS;
             throughput.row(now, [done, done / 2]);
         }
-        let series = throughput.series("x");
+        let series = throughput.series(Some("x"));
         assert!((MOST / 2..=MOST).contains(&series.time_s.len()), "{}", series.time_s.len());
         assert!(series.time_s.is_sorted() && *series.time_s.last().unwrap() >= 200.0);
         for (name, rate) in [("throughput", 1_000.0), ("throughput.x", 500.0)] {

@@ -1,7 +1,7 @@
 //! Workloads, and the users who perform them.
 
 use crate::{Clock, Control, Failure, Fault, Nanos, OperationCx, Outcome, Schedule};
-use bourse_engine::{Capabilities, ErrorKind};
+use bourse_engine::{Capabilities, Connection, EngineError, ErrorKind};
 use bourse_record::{OperationSpec, ServerTime};
 
 /// A workload: its operations, and for each round its users and the emulators behind them.
@@ -100,6 +100,20 @@ pub trait User: Send {
     fn performs(&self, operation: usize) -> bool {
         let _ = operation;
         true
+    }
+
+    /// Makes ready on its session what it will perform, such as prepared statements: before the clock starts.
+    ///
+    /// # Errors
+    /// The engine's; the round then does not begin.
+    fn prepare(&mut self, connection: &mut Connection) -> Result<(), EngineError> {
+        let _ = connection;
+        Ok(())
+    }
+
+    /// Whether what it performs may change settings of its session, as statements of a person's own may.
+    fn may_change_settings(&self) -> bool {
+        false
     }
 
     /// Draws the next input and keeps it. Not timed; may block for about 20 ms.

@@ -51,7 +51,7 @@ fn measure(fault: Planted) -> Measured {
     let plan = Plan { warm_up_ns: SECOND / 10, measure_ns: SECOND / 2, ..Plan::default() };
     let mut workload = Two([OperationSpec::new("work")]);
     let (clock, never) = (RealClock::start(), AtomicBool::new(false));
-    run(&NullEngine, &mut workload, &plan, 0, 1, &clock, &never, &mut |_| {}).expect("the engine does nothing")
+    run(&NullEngine, &mut workload, &plan, Some(0), 1, &clock, &never, &mut |_| {}).expect("the engine does nothing")
 }
 
 #[test]

@@ -183,7 +183,7 @@ impl Planned for ClientMix {
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         let dialect = engine.sql().map_err(MicroError::engine("making the tables"))?.dialect();
         let statements: Vec<_> = TABLES.iter().flat_map(|table| &table.create).map(|sql| sql.render(dialect)).collect();
-        create_by(engine, &statements)?;
+        create_by(engine, &statements, &|_, error| MicroError::engine("making the tables")(error))?;
         self.fill(engine).map_err(MicroError::engine("loading the tables"))?;
         Ok(Vec::new())
     }

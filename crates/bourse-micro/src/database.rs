@@ -18,6 +18,9 @@ static MARK: RecordTable = RecordTable::new(
 /// The maker, in the mark's row.
 const MADE_BY: &str = concat!("bourse ", env!("CARGO_PKG_VERSION"));
 
+/// The step in progress, for errors.
+const MAKING: &str = "making the tables";
+
 /// Rows that go into one transaction while loading outside the timed part.
 const LOAD_TRANSACTION: u64 = 10_000;
 
@@ -90,11 +93,11 @@ pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Re
         // There may be no database yet that a session could be opened on.
         Interface::Sql(sql) => {
             let statements: Vec<_> = tables.iter().flat_map(|table| table.create_sql(sql.dialect())).collect();
-            create_by(engine, &statements)
+            create_by(engine, &statements, &|_, error| MicroError::engine(MAKING)(error))
         }
         Interface::Keys(keys) => {
             replaceable(engine)?;
-            let doing = || MicroError::engine("making the tables");
+            let doing = || MicroError::engine(MAKING);
             let mut records = keys.new_records().map_err(doing())?;
             let all: Vec<_> = tables.iter().copied().chain([&MARK]).collect();
             records.create(&all).map_err(doing())?;
@@ -104,16 +107,23 @@ pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Re
 }
 
 /// Makes a database by these statements of a SQL engine, in the place of one of ours or of none: a database of its own,
-/// so that none of an earlier round's pages is in it.
-pub(crate) fn create_by(engine: &dyn Engine, statements: &[String]) -> Result<(), MicroError> {
+/// so that none of an earlier round's pages is in it. `failed` makes the error of one of them, by its number.
+pub(crate) fn create_by(
+    engine: &dyn Engine,
+    statements: &[String],
+    failed: &dyn Fn(usize, EngineError) -> MicroError,
+) -> Result<(), MicroError> {
     replaceable(engine)?;
-    let doing = || MicroError::engine("making the tables");
+    let doing = || MicroError::engine(MAKING);
     let sql = engine.sql().map_err(doing())?;
     let mut loader = sql.new_loader().map_err(doing())?;
     // The mark is made with the tables: a set-up that fails leaves both or neither.
     let mark = format!("INSERT INTO {} (id, made_by) VALUES (1, '{MADE_BY}')", MARK.name());
-    for statement in MARK.create_sql(sql.dialect()).iter().chain([&mark]).chain(statements) {
+    for statement in MARK.create_sql(sql.dialect()).iter().chain([&mark]) {
         loader.run(statement).map_err(doing())?;
+    }
+    for (number, statement) in statements.iter().enumerate() {
+        loader.run(statement).map_err(|error| failed(number, error))?;
     }
     loader.finish().map_err(doing())
 }
@@ -121,7 +131,7 @@ pub(crate) fn create_by(engine: &dyn Engine, statements: &[String]) -> Result<()
 fn mark(connection: &mut Connection) -> Result<(), MicroError> {
     connection
         .with_records(Statements::Prepared, |records| records.insert(&MARK, Key::Int(1), &[Value::Text(MADE_BY)]))
-        .map_err(MicroError::engine("making the tables"))
+        .map_err(MicroError::engine(MAKING))
 }
 
 /// Refuses to replace what is not ours.

@@ -85,6 +85,9 @@ impl Planned for IndexSearch {
         let all = [OperationSpec::new("search by number"), OperationSpec::new("search by text")];
         self.by.iter().map(|by| all[*by]).collect()
     }
+    fn headline(&self) -> Option<usize> {
+        (self.by.len() == 1).then_some(0)
+    }
     fn unit(&self) -> &'static str {
         "searches/s"
     }

@@ -5,7 +5,7 @@ use bourse_driver::{
     Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, Progress,
     SECOND, Schedule, SplitMix, User, UserSpec, Workload,
 };
-use bourse_engine::{Engine, Location, NullEngine};
+use bourse_engine::{Connection, Engine, EngineError, Location, NullEngine};
 use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -87,6 +87,12 @@ impl User for Scheduled<'_> {
     fn performs(&self, operation: usize) -> bool {
         self.0.performs(operation)
     }
+    fn prepare(&mut self, connection: &mut Connection) -> Result<(), EngineError> {
+        self.0.prepare(connection)
+    }
+    fn may_change_settings(&self) -> bool {
+        self.0.may_change_settings()
+    }
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
         self.0.draw(clock, control)
     }
@@ -101,6 +107,9 @@ impl User for Scheduled<'_> {
     }
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         self.0.perform(cx)
+    }
+    fn ended(&mut self, counts: bool) {
+        self.0.ended(counts);
     }
 }
 
@@ -195,12 +204,14 @@ pub fn run_round(
         let threads = planned.users(&setting).iter().filter(|it| it.user.performs(0)).count();
         plan.backlog = open_loop.backlog(threads);
     }
-    let measured = bourse_driver::run(engine, &mut driven, &plan, 0, seed, clock, interrupt, progress)?;
+    let measured =
+        bourse_driver::run(engine, &mut driven, &plan, planned.headline(), seed, clock, interrupt, progress)?;
     let mut round = measured.round;
     round.facts.splice(0..0, facts);
     if case.spec.extent == Extent::Work && round.measured_s >= plan.measure_ns as f64 / SECOND as f64 * 0.999 {
         round.warnings.push(Warning::EndedEarly { after_s: plan.measure_ns as f64 / SECOND as f64 });
     }
+    round.warnings.extend(count_not_reached(planned, &setting, &round, &plan));
     if is_real && measured.fault.is_none() {
         round
             .checks
@@ -214,6 +225,20 @@ pub fn run_round(
         round.void = Some(why);
     }
     Ok(RoundResult { round, interrupted: measured.interrupted, fault: measured.fault })
+}
+
+/// The warning of a round whose time was over before every thread had done its number of operations.
+fn count_not_reached(planned: &dyn Planned, setting: &Setting<'_>, round: &Round, plan: &Plan) -> Option<Warning> {
+    let after_s = plan.measure_ns as f64 / SECOND as f64;
+    let each = setting.count.filter(|_| round.measured_s >= after_s * 0.999)?;
+    let counted: Vec<&bourse_record::Operation> = match planned.headline() {
+        Some(at) => round.operations.get(at).into_iter().collect(),
+        None => round.operations.iter().collect(),
+    };
+    let performs = |user: &UserSpec<'_>| planned.headline().is_none_or(|at| user.user.performs(at));
+    let threads = planned.users(setting).iter().filter(|user| performs(user)).count() as u64;
+    let (done, of) = (counted.iter().map(|it| it.ended()).sum::<u64>(), each.saturating_mul(threads));
+    (done < of).then_some(Warning::CountNotReached { after_s, done, of })
 }
 
 /// Checks that as many changes were committed as the driver counted: then what the check of the rows compares the database with
@@ -236,20 +261,26 @@ fn acknowledged(writes: Writes, tally: &Tally, ledger: &Ledger) -> Check {
 }
 
 /// Why a round has no figure: it was lost on the way, nothing of what was asked was done, or what was counted is not in the
-/// database. Operations of other rounds that fail are counted apart, and leave the figure of those that did not.
+/// database. Operations of other rounds that fail are counted apart, and leave the figure of those that did not, unless all
+/// of a kind failed or the workload allows no failure.
 fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>) -> Option<String> {
     let name = case.spec.name;
     if let Some(fault) = fault {
         return Some(format!("{name} failed: {fault}"));
     }
     let headline = case.headline_operation();
+    let is_headline = |name: &str| headline.is_none_or(|headline| headline == name);
     let valid = |operation: &bourse_record::Operation| operation.valid();
-    let valid: u64 = round.operations.iter().filter(|it| it.name == headline).map(valid).sum();
+    let valid: u64 = round.operations.iter().filter(|it| is_headline(&it.name)).map(valid).sum();
     let works = case.spec.extent == Extent::Work;
     let before_commit = case.planned.counts_before_commit();
     // What failed takes with it what was counted before it in its transaction, and leaves the work undone.
-    let fails =
-        |operation: &&bourse_record::Operation| works || (operation.name == headline && (before_commit || valid == 0));
+    let fails = |operation: &&bourse_record::Operation| {
+        works
+            || !case.planned.allows_failures()
+            || operation.valid() == 0
+            || (before_commit && is_headline(&operation.name))
+    };
     let failed = round.operations.iter().filter(fails).find_map(|operation| {
         let failed = operation.outcomes.iter().find(|it| it.outcome == Outcome::Failed)?;
         let example = failed.example.as_deref().map(|words| format!(": {words}")).unwrap_or_default();
@@ -285,7 +316,8 @@ fn floors(planned: &dyn Planned, round: &mut Round, seed: u64, clock: &dyn Clock
     let mut floor = None;
     for _ in 0..10 {
         let mut driven = Driven::new(planned, setting.clone());
-        let run = bourse_driver::run(&NullEngine, &mut driven, &plan, 0, seed, clock, &never, &mut |_| {})?;
+        let run =
+            bourse_driver::run(&NullEngine, &mut driven, &plan, planned.headline(), seed, clock, &never, &mut |_| {})?;
         let any = run.round.operations.iter().any(|operation| operation.samples > 0);
         floor = Some(run);
         if any {

@@ -108,14 +108,14 @@ impl Case {
         self.planned.wordless(dialect)
     }
 
-    /// Names of its operations, that of the headline first.
+    /// Names of its operations.
     pub fn operations(&self) -> Vec<&'static str> {
         self.planned.operations().iter().map(|operation| operation.name).collect()
     }
 
-    /// The operation whose completions a second are the headline.
-    pub fn headline_operation(&self) -> &'static str {
-        self.planned.operations()[0].name
+    /// The operation whose completions a second are the headline; none: all of them together.
+    pub fn headline_operation(&self) -> Option<&'static str> {
+        self.planned.headline().map(|at| self.planned.operations()[at].name)
     }
 
     /// The headline's unit.
@@ -143,6 +143,14 @@ pub enum MicroError {
     /// The database there is not one of ours, and must not be lost.
     #[error("there is a database already, and it is not one that a classic workload made")]
     Foreign,
+    /// A statement of a person's file failed outside the timed part.
+    #[error("{place}: {error}")]
+    Statement {
+        /// The file, with the line.
+        place: String,
+        /// The engine's words.
+        error: EngineError,
+    },
     /// The machine failed: a file beside the database.
     #[error("{doing}: {error}")]
     System {
@@ -218,8 +226,13 @@ impl Tally {
 
 /// A planned workload, over and over again: one round at a time.
 pub(crate) trait Planned: Send + Sync {
-    /// Its operations, that of the headline first.
+    /// Its operations.
     fn operations(&self) -> Vec<OperationSpec>;
+
+    /// The operation whose completions a second are the headline; none: all of them together.
+    fn headline(&self) -> Option<usize> {
+        Some(0)
+    }
 
     /// Unit of the headline.
     fn unit(&self) -> &'static str;
@@ -263,6 +276,11 @@ pub(crate) trait Planned: Send + Sync {
     /// that fails takes them with it.
     fn counts_before_commit(&self) -> bool {
         false
+    }
+
+    /// Whether a round in which some operations failed has a figure, of those that did not.
+    fn allows_failures(&self) -> bool {
+        true
     }
 
     /// Puts further facts into the figures.

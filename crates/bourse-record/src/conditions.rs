@@ -1,6 +1,7 @@
 //! What a case was run under, as values: every rule, comparison and filter of a report asks these and no sentence.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
+use crate::Workload;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -183,6 +184,11 @@ impl Conditions {
     /// The driver's own queue, if the response times of an operation include it.
     pub fn queue_of(&self, operation: &str) -> Option<&DriverQueue> {
         self.driver_queue.as_ref().filter(|queue| queue.operations.iter().any(|name| name == operation))
+    }
+
+    /// The driver's own queue, if the response times of the headline's operation include it.
+    pub fn queue_of_headline(&self, workload: &Workload) -> Option<&DriverQueue> {
+        self.queue_of(workload.headline_operation.as_deref()?)
     }
 }
 

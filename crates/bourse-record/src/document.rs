@@ -178,7 +178,7 @@ mod tests {
                     name: text("tpce"),
                     kind: WorkloadKind::Brokerage,
                     parameters: vec![],
-                    headline_operation: text("Trade-Result"),
+                    headline_operation: Some(text("Trade-Result")),
                     headline_unit: text("TR/s"),
                     nominal: Some(2.0),
                     outcomes: Outcome::PLAIN.to_vec(),
@@ -243,6 +243,7 @@ mod tests {
                     engine_threads: Vec::new(),
                     conflicts: Vec::new(),
                     market_age_s: None,
+                    usage_late_s: None,
                     interference: Some(crate::Interference {
                         by_others: 0.25,
                         by_kernel: 0.125,

@@ -369,6 +369,7 @@ pub(crate) fn both(one: Arrivals, other: Arrivals) -> Arrivals {
         backlog_limit: one.backlog_limit.saturating_add(other.backlog_limit),
         backlog_longest: one.backlog_longest.max(other.backlog_longest),
         unstarted_ns_longest: one.unstarted_ns_longest.max(other.unstarted_ns_longest),
+        started_of_warm_up: one.started_of_warm_up.saturating_add(other.started_of_warm_up),
     }
 }
 

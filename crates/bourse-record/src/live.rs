@@ -253,9 +253,11 @@ impl LiveReader {
         Self { cells, seen: vec![nothing; operations], retries: 0 }
     }
 
-    /// Ended validly until now, since the beginning: over all operations, and of one. Cheap enough for ten looks a second.
-    pub fn ended(&self, operation: usize) -> [u64; 2] {
-        let of = |cell: &LiveCell| cell.completed.get(operation).map_or(0, |count| count.load(Relaxed));
+    /// Ended validly until now, since the beginning: over all operations, and of one if it is given. Cheap enough for ten looks
+    /// a second.
+    pub fn ended(&self, operation: Option<usize>) -> [u64; 2] {
+        let of =
+            |cell: &LiveCell| operation.and_then(|at| cell.completed.get(at)).map_or(0, |count| count.load(Relaxed));
         let all = |cell: &LiveCell| cell.completed.iter().map(|count| count.load(Relaxed)).sum::<u64>();
         [self.cells.iter().map(|cell| all(cell)).sum(), self.cells.iter().map(|cell| of(cell)).sum()]
     }

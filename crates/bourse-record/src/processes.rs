@@ -46,6 +46,7 @@ pub fn of_processes(rounds: &[Round]) -> Result<Option<Round>, HistogramError> {
         add_conflicts(&mut round.conflicts, &part.conflicts);
     }
     round.interference = interference(first, others);
+    round.usage_late_s = parts.iter().filter_map(|part| part.usage_late_s).reduce(f64::max);
     let who: Vec<String> = (1..=parts.len()).map(|number| format!("process {number}/{}", parts.len())).collect();
     round.facts = facts(&parts, &who);
     round.checks = failed_checks(&parts, &who);

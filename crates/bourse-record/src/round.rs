@@ -1,7 +1,7 @@
 //! One round of a case: its figures, series, resources and checks.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{NameValue, Operation, Outcome, ResponseMap, TimeSplit, Warning};
+use crate::{NameValue, Operation, Outcome, ResponseMap, TimeSplit, Warning, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +65,10 @@ pub struct Round {
     /// What the process of a server used in the measurement interval that the engine is in, where it can be looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerUse>,
+    /// Seconds by which what was used was read too late at the two ends of the interval, together, where that is too much for
+    /// the cost of an operation to be told; none where it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_late_s: Option<f64>,
     /// Processors that were not ours in the measurement interval; none where the system does not say, or the interval was
     /// too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,21 +147,26 @@ impl Round {
         self.void.get_or_insert(why.into());
     }
 
-    /// Processor seconds in the measurement interval, a server's included; `None` where the server cannot be looked at.
+    /// Part of the measurement interval by which its ends may be noted too late, together, for the cost of an operation to be
+    /// told: it is the error that the cost may have.
+    pub const LATE_PART: f64 = 0.1;
+
+    /// Processor seconds in the measurement interval, a server's included; `None` where the server cannot be looked at, or what
+    /// was used was read too late.
     pub fn cpu_s(&self) -> Option<f64> {
         let of_server = self.server.map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
         self.is_whole().then_some(self.cpu_user_s + self.cpu_system_s + of_server)
     }
 
-    /// Bytes written to storage in the measurement interval, a server's included; `None` where the server cannot be looked at.
+    /// Bytes written to storage in the measurement interval, as the processor time.
     pub fn all_written_bytes(&self) -> Option<f64> {
         let of_server = self.server.map_or(0, |server| server.written_bytes);
         self.is_whole().then_some(self.written_bytes.saturating_add(of_server) as f64)
     }
 
-    /// Whether our process and the server's whose use is known did all the work.
+    /// Whether our process and the server's whose use is known did all the work, and their use was read in time.
     fn is_whole(&self) -> bool {
-        self.interference.is_none_or(|it| !it.includes_server)
+        self.usage_late_s.is_none() && self.interference.is_none_or(|it| !it.includes_server)
     }
 
     /// Whether others disturbed the round: they took more than [`Interference::NOTICED`], or a fixed CPU loop took more than
@@ -182,6 +191,11 @@ impl Round {
     /// The operation of that name.
     pub fn operation(&self, name: &str) -> Option<&Operation> {
         self.operations.iter().find(|operation| operation.name == name)
+    }
+
+    /// Valid completions that the headline counts.
+    pub fn headline_valid(&self, workload: &Workload) -> u64 {
+        self.operations.iter().filter(|it| workload.is_headline(&it.name)).map(Operation::valid).sum()
     }
 
     /// How many of an operation were due and never started. Which one it would have been nobody has drawn, so each that the
@@ -280,6 +294,10 @@ pub struct Arrivals {
     /// this was kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unstarted_ns_longest: u64,
+    /// Operations due before the interval that were started in it: the headline counts those that ended validly in it. 0 in
+    /// files from before this was kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub started_of_warm_up: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -275,8 +275,8 @@ pub struct Workload {
     pub kind: WorkloadKind,
     /// The workload's own options with their effective values.
     pub parameters: Vec<NameValue>,
-    /// The operation whose valid completions per second are the headline, with the headline's unit (`TR/s`).
-    pub headline_operation: String,
+    /// The operation whose valid completions per second are the headline; none: all operations, counted together.
+    pub headline_operation: Option<String>,
     /// Unit of the headline.
     pub headline_unit: String,
     /// What the headline should be near by the workload's own rule (customers / scale factor), if it has one.
@@ -333,6 +333,16 @@ impl Workload {
             WorkloadKind::Brokerage => "transactions/s",
             WorkloadKind::Micro => &self.headline_unit,
         }
+    }
+
+    /// Whether an operation's valid completions are part of the headline.
+    pub fn is_headline(&self, operation: &str) -> bool {
+        self.headline_operation.as_ref().is_none_or(|name| name == operation)
+    }
+
+    /// The column of a round's series that has the headline's rate.
+    pub fn headline_metric(&self) -> String {
+        self.headline_operation.as_ref().map_or_else(|| "throughput".to_owned(), |name| format!("throughput.{name}"))
     }
 
     /// Whether its measurement intervals are asked for a steady state.

@@ -57,7 +57,7 @@ impl Round {
 fn operation_of_figure(workload: &Workload) -> Option<&str> {
     match workload.kind {
         WorkloadKind::Brokerage => None,
-        WorkloadKind::Micro => Some(&workload.headline_operation),
+        WorkloadKind::Micro => workload.headline_operation.as_deref(),
     }
 }
 

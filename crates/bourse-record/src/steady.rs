@@ -156,17 +156,16 @@ fn period(cycle_s: Option<f64>, step_s: f64) -> Option<usize> {
 
 /// Whether the rate is steady: of all transactions of the brokerage, of the headline's operation elsewhere.
 fn throughput(round: &Round, workload: &Workload, cycle_s: Option<f64>) -> SteadyTest {
-    let of = |metric: &str| match workload.kind {
-        WorkloadKind::Brokerage => metric.to_owned(),
-        WorkloadKind::Micro => format!("{metric}.{}", workload.headline_operation),
+    let metric = match workload.kind {
+        WorkloadKind::Brokerage => "throughput".to_owned(),
+        WorkloadKind::Micro => workload.headline_metric(),
     };
-    let seconds = within(round, &of("throughput"));
+    let seconds = within(round, &metric);
     // Of customers and a market even a neighbour's burst is as long as many short steps.
     let (values, step_s) = if seconds.len() >= SECONDS || workload.kind == WorkloadKind::Brokerage {
         (seconds, 1.0)
     } else {
         let fine = &round.throughput_series;
-        let metric = of("throughput");
         let times = fine.time_s.len().max(2) as f64 - 1.0;
         let step_s = fine.time_s.first().zip(fine.time_s.last()).map_or(1.0, |(first, last)| (last - first) / times);
         let values = measured(round).map_or_else(Vec::new, |interval| values(fine, interval, &metric, step_s));
@@ -364,7 +363,7 @@ mod tests {
             name: "w".to_owned(),
             kind,
             parameters: Vec::new(),
-            headline_operation: "x".to_owned(),
+            headline_operation: Some("x".to_owned()),
             headline_unit: "x/s".to_owned(),
             nominal: None,
             outcomes: Vec::new(),

@@ -123,10 +123,26 @@ pub enum Warning {
         /// Due.
         due: u64,
     },
+    /// What was used was read too late for the cost of an operation to be told.
+    UsageReadLate {
+        /// Seconds at the two ends of the interval together.
+        late_s: f64,
+        /// Length of the interval in seconds.
+        measured_s: f64,
+    },
     /// The round was ended by its longest time.
     EndedEarly {
         /// The time, in seconds.
         after_s: f64,
+    },
+    /// The longest time of the round came before the number of operations that was asked for.
+    CountNotReached {
+        /// The time, in seconds.
+        after_s: f64,
+        /// Operations that ended in it.
+        done: u64,
+        /// Operations that were asked for, of all threads.
+        of: u64,
     },
     /// A fault ended the round.
     RoundEnded {
@@ -238,7 +254,9 @@ impl Warning {
             Self::NoisyMachine { .. } => Some("run more rounds; small differences cannot be told"),
             Self::HostSteal { .. } => Some("use a machine that is not shared"),
             Self::OperationsDropped { .. } | Self::OperationsWaiting { .. } => Some("ask for a lower rate"),
+            Self::UsageReadLate { .. } => Some("use fewer threads, a longer interval, or a machine that is not busy"),
             Self::EndedEarly { .. } => Some("allow more time, or ask for less work"),
+            Self::CountNotReached { .. } => Some("a longer --for, or a smaller --count"),
             Self::TooFewRounds { .. } => Some("ask for more rounds"),
             Self::Driver { warning, .. } | Self::Process { warning, .. } => warning.advice(),
             _ => None,
@@ -312,7 +330,14 @@ impl fmt::Display for Warning {
             Self::OperationsWaiting { waiting, due } => {
                 write!(f, "{waiting} of {due} operations that were due still waited when the interval ended")
             }
+            Self::UsageReadLate { late_s, measured_s } => write!(
+                f,
+                "no cost of an operation: processor time was read {late_s:.2} s late at the ends of an interval of {measured_s:.1} s"
+            ),
             Self::EndedEarly { after_s } => write!(f, "ended after {after_s} s as asked, before its work was done"),
+            Self::CountNotReached { after_s, done, of } => {
+                write!(f, "ended by --for after {after_s} s: {done} of {of} operations")
+            }
             Self::RoundEnded { cause } => f.write_str(cause),
             Self::RoundLost { round, cause } => {
                 write!(f, "round {round} was lost, those before it are reported: {cause}")

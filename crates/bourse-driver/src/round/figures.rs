@@ -6,19 +6,27 @@ use crate::throughput::Throughput;
 use crate::{Control, Nanos, SECOND};
 use bourse_engine::{FileIo, IoCounts};
 use bourse_record::{
-    Arrivals, FileActivity, FileKind, Interference, OperationSpec, Phase, PhaseKind, Recorder, Round, ServerUse,
-    Stopping, Warning,
+    Arrivals, FileActivity, FileKind, Interference, Operation, OperationSpec, Phase, PhaseKind, Recorder, Round,
+    ServerUse, Stopping, Warning,
 };
 
+/// Valid completions that the headline counts: of one operation, or of all.
+fn valid(operations: &[Operation], headline: Option<usize>) -> u64 {
+    match headline {
+        Some(at) => operations.get(at).map_or(0, Operation::valid),
+        None => operations.iter().map(Operation::valid).sum(),
+    }
+}
+
 /// Reason why an interval has no figure: no operation of the headline ended in it.
-pub(super) fn nothing_ended(round: &Round, operations: &[OperationSpec], headline: usize) -> Option<String> {
-    let name = operations.get(headline)?.name;
-    let valid = round.operations.get(headline).map_or(0, bourse_record::Operation::valid);
+pub(super) fn nothing_ended(round: &Round, operations: &[OperationSpec], headline: Option<usize>) -> Option<String> {
+    let name = headline.map_or(Some("operation"), |at| Some(operations.get(at)?.name))?;
+    let valid = valid(&round.operations, headline);
     (round.measured_s > 0.0 && valid == 0)
         .then(|| format!("no {name} ended validly in the measurement interval of {:.1} s", round.measured_s))
 }
 
-/// Processors that others used between two marks, where the system tells; `None` for less than a second.
+/// Processors that others used between two marks, where the system tells; `None` for less than a second of the interval.
 fn interference(
     to: &Mark,
     from: &Mark,
@@ -31,13 +39,14 @@ fn interference(
     if measured_s < 1.0 {
         return None;
     }
+    let between_s = to.at.saturating_sub(from.at) as f64 / SECOND as f64;
     let ours = to.process.cpu_s().unwrap_or(0.0) - from.process.cpu_s().unwrap_or(0.0);
     let servers = server.map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
     let kernel = machine.interrupts_s - machine_then.interrupts_s + to.kernel.since(&from.kernel);
     let others = machine.busy_s - machine_then.busy_s - ours - servers - kernel;
     let host = machine.stolen_s - machine_then.stolen_s;
     // The counts are rounded apart: a hundredth less than nothing is nothing.
-    let processors = |seconds: f64| seconds.max(0.0) / measured_s;
+    let processors = |seconds: f64| if between_s > 0.0 { seconds.max(0.0) / between_s } else { 0.0 };
     Some(Interference {
         by_others: processors(others),
         by_kernel: processors(kernel),
@@ -91,7 +100,7 @@ pub(super) fn figures(
     sampler: Sampler<'_>,
     throughput: &Throughput,
     stopping: Option<Stopping>,
-    headline: usize,
+    headline: Option<usize>,
     in_process: bool,
     end: Nanos,
 ) -> Round {
@@ -106,7 +115,8 @@ pub(super) fn figures(
     ];
     let measured_s = (to - from) as f64 / SECOND as f64;
     let operations = total.figures();
-    let valid = operations.get(headline).map_or(0, bourse_record::Operation::valid);
+    let valid = valid(&operations, headline);
+    let late_s = marks.late_ns(control) as f64 / SECOND as f64;
     let (engine_threads, not_warm) = marks.engine_threads();
     let (at_first, at_last) = (marks.from.unwrap_or_default(), marks.to.unwrap_or_default());
     let (first, last) = (at_first.process, at_last.process);
@@ -114,6 +124,8 @@ pub(super) fn figures(
         |last: Option<f64>, first: Option<f64>| last.zip(first).map_or(0.0, |(last, first)| last - first);
     let bytes = |last: Option<u64>, first: Option<u64>| last.zip(first).map_or(0, |(last, first)| last - first);
     let mut warnings = Vec::new();
+    let usage_late_s = Some(late_s).filter(|late_s| *late_s > Round::LATE_PART * measured_s && measured_s > 0.0);
+    warnings.extend(usage_late_s.map(|late_s| Warning::UsageReadLate { late_s, measured_s }));
     if let Some(error) = &sampler.footprint_error {
         warnings.push(Warning::SizeUnknown { error: error.clone() });
     }
@@ -144,7 +156,7 @@ pub(super) fn figures(
         arrivals,
         series: sampler.series,
         fine_series: bourse_record::Series::default(),
-        throughput_series: throughput.series(total.specs().get(headline).map_or("", |spec| spec.name)),
+        throughput_series: throughput.series(headline.and_then(|at| total.specs().get(at)).map(|spec| spec.name)),
         response_map: sampler.responses.finish(),
         latency: None,
         stopping,
@@ -154,6 +166,7 @@ pub(super) fn figures(
         written_bytes: bytes(last.written_bytes, first.written_bytes),
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
         server,
+        usage_late_s,
         interference,
         counters: at_last.counted_since(&at_first),
         engine_threads,

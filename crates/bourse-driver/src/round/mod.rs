@@ -18,6 +18,7 @@ mod usage;
 use crate::memory::Held;
 use crate::reconcile::{Recording, RoundCounts, irreconcilable};
 use crate::sampler::Sampler;
+use crate::settings;
 use crate::throughput::Throughput;
 use crate::user_time::split;
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, SECOND, StopRule, Workload, drive};
@@ -84,7 +85,8 @@ pub struct Measured {
 /// Runs one round: each user on its own thread and session, through warm-up, measurement interval and drain.
 ///
 /// The caller's thread samples resources and calls `progress` once a second. `headline` is the operation whose valid
-/// completions a second are the round's headline; `seed` is where the back-offs' random lengths come from.
+/// completions a second are the round's headline, none for all operations together; `seed` is where the back-offs' random
+/// lengths come from.
 ///
 /// # Errors
 /// A [`Fault`] before the round begins: an invalid schedule, a session that cannot be opened, `interrupt` raised while
@@ -94,7 +96,7 @@ pub fn run<'w>(
     engine: &dyn Engine,
     workload: &mut dyn Workload<'w>,
     plan: &Plan,
-    headline: usize,
+    headline: Option<usize>,
     seed: u64,
     clock: &dyn Clock,
     interrupt: &AtomicBool,
@@ -120,6 +122,7 @@ pub fn run<'w>(
     let mut seeds = SplitMix::new(seed);
     let (sender, gone) = mpsc::channel();
     let background = std::mem::take(&mut participants.background);
+    let settings = std::mem::take(&mut participants.settings);
     let mut left = background.len() + participants.user_specs.len();
     let mut starts = Starts { of: left, started: 0, refused: None };
     let mut recordings = Vec::new();
@@ -137,7 +140,7 @@ pub fn run<'w>(
                 let _ = sender.send(None);
             });
         }
-        for (mut user_spec, mut session, mut recording) in participants.user_specs {
+        for ((mut user_spec, mut session, mut recording), before) in participants.user_specs.into_iter().zip(settings) {
             let sender = sender.clone();
             let seed = seeds.next();
             starts.spawn(scope, &user_spec.name.clone(), move || {
@@ -151,6 +154,10 @@ pub fn run<'w>(
                 if stop_rule == StopRule::AtIntervalEnd && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
                     // All customers have finished: nothing more is measured, and closing a session is not part of the work.
                     control.cut(clock.now());
+                }
+                if !before.is_empty() {
+                    let changed = settings::changed(&before, &settings::read(&mut session));
+                    recording.changed = changed.map(|words| format!("{words}, in the session of {name}"));
                 }
                 // A user may hold the sending end of another's queue: it must go before anybody waits for that other.
                 drop(user_spec);
@@ -172,7 +179,7 @@ pub fn run<'w>(
         }
         let mut throughput = Throughput::new(begin);
         let mut losses = Losses::new(losses_before, begin);
-        let mut pace = Pace::of(plan, headline, begin);
+        let mut pace = Pace::of(plan, begin);
         let mut tick = begin + SECOND;
         while left > 0 {
             let now = clock.now();
@@ -255,12 +262,15 @@ pub fn run<'w>(
     let counted = total.counted();
     round.warnings.extend(losses.warnings(begin, counted.ledger.in_doubt()));
     round.checks = counted.reconcile(&round.operations);
+    if let Some(words) = total.changed {
+        round.make_void(format!("a setting changed during the round: {words}"));
+    }
     void(&mut round, workload.operations(), headline);
     Ok(Measured { round, counted, interrupted, fault: control.fault() })
 }
 
 /// Takes the figure from a round that has none: a check of its figures failed, or nothing ended in its interval.
-pub fn void(round: &mut Round, operations: &[OperationSpec], headline: usize) {
+pub fn void(round: &mut Round, operations: &[OperationSpec], headline: Option<usize>) {
     if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(round, operations, headline)) {
         round.headline = f64::NAN;
         round.void = Some(why);

@@ -7,7 +7,6 @@ use bourse_stats::stopping;
 
 /// Rates in short steps, and the rule that looks at them.
 pub(super) struct Pace {
-    headline: usize,
     step_ns: Nanos,
     begin: Nanos,
     /// End of the last step, with what had ended until then.
@@ -28,14 +27,13 @@ pub(super) struct Pace {
 
 impl Pace {
     /// None where the plan has no rule: nobody looks then.
-    pub(super) fn of(plan: &Plan, headline: usize, begin: Nanos) -> Option<Self> {
+    pub(super) fn of(plan: &Plan, begin: Nanos) -> Option<Self> {
         let rule = plan.until?;
         let shortest_warm_up = match rule {
             StoppingRule::SteadinessTold => plan.warm_up_ns / 6,
             StoppingRule::RateKnown => plan.warm_up_ns / 4,
         };
         Some(Self {
-            headline,
             // Some 400 in the interval; fewer than 50 a second, since each takes a moment of the sampler's thread.
             step_ns: (plan.measure_ns / 400).clamp(20 * MS, SECOND),
             begin,
@@ -60,7 +58,7 @@ impl Pace {
         if now < self.next(now, control) {
             return;
         }
-        let [all, _] = sampler.ended(self.headline);
+        let [all, _] = sampler.ended(None);
         let (then, all_then) = std::mem::replace(&mut self.last, (now, all));
         let seconds = (now - then) as f64 / SECOND as f64;
         // Counts are read while others write them: one that seems to fall has not grown.
@@ -169,7 +167,7 @@ mod tests {
         let plan = Plan { warm_up_ns: 120 * SECOND, measure_ns: 180 * SECOND, until: Some(rule), ..Plan::default() };
         let control = Control::new(&plan, 0);
         let mut sampler = Sampler::new(&NullEngine, &[], LiveReader::new(Vec::new(), 0), 0);
-        let mut pace = Pace::of(&plan, 0, 0).expect("there is a rule");
+        let mut pace = Pace::of(&plan, 0).expect("there is a rule");
         let mut now = 0;
         while !control.draining(now) {
             now = pace.next(now, &control).min((now / SECOND + 1) * SECOND);

@@ -3,8 +3,8 @@
 use crate::memory::{Memory, MemoryUse};
 use crate::open_files::OpenFiles;
 use crate::reconcile::Recording;
-use crate::{Background, Clock, Control, Fault, UserSpec, Workload};
-use bourse_engine::{Connection, Engine};
+use crate::{Background, Clock, Control, Fault, UserSpec, Workload, settings};
+use bourse_engine::{Connection, Engine, EngineError, ErrorKind, Setting};
 use bourse_record::Recorder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,6 +14,8 @@ use std::thread;
 /// Users with their sessions, and emulators, before the clock starts.
 pub(super) struct Participants<'w> {
     pub(super) user_specs: Vec<(UserSpec<'w>, Connection, Recording)>,
+    /// Settings of each user's session, where they are read again after the round.
+    pub(super) settings: Vec<Vec<Setting>>,
     pub(super) background: Vec<Background<'w>>,
     /// The engine's remarks about so many sessions.
     pub(super) notes: Vec<String>,
@@ -40,19 +42,28 @@ pub(super) fn connect_all<'w>(
     let is_by_schedule = |operation| users.iter().any(|it| it.schedule.has_moments() && it.user.performs(operation));
     let by_schedule = (0..specs.len()).map(is_by_schedule).collect();
     let mut user_specs = Vec::with_capacity(users.len());
-    for user_spec in users {
+    let mut settings = Vec::with_capacity(users.len());
+    for mut user_spec in users {
         if interrupt.load(Ordering::Relaxed) {
             return Err(Fault::Interrupted);
         }
-        let session = engine
-            .connect()
-            .map_err(|error| Fault::Connect { user: user_spec.name.clone(), error: error.to_string() })?;
+        let connect = |error: EngineError| Fault::Connect { user: user_spec.name.clone(), error: error.to_string() };
+        let mut session = engine.connect().map_err(connect)?;
         files.made()?;
+        user_spec.user.prepare(&mut session).map_err(|error| match error.kind() {
+            ErrorKind::ConnectionLost | ErrorKind::InDoubt => {
+                Fault::Connect { user: user_spec.name.clone(), error: error.to_string() }
+            }
+            _ => Fault::Prepare { user: user_spec.name.clone(), error: error.to_string() },
+        })?;
+        // Where all statements are Bourse's one session tells of all.
+        let is_read = user_specs.is_empty() || user_spec.user.may_change_settings();
+        settings.push(if is_read { settings::read(&mut session) } else { Vec::new() });
         let recorder = Recorder::new(specs.clone(), |operation| user_spec.user.performs(operation));
         user_specs.push((user_spec, session, Recording::new(recorder)));
     }
     memory.seated = MemoryUse::now(engine);
-    Ok(Participants { user_specs, background, notes, memory, by_schedule })
+    Ok(Participants { user_specs, settings, background, notes, memory, by_schedule })
 }
 
 /// Threads of a round that were started, and the fault of one that could not be.

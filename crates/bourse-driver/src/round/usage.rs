@@ -8,6 +8,8 @@ use bourse_record::{EngineCounter, EngineThreads, KernelThreads, MachineUse, Pro
 /// Resources used until a moment.
 #[derive(Default)]
 pub(super) struct Mark {
+    /// The moment it was noted at.
+    pub(super) at: Nanos,
     pub(super) process: ProcessUse,
     pub(super) machine: Option<MachineUse>,
     pub(super) kernel: KernelThreads,
@@ -18,8 +20,9 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    fn now(engine: &dyn Engine) -> Self {
+    fn now(engine: &dyn Engine, at: Nanos) -> Self {
         Self {
+            at,
             process: ProcessUse::now(),
             machine: MachineUse::now(),
             kernel: KernelThreads::now(),
@@ -95,11 +98,18 @@ impl Marks {
             self.warm_up.get_or_insert_with(|| ThreadsMark::of(ProcessUse::now(), &engine.own_threads()));
         }
         if now >= control.measure_from() {
-            self.from.get_or_insert_with(|| Mark::now(engine));
+            self.from.get_or_insert_with(|| Mark::now(engine, now));
         }
         if now >= control.measure_to() {
-            self.to.get_or_insert_with(|| Mark::now(engine));
+            self.to.get_or_insert_with(|| Mark::now(engine, now));
         }
+    }
+
+    /// By how long the two ends of the interval were noted too late, together: a thread that waits for a processor notes late,
+    /// and what the others do meanwhile is missing, or belongs to the drain.
+    pub(super) fn late_ns(&self, control: &Control) -> Nanos {
+        let late = |mark: &Option<Mark>, end: Nanos| mark.as_ref().map_or(0, |mark| mark.at.saturating_sub(end));
+        late(&self.from, control.measure_from()).saturating_add(late(&self.to, control.measure_to()))
     }
 
     /// What the engine's own threads have used in the measurement interval, and what of it casts doubt on the figures.

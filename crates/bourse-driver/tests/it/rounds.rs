@@ -22,7 +22,8 @@ const PLAN: Plan = Plan {
 
 fn measure(plan: &Plan, user_specs: Vec<UserSpec<'_>>, background: Vec<Background<'_>>) -> Measured {
     let mut workload = Given { user_specs, background };
-    run(&NullEngine, &mut workload, plan, 0, 1, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap()
+    run(&NullEngine, &mut workload, plan, Some(0), 1, &RealClock::start(), &AtomicBool::new(false), &mut |_| {})
+        .unwrap()
 }
 
 /// Performs after half a millisecond.
@@ -117,7 +118,7 @@ fn interruption_keeps_what_was_measured() {
     let mut seen = Vec::new();
     let mut progress = |now: &Progress| seen.push(now.clone());
     let measured =
-        run(&NullEngine, &mut workload, &plan, 0, 1, &RealClock::start(), &interrupt, &mut progress).unwrap();
+        run(&NullEngine, &mut workload, &plan, Some(0), 1, &RealClock::start(), &interrupt, &mut progress).unwrap();
     assert!(measured.interrupted && measured.fault.is_none());
     assert!((1.1..30.0).contains(&measured.round.measured_s), "{}", measured.round.measured_s);
     let counted = measured.round.operations[0].response.summary.count;
@@ -324,7 +325,8 @@ fn what_cannot_begin_is_refused_before_it_does() {
     let refused = |user_specs, interrupt| {
         let mut workload = Given { user_specs, background: vec![] };
         let clock = RealClock::start();
-        run(&NullEngine, &mut workload, &PLAN, 0, 1, &clock, &AtomicBool::new(interrupt), &mut |_| {}).unwrap_err()
+        run(&NullEngine, &mut workload, &PLAN, Some(0), 1, &clock, &AtomicBool::new(interrupt), &mut |_| {})
+            .unwrap_err()
     };
     assert_eq!(refused(vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, busy)], true), Fault::Interrupted);
     for per_second in [1e300, 1e-300, f64::NAN] {

@@ -34,7 +34,7 @@ fn split(user_specs: Vec<UserSpec<'_>>) -> Vec<RoleTime> {
     let mut workload = Given { user_specs, background: vec![] };
     let clock = RealClock::start();
     let interrupt = AtomicBool::new(false);
-    let measured = run(&NullEngine, &mut workload, &PLAN, 0, 1, &clock, &interrupt, &mut |_| {}).unwrap();
+    let measured = run(&NullEngine, &mut workload, &PLAN, Some(0), 1, &clock, &interrupt, &mut |_| {}).unwrap();
     let Some(TimeSplit::Measured(roles)) = measured.round.time_split else { panic!("{:?}", measured.round.time_split) };
     for role in &roles {
         let parts = role.cpu_s + role.runnable_s + role.blocked_s();

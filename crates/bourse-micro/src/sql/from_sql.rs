@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{Declared, Literal};
+use super::pieces::{self, Piece, Pieces};
 use super::script::{Equals, Fault, Operation, Script, Setup};
 
 /// What the statements below a line are for.
@@ -16,6 +17,9 @@ const KNOWN: &str = "parameter, hole, setup, operation, transaction, check";
 
 /// Reads the SQL form.
 pub(super) fn read(text: &str) -> Result<Script, Fault> {
+    if let Some(fault) = pgbench(text) {
+        return Err(fault);
+    }
     let mut script = Script::default();
     let mut section = Section::Nothing;
     let mut below = String::new();
@@ -36,6 +40,44 @@ pub(super) fn read(text: &str) -> Result<Script, Fault> {
     }
     close(&mut script, section, &below, begins)?;
     script.finished()
+}
+
+/// A script of pgbench, by its commands, its tables or the variables that it sets by itself; none of a file with a directive.
+fn pgbench(text: &str) -> Option<Fault> {
+    const COMMANDS: [&str; 14] = [
+        "set",
+        "sleep",
+        "setshell",
+        "shell",
+        "if",
+        "elif",
+        "else",
+        "endif",
+        "gset",
+        "aset",
+        "startpipeline",
+        "syncpipeline",
+        "endpipeline",
+        "setrandom",
+    ];
+    const VARIABLES: [&str; 4] = [":scale", ":client_id", ":random_seed", ":default_seed"];
+    let of_pgbench = |line: &str| {
+        let command = line.trim_start().strip_prefix('\\').and_then(|rest| rest.split_whitespace().next());
+        command.is_some_and(|command| COMMANDS.contains(&command))
+            || Pieces::of(line).any(|piece| match piece {
+                Piece::Word(word) => word.starts_with("pgbench_"),
+                Piece::Parameter(name) => VARIABLES.contains(&name),
+                _ => false,
+            })
+    };
+    let is_own = text.lines().any(|line| line.trim_start().starts_with("--!"));
+    let (line, _) = (1..).zip(text.lines()).find(|(_, line)| !is_own && of_pgbench(line))?;
+    Some(Fault::at(
+        line,
+        "this is a pgbench script: write `--! transaction NAME` before its statements without BEGIN and END, for each \
+         `\\set NAME random(LOW, HIGH)` a line `--! parameter NAME uniform LOW HIGH`, for random_zipfian `zipfian`, and \
+         below `--! setup` the statements that make its tables",
+    ))
 }
 
 /// Follows one directive.
@@ -116,18 +158,16 @@ fn declared(kind: &str, values: &[&str]) -> Option<Declared> {
 /// Gives the statements that stood below a directive to it; `begins` is their first line.
 fn close(script: &mut Script, section: Section, below: &str, begins: usize) -> Result<(), Fault> {
     let mut statements = Vec::new();
-    for (line, text) in split(below) {
+    for (line, text) in pieces::statements(below) {
         let line = begins.saturating_add(line);
+        if matches!(section, Section::Nothing) {
+            let what = "what this statement is for is not said: a line with --! setup, operation, transaction or check before it";
+            return Err(Fault::at(line, what));
+        }
         statements.push((line, script.statement(text, line)?));
     }
     match section {
-        Section::Nothing => match statements.first() {
-            Some((line, _)) => Err(Fault::at(
-                *line,
-                "what this statement is for is not said: a line with --! setup, operation, transaction or check before it",
-            )),
-            None => Ok(()),
-        },
+        Section::Nothing => Ok(()),
         Section::Setup { repeat } => {
             script.setup.extend(statements.into_iter().map(|(_, statement)| Setup { statement, repeat }));
             Ok(())
@@ -151,36 +191,4 @@ fn close(script: &mut Script, section: Section, below: &str, begins: usize) -> R
             Ok(())
         }
     }
-}
-
-/// The statements, parted by semicolons outside of quotes and comments, each with the line it begins in, from 0.
-fn split(text: &str) -> Vec<(usize, &str)> {
-    let mut ends = Vec::new();
-    let mut quote = None;
-    let mut bytes = text.bytes().enumerate().peekable();
-    while let Some((at, byte)) = bytes.next() {
-        match (quote, byte) {
-            (Some(b'\n'), b'\n') => quote = None,
-            (Some(open), close) if open == close => quote = None,
-            (None, b'\'' | b'"' | b'`') => quote = Some(byte),
-            // A comment ends with its line.
-            (None, b'-') if bytes.peek().is_some_and(|(_, next)| *next == b'-') => quote = Some(b'\n'),
-            (None, b';') => ends.push(at),
-            _ => {}
-        }
-    }
-    let is_statement = |part: &str| part.lines().map(str::trim).any(|line| !line.is_empty() && !line.starts_with("--"));
-    let line_feeds = |text: &str| text.matches('\n').count();
-    let (mut parts, mut rest, mut from, mut line) = (Vec::new(), text, 0_usize, 0_usize);
-    for end in ends.into_iter().map(Some).chain([None]) {
-        let (part, behind) = end.and_then(|end| rest.split_at_checked(end.saturating_sub(from))).unwrap_or((rest, ""));
-        if is_statement(part) {
-            let blank = part.strip_suffix(part.trim_start()).unwrap_or_default();
-            parts.push((line.saturating_add(line_feeds(blank)), part.trim()));
-        }
-        line = line.saturating_add(line_feeds(part));
-        rest = behind.strip_prefix(';').unwrap_or_default();
-        from = end.map_or(from, |end| end.saturating_add(1));
-    }
-    parts
 }

@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `script` | what a file says, checked |
 //! | `from_toml`, `from_sql` | the two forms of a file |
+//! | `pieces` | a statement's text in pieces; where statements end |
 //! | `draw` | where a parameter's values come from |
 //! | `user` | who performs the operations |
 
 mod draw;
 mod from_sql;
 mod from_toml;
+mod pieces;
 mod script;
 mod user;
 
@@ -18,15 +20,15 @@ use crate::database::create_by;
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, statements, user_spec};
-use crate::workload::{Extent, MicroError, Planned, Setting, WorkloadSpec, named};
+use crate::workload::{Extent, MicroError, Planned, Setting, WorkloadSpec};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Dialect, Engine, EngineError, Isolation, Params, Row, RowExt as _, Session, Sql, Statements,
     Value,
 };
-use bourse_record::{Check, CheckStatus, NameValue, Round};
+use bourse_record::{Check, CheckStatus, NameValue};
 use draw::{Literal, Ready, Stream};
-use script::{Equals, Script, Statement};
+use script::{Equals, Script, Setup, Statement};
 use std::sync::Arc;
 use user::{Performer, with_values};
 
@@ -69,6 +71,8 @@ struct OwnStatements {
 
 /// Reads a file's text by the form that its name says.
 fn read(name: &str, text: &str) -> Result<Script, OptionError> {
+    // A byte order mark, as editors of some systems write one.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let script = match std::path::Path::new(name).extension().and_then(|ending| ending.to_str()) {
         Some("toml") => from_toml::read(text),
         Some("sql") => from_sql::read(text),
@@ -77,7 +81,8 @@ fn read(name: &str, text: &str) -> Result<Script, OptionError> {
             return Err(OptionError::File { place: name.to_owned(), what });
         }
     };
-    script.map_err(|fault| fault.in_file(name))
+    let script = script.map_err(|fault| fault.in_file(name))?;
+    Ok(Script { file: name.to_owned(), ..script })
 }
 
 /// How many operations a file of statements has; its name says the form.
@@ -120,6 +125,29 @@ impl OwnStatements {
         self.script.parameters.iter().map(|(_, declared)| Arc::new(Ready::of(declared))).collect()
     }
 
+    /// The error of a statement of the file.
+    fn failed_at(&self, statement: &Statement) -> impl FnOnce(EngineError) -> MicroError + use<> {
+        let place = self.script.place(statement);
+        let sql = statement.sql.clone();
+        move |error| MicroError::Statement { place, error: error.with_statement(&sql) }
+    }
+
+    /// Refuses a setting that the set-up would make in vain: each session that is measured has its own from the target.
+    fn refuse_settings(&self, engine: &dyn Engine) -> Result<(), MicroError> {
+        let settings = engine.description().map_err(MicroError::engine("reading the settings"))?.settings;
+        let is_known = |name: &String| settings.iter().any(|setting| setting.name == *name);
+        for Setup { statement, .. } in &self.script.setup {
+            if let Some(name) = statement.pragma().into_iter().find(is_known) {
+                let why = format!(
+                    "{name} would not be set where it is measured: each session has its settings from the target, as in \
+                     sqlite:x.db?journal=wal"
+                );
+                return Err(self.failed_at(statement)(EngineError::unsupported(why)));
+            }
+        }
+        Ok(())
+    }
+
     /// Runs the set-up from statement `from` on, many to a transaction.
     fn set_up(&self, engine: &dyn Engine, from: usize) -> Result<(), MicroError> {
         const TRANSACTION: u64 = 1_000;
@@ -130,7 +158,7 @@ impl OwnStatements {
         let mut session = engine.session().map_err(doing())?;
         let mut values = vec![Literal::Int(0); ready.len()];
         for setup in &self.script.setup[from..] {
-            let doing = || MicroError::engine(format!("the set-up `{}`", setup.statement.sql));
+            let doing = || self.failed_at(&setup.statement);
             let sql = self.sql(&setup.statement.sql, dialect);
             let mut once = |session: &mut dyn Session| {
                 for &parameter in &setup.statement.parameters {
@@ -171,6 +199,14 @@ impl OwnStatements {
             took_s: 0.0,
         })
     }
+}
+
+/// An error of a statement of the file, with the place of it.
+#[cold]
+fn located(error: EngineError, place: &str) -> EngineError {
+    let located = EngineError::new(error.kind(), format!("{place}: {}", error.message()));
+    let located = error.code().into_iter().fold(located, EngineError::with_code);
+    error.statement().into_iter().fold(located, EngineError::with_statement)
 }
 
 /// Runs a statement with the values of its parameters, by their numbers; returns the rows it gave or changed.
@@ -242,6 +278,9 @@ impl Planned for OwnStatements {
         };
         self.script.operations.iter().zip(&self.names).map(spec).collect()
     }
+    fn headline(&self) -> Option<usize> {
+        (self.names.len() == 1).then_some(0)
+    }
     fn unit(&self) -> &'static str {
         "operations/s"
     }
@@ -252,6 +291,9 @@ impl Planned for OwnStatements {
         let open = self.script.open_holes(dialect);
         open.iter().map(|hole| format!("the file has no word for {{{hole}}} in dialect {}", dialect.name)).collect()
     }
+    fn allows_failures(&self) -> bool {
+        false
+    }
     fn threads(&self) -> usize {
         self.threads
     }
@@ -259,10 +301,13 @@ impl Planned for OwnStatements {
         let setup = &self.script.setup;
         let first = setup.iter().position(|it| it.repeat != 1 || !it.statement.parameters.is_empty());
         let first = first.unwrap_or(setup.len());
-        let dialect = engine.sql().map_err(MicroError::engine("making the tables"))?.dialect();
+        let sql = engine.sql().map_err(MicroError::engine("making the tables"))?;
+        sql.confine();
+        self.refuse_settings(engine)?;
+        let dialect = sql.dialect();
         let plain: Vec<String> =
             setup[..first].iter().map(|it| self.sql(&it.statement.sql, dialect).render(dialect)).collect();
-        create_by(engine, &plain)?;
+        create_by(engine, &plain, &|number, error| self.failed_at(&setup[number].statement)(error))?;
         self.set_up(engine, first)?;
         Ok(Vec::new())
     }
@@ -289,11 +334,5 @@ impl Planned for OwnStatements {
         let mut session = setting.engine.session().map_err(MicroError::engine("connecting to check"))?;
         let asked = self.script.checks.iter().map(|equals| self.ask(session.as_mut(), equals));
         asked.collect::<Result<_, _>>().map_err(MicroError::engine("checking"))
-    }
-    fn finish(&self, _: &Setting<'_>, round: &mut Round) {
-        if round.operations.len() > 1 && round.measured_s > 0.0 {
-            let all: u64 = round.operations.iter().map(bourse_record::Operation::valid).sum();
-            round.facts.push(named("all operations a second", format!("{:.1}", all as f64 / round.measured_s)));
-        }
     }
 }

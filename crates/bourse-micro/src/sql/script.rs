@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{Declared, Literal};
+use super::pieces::{Piece, Pieces};
 use crate::options::OptionError;
 use bourse_engine::Dialect;
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ const STANDARD: &str = Dialect::STANDARD.name;
 /// A file's contents.
 #[derive(Debug, Default)]
 pub(super) struct Script {
+    /// The file's name.
+    pub(super) file: String,
     pub(super) parameters: Vec<(String, Declared)>,
     /// By dialect, then by name; those of [`STANDARD`] are of every dialect that has none of its own here.
     pub(super) holes: BTreeMap<String, BTreeMap<String, String>>,
@@ -57,12 +60,24 @@ pub(super) struct Equals {
 #[derive(Debug, Clone)]
 pub(super) struct Statement {
     pub(super) sql: String,
+    /// The line it begins in.
+    pub(super) line: usize,
     /// Of each of its places the parameter, by its number in the file.
     pub(super) parameters: Vec<usize>,
     /// Whether the statement returns rows.
     pub(super) is_query: bool,
     /// How many columns its rows have, once one came.
     pub(super) columns: OnceLock<usize>,
+}
+
+impl Statement {
+    /// The words that may name the setting which it makes, if it is a pragma that makes one: behind a schema's name or not.
+    pub(super) fn pragma(&self) -> Vec<String> {
+        let makes = Pieces::of(&self.sql).any(|piece| matches!(piece, Piece::Other("=" | "(")));
+        let mut words = words(&self.sql);
+        let is_pragma = words.next().is_some_and(|first| first == "pragma");
+        if is_pragma && makes { words.take(2).collect() } else { Vec::new() }
+    }
 }
 
 /// What is wrong, and in which line.
@@ -102,15 +117,7 @@ impl Script {
             })
         };
         let parameters = names.iter().map(number).collect::<Result<_, _>>()?;
-        let lower = sql.trim_start().to_ascii_lowercase();
-        let first = lower.split(|character: char| !character.is_ascii_alphabetic()).next().unwrap_or_default();
-        let gives_rows = matches!(first, "select" | "with" | "values" | "show" | "explain" | "pragma");
-        Ok(Statement {
-            sql,
-            parameters,
-            is_query: gives_rows || lower.contains(" returning "),
-            columns: OnceLock::new(),
-        })
+        Ok(Statement { is_query: gives_rows(&sql), sql, line, parameters, columns: OnceLock::new() })
     }
 
     /// Declares a parameter.
@@ -155,6 +162,19 @@ impl Script {
         Ok(self)
     }
 
+    /// Where a statement stands.
+    pub(super) fn place(&self, statement: &Statement) -> String {
+        format!("{}, line {}", self.file, statement.line)
+    }
+
+    /// Whether an operation changes what tables there are: what others use need not be there when a round begins.
+    pub(super) fn changes_schema(&self) -> bool {
+        const FIRST: [&str; 5] = ["create", "alter", "drop", "attach", "rename"];
+        let statements = self.operations.iter().flat_map(|operation| &operation.statements);
+        let mut first = statements.filter_map(|statement| words(&statement.sql).next());
+        first.any(|word| FIRST.contains(&word.as_str()))
+    }
+
     /// Holes of its statements that an engine of that dialect has no word for.
     pub(super) fn open_holes(&self, dialect: &Dialect) -> Vec<String> {
         let statements = self.setup.iter().map(|setup| &setup.statement.sql);
@@ -193,41 +213,37 @@ fn holes(sql: &str) -> impl Iterator<Item = &str> {
 /// The text with `?1`, `?2` … in the place of `:name`, and the names in that order; quoted text and comments stay.
 fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
     let (mut sql, mut names) = (String::new(), Vec::new());
-    let mut rest = text.trim();
-    while let Some(character) = rest.chars().next() {
-        let behind = rest.strip_prefix(character).unwrap_or_default();
-        let taken = match character {
-            '\'' | '"' | '`' => {
-                let end = behind.find(character).ok_or_else(|| format!("a {character} has no end"))?;
-                end.saturating_add(2)
+    let mut pieces = Pieces::of(text.trim());
+    for piece in pieces.by_ref() {
+        match piece {
+            Piece::Parameter(name) => {
+                names.push(name.trim_start_matches(':').to_owned());
+                sql.push_str(&format!("?{}", names.len()));
             }
-            '-' if rest.starts_with("--") => {
-                // A comment of one line would swallow what comes behind it on a line made of several.
-                rest = rest.split_once('\n').map_or("", |(_, rest)| rest);
-                sql.push(' ');
-                continue;
-            }
-            '/' if rest.starts_with("/*") => rest.find("*/").ok_or("a /* has no end")?.saturating_add(2),
-            ':' if rest.starts_with("::") => 2,
-            ':' => {
-                let name: String =
-                    behind.chars().take_while(|next| next.is_ascii_alphanumeric() || *next == '_').collect();
-                if !name.starts_with(|first: char| first.is_ascii_digit()) && !name.is_empty() {
-                    rest = behind.strip_prefix(name.as_str()).unwrap_or_default();
-                    names.push(name);
-                    sql.push_str(&format!("?{}", names.len()));
-                    continue;
-                }
-                1
-            }
-            '?' => return Err("parameters are written :name, not ?".to_owned()),
-            other => other.len_utf8(),
-        };
-        let (kept, behind) = rest.split_at_checked(taken).unwrap_or((rest, ""));
-        sql.push_str(kept);
-        rest = behind;
+            // A comment of one line would swallow what comes behind it on a line made of several.
+            Piece::LineComment(_) => sql.push(' '),
+            Piece::Other("?") => return Err("parameters are written :name, not ?".to_owned()),
+            other => sql.push_str(other.text()),
+        }
+    }
+    if let Some(open) = pieces.open {
+        return Err(format!("a {open} has no end"));
     }
     Ok((sql.trim().trim_end_matches(';').trim_end().to_owned(), names))
+}
+
+/// The words of a statement in lower case, without those in quotes and comments.
+fn words(sql: &str) -> impl Iterator<Item = String> {
+    Pieces::of(sql).filter_map(|piece| match piece {
+        Piece::Word(word) => Some(word.to_ascii_lowercase()),
+        _ => None,
+    })
+}
+
+/// Whether a statement returns rows, by its words.
+fn gives_rows(sql: &str) -> bool {
+    const FIRST: [&str; 7] = ["select", "with", "values", "show", "explain", "pragma", "table"];
+    words(sql).next().is_some_and(|first| FIRST.contains(&first.as_str())) || words(sql).any(|word| word == "returning")
 }
 
 #[cfg(test)]
@@ -246,12 +262,22 @@ mod tests {
         check("SELECT :a, ':b', :a;", "SELECT ?1, ':b', ?2", &["a", "a"]);
         check(
             "SELECT a::text, \"x:y\" -- :c\n FROM t WHERE b=:b",
-            "SELECT a::text, \"x:y\"   FROM t WHERE b=?1",
+            "SELECT a::text, \"x:y\"  \n FROM t WHERE b=?1",
             &["b"],
         );
         check("SELECT '12:30', /* :d */ 'it''s :e'", "SELECT '12:30', /* :d */ 'it''s :e'", &[]);
         assert_eq!(numbered("SELECT ?").unwrap_err(), "parameters are written :name, not ?");
         assert_eq!(numbered("SELECT 'a").unwrap_err(), "a ' has no end");
+    }
+
+    #[test]
+    fn statements_that_return_rows_are_known_by_their_words() {
+        let check = |sql: &str, expected: bool| assert_eq!(gives_rows(sql), expected, "{sql}");
+        check("/* of; a mapper */ SELECT 1", true);
+        check("(SELECT 1) UNION SELECT 2", true);
+        check("INSERT INTO t VALUES (1)\nRETURNING\nid", true);
+        check("UPDATE t SET a = ' returning ' /* returning */", false);
+        check("CREATE TABLE a (id INTEGER)", false);
     }
 
     #[test]

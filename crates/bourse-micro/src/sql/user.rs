@@ -1,12 +1,12 @@
 //! Who performs a file's operations.
 
 use super::draw::{Literal, Stream};
-use super::run;
 use super::script::{MOST_PARAMETERS, Operation, Script};
+use super::{located, run};
 use crate::batching::Batching;
 use crate::workload::{Left, Setting};
 use bourse_driver::{Clock, Control, Draw, OperationCx, Performed, User};
-use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Sql, Statements, Value};
+use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Sql, Statements, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
 
@@ -76,6 +76,27 @@ impl<'s> Performer<'s> {
 }
 
 impl User for Performer<'_> {
+    fn prepare(&mut self, connection: &mut Connection) -> Result<(), EngineError> {
+        // The null engine parses nothing, and what an operation makes is not there yet.
+        if !self.is_real || self.script.changes_schema() {
+            return Ok(());
+        }
+        let session = connection.sql()?;
+        let values: Vec<Literal> = self.streams.iter().map(Stream::example).collect();
+        let statements = self.script.operations.iter().map(|operation| &operation.statements);
+        for (statements, sqls) in statements.zip(self.sqls.iter()) {
+            for (statement, sql) in statements.iter().zip(sqls) {
+                with_values(&statement.parameters, &values, |values| session.prepare(sql, Params::of(values)))
+                    .map_err(|error| located(error, &self.script.place(statement)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn may_change_settings(&self) -> bool {
+        true
+    }
+
     fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
         let batch = self.batching.next(clock, self.left.now());
         if batch == 0 {
@@ -119,16 +140,24 @@ impl User for Performer<'_> {
         let (at, is_real, statements) = (self.operation, self.is_real, self.statements);
         let (operation, sqls) = (&self.script.operations[at], &self.sqls[at]);
         for values in &self.drawn[..self.times] {
-            let done = cx.retrying(|connection| perform(connection, operation, sqls, statements, values, is_real));
-            if let Err(error) = done {
-                return Performed::error(at, &error).times(self.times as u32);
+            let mut statement = 0;
+            let attempt = |connection: &mut Connection| {
+                perform(connection, operation, sqls, statements, values, is_real, &mut statement)
+            };
+            if let Err(error) = cx.retrying(attempt) {
+                use ErrorKind::{Constraint, Other, Refused, Unsupported};
+                // A statement that cannot be run ends the round: without it another work would be measured.
+                let fatal = matches!(error.kind(), Constraint | Other | Refused | Unsupported).then_some(error.kind());
+                let error = located(error, &self.script.place(&operation.statements[statement]));
+                let failed = Performed::error(at, &error).times(self.times as u32);
+                return Performed { fatal: failed.fatal.or(fatal), ..failed };
             }
         }
         Performed::completed(at).times(self.times as u32)
     }
 }
 
-/// Performs an operation once.
+/// Performs an operation once; `at` is the statement in progress.
 fn perform(
     connection: &mut Connection,
     operation: &Operation,
@@ -136,7 +165,9 @@ fn perform(
     statements: Statements,
     values: &[Literal],
     is_real: bool,
+    at: &mut usize,
 ) -> Result<(), EngineError> {
+    *at = 0;
     let session = connection.sql()?;
     if operation.is_transaction {
         let writes = operation.statements.iter().any(|statement| !statement.is_query);
@@ -144,7 +175,8 @@ fn perform(
         session.begin(Isolation::RepeatableRead, access)?;
     }
     let mut rows = 0;
-    for (statement, &sql) in operation.statements.iter().zip(sqls) {
+    for (number, (statement, &sql)) in operation.statements.iter().zip(sqls).enumerate() {
+        *at = number;
         rows += run(session, statement, sql, statements, values)?;
     }
     if let Some(wanted) = operation.rows.filter(|wanted| *wanted != rows && is_real) {

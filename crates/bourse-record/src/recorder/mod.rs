@@ -152,6 +152,7 @@ impl Recorder {
         sum.backlog_limit += arrivals.backlog_limit;
         sum.backlog_longest = sum.backlog_longest.max(arrivals.backlog_longest);
         sum.unstarted_ns_longest = sum.unstarted_ns_longest.max(arrivals.unstarted_ns_longest);
+        sum.started_of_warm_up += arrivals.started_of_warm_up;
     }
 
     /// What became of all users' arrivals; none if nobody followed a schedule.

@@ -34,7 +34,7 @@ pub(super) fn of_case(view: &CaseView<'_>) -> Plot {
     plot("response time, all rounds", curves.collect())
 }
 
-/// A curve for each case: of its headline's operation.
+/// A curve for each case: of its headline's operations.
 pub(super) fn of_cases(views: &[&CaseView<'_>]) -> Plot {
     let of = |view: &&CaseView<'_>| -> Option<Curve> {
         let operation: &OperationView = view.headline_operation()?;

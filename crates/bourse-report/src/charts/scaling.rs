@@ -90,7 +90,8 @@ pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, 
     if views.iter().filter_map(|view| view.headline_operation()).any(|it| it.batches().is_some()) {
         response.push_str(" of batches");
     }
-    let mut queues = views.iter().filter_map(|view| view.driver_queue(&view.case.workload.headline_operation));
+    let mut queues =
+        views.iter().filter_map(|view| view.driver_queue(view.case.workload.headline_operation.as_deref()?));
     if let Some(queue) = queues.next() {
         response.push_str(&format!(", which include the {queue}"));
     }

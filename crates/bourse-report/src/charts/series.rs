@@ -35,22 +35,21 @@ fn panel(title: impl Into<String>, unit: Unit, curves: Vec<Curve>) -> Panel {
 
 pub(super) fn throughput(subject: &Subject<'_>) -> Plot {
     let workload = &subject.view.case.workload;
-    let operation = &workload.headline_operation;
-    let headline = panel(
-        format!("{operation}, a second"),
-        Unit::PerSecond,
-        vec![curve(subject, &format!("throughput.{operation}"), operation, Thin::Mean)],
-    );
+    let headline = workload.headline_operation.as_ref().map(|operation| {
+        let curve = curve(subject, &workload.headline_metric(), operation, Thin::Mean);
+        panel(format!("{operation}, a second"), Unit::PerSecond, vec![curve])
+    });
     let all = panel(
         format!("all {}s, a second", subject.view.noun()),
         Unit::PerSecond,
         vec![curve(subject, "throughput", "all", Thin::Mean)],
     );
     // First what the result is of. Where there is one operation alone, both would be the same.
-    let mut panels = match (workload.kind, subject.round.operations.len()) {
-        (WorkloadKind::Brokerage, _) => vec![all, headline],
-        (WorkloadKind::Micro, 1) => vec![headline],
-        (WorkloadKind::Micro, _) => vec![headline, all],
+    let mut panels = match (workload.kind, headline, subject.round.operations.len()) {
+        (_, None, _) => vec![all],
+        (WorkloadKind::Brokerage, Some(headline), _) => vec![all, headline],
+        (WorkloadKind::Micro, Some(headline), 1) => vec![headline],
+        (WorkloadKind::Micro, Some(headline), _) => vec![headline, all],
     };
     // Only a figure that counts is drawn as the result.
     let result = subject.view.figure_of(subject.round);

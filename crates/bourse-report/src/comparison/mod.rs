@@ -124,7 +124,7 @@ const METRICS: [Metric; 4] = [
 
 /// One of the quantiles of a round's response times.
 fn response(round: &Round, workload: &Workload, at: usize) -> Option<f64> {
-    of_round(round, &workload.headline_operation).get(at).copied().flatten()
+    of_round(round, workload.headline_operation.as_deref()).get(at).copied().flatten()
 }
 
 /// How the names of response times begin.
@@ -134,10 +134,10 @@ const RESPONSE: &str = "response ";
 fn of_response(pair: &Pair) -> String {
     let of = |is: fn(&Case) -> bool, words| if is(&pair.base) || is(&pair.head) { words } else { "" };
     let batches = |case: &Case| {
-        let operation = |round| OperationView::of(round, &case.workload.headline_operation);
+        let operation = |round| OperationView::of(round, case.workload.headline_operation.as_deref());
         case.rounds.iter().filter_map(operation).any(|it| it.batches().is_some())
     };
-    let queue = |case: &Case| case.conditions.queue_of(&case.workload.headline_operation).is_some();
+    let queue = |case: &Case| case.conditions.queue_of_headline(&case.workload).is_some();
     format!("{}{}", of(batches, " of batches"), of(queue, " with driver's queue"))
 }
 
@@ -149,8 +149,7 @@ fn is_whole(pair: &Pair, metric: &Metric) -> bool {
 }
 
 fn valid(round: &Round, workload: &Workload) -> Option<f64> {
-    let operation = round.operations.iter().find(|operation| operation.name == workload.headline_operation)?;
-    Some(operation.valid() as f64).filter(|valid| *valid > 0.0)
+    Some(round.headline_valid(workload) as f64).filter(|valid| *valid > 0.0)
 }
 
 impl Compared {

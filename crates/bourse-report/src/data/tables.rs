@@ -477,7 +477,7 @@ impl All {
     fn round(&mut self, keys: &[DataValue], view: &CaseView<'_>, round: &Round) {
         self.rounds.push(Rounds::row(keys, view, round, false));
         for operation in &round.operations {
-            if let Some(it) = OperationView::of(round, &operation.name) {
+            if let Some(it) = OperationView::of(round, Some(&operation.name)) {
                 self.round_operations.push(RoundOperations::row(&keyed(keys, it.name.as_str()), round, &it));
             }
         }

@@ -327,10 +327,12 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let total = |of: fn(&Round) -> f64| rounds.iter().map(of).sum::<f64>();
     let measured_s = view.measured_s();
     // An operation's share of a cost, nothing if there was no operation, or none that counts.
-    let valid = if view.valid_figure().is_some() { view.headline_count() } else { 0 };
-    let per = match view.case.workload.kind {
-        WorkloadKind::Brokerage => "per TR",
-        WorkloadKind::Micro => "each",
+    let is_known = view.valid_figure().is_some() && rounds.iter().all(|round| round.usage_late_s.is_none());
+    let valid = if is_known { view.headline_count() } else { 0 };
+    let per = match (view.case.workload.kind, &view.case.workload.headline_operation) {
+        (WorkloadKind::Brokerage, _) => "per TR".to_owned(),
+        (WorkloadKind::Micro, Some(name)) if view.operations.len() > 1 => format!("per {}", units::printable(name)),
+        (WorkloadKind::Micro, _) => "each".to_owned(),
     };
     let each = |cost: f64, text: fn(f64) -> String| (valid > 0).then(|| format!("{} {per}", text(cost / valid as f64)));
     let rate = |amount: f64| (measured_s > 0.0).then(|| format!("{} a second", units::bytes(amount / measured_s)));

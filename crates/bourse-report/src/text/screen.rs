@@ -74,9 +74,10 @@ impl Page {
 
     fn cost(&mut self, view: &CaseView<'_>) {
         let Some(cost) = view.cost() else { return };
-        let of = match view.case.workload.kind {
-            WorkloadKind::Brokerage => "each Trade-Result",
-            WorkloadKind::Micro => "each operation",
+        // Named where others took their part of what is shared out here.
+        let of = match &view.case.workload.headline_operation {
+            Some(name) if view.operations.len() > 1 => format!("each {}", units::printable(name)),
+            _ => "each operation".to_owned(),
         };
         let mut parts = vec![match cost.cpu_ns {
             Some(cpu_ns) => format!("CPU {}", units::duration_ns(cpu_ns)),

@@ -15,11 +15,14 @@ pub(crate) struct CaseView<'a> {
     pub(crate) case: &'a Case,
     /// In the specification's order, the others behind them.
     pub(crate) operations: Vec<OperationView>,
+    /// All of them as one, where the headline counts all.
+    all: Option<OperationView>,
 }
 
 impl<'a> CaseView<'a> {
     pub(crate) fn new(file: &'a RunFile, case: &'a Case) -> Self {
-        Self { file, case, operations: OperationView::over(&case.rounds) }
+        let all = case.workload.headline_operation.is_none().then(|| OperationView::all(&case.rounds)).flatten();
+        Self { file, case, operations: OperationView::over(&case.rounds), all }
     }
 
     /// All cases of a run.
@@ -47,6 +50,7 @@ impl<'a> CaseView<'a> {
             backlog_limit: each.backlog_limit,
             unstarted_ns_longest: sum.unstarted_ns_longest.max(each.unstarted_ns_longest),
             backlog_longest: sum.backlog_longest.max(each.backlog_longest),
+            started_of_warm_up: sum.started_of_warm_up + each.started_of_warm_up,
         })
     }
 
@@ -218,9 +222,12 @@ impl<'a> CaseView<'a> {
         self.case.conditions.queue_of(operation).map(|queue| format!("driver's queue of {}", queue.room))
     }
 
-    /// The operation of the headline.
+    /// The operation of the headline; all as one where it counts all.
     pub(crate) fn headline_operation(&self) -> Option<&OperationView> {
-        self.operations.iter().find(|operation| operation.name == self.case.workload.headline_operation)
+        match &self.case.workload.headline_operation {
+            Some(name) => self.operations.iter().find(|operation| operation.name == *name),
+            None => self.all.as_ref(),
+        }
     }
 
     /// What one of its operations is called.
@@ -228,7 +235,7 @@ impl<'a> CaseView<'a> {
         self.case.workload.kind.noun()
     }
 
-    /// Valid completions of the headline's operation.
+    /// Valid completions that the headline counts.
     pub(crate) fn headline_count(&self) -> u64 {
         self.headline_operation().map_or(0, OperationView::valid)
     }

@@ -15,6 +15,9 @@ impl ServerLatency {
     }
 }
 
+/// Name of all operations taken as one.
+const ALL: &str = "all operations";
+
 /// An operation with its rounds taken together.
 #[derive(Debug, Clone)]
 pub(crate) struct OperationView {
@@ -95,10 +98,26 @@ pub(crate) struct ServerLatency {
 }
 
 impl OperationView {
-    /// An operation of one round; none if the round does not have it.
-    pub(crate) fn of(round: &Round, name: &str) -> Option<Self> {
-        let mut view = Self::merged(name, &[round.operation(name)?]);
-        view.response.never_started(round, name);
+    /// An operation of one round, or all of them as one; none if the round does not have it.
+    pub(crate) fn of(round: &Round, operation: Option<&str>) -> Option<Self> {
+        Self::as_one(std::slice::from_ref(round), operation)
+    }
+
+    /// All operations of all rounds as one; none if there are none.
+    pub(super) fn all(rounds: &[Round]) -> Option<Self> {
+        let by_round =
+            if rounds.len() > 1 { rounds.iter().map(|round| of_round(round, None)).collect() } else { Vec::new() };
+        Some(Self { by_round, ..Self::as_one(rounds, None)? })
+    }
+
+    fn as_one(rounds: &[Round], operation: Option<&str>) -> Option<Self> {
+        let is_meant = |part: &&Operation| operation.is_none_or(|name| part.name == name);
+        let parts: Vec<&Operation> = rounds.iter().flat_map(|round| &round.operations).filter(is_meant).collect();
+        let mut view = (!parts.is_empty()).then(|| Self::merged(operation.unwrap_or(ALL), &parts))?;
+        for round in rounds {
+            let meant = round.operations.iter().filter(is_meant);
+            meant.for_each(|part| view.response.never_started(round, &part.name));
+        }
         Some(view)
     }
 
@@ -119,7 +138,7 @@ impl OperationView {
         }
         if rounds.len() > 1 {
             for operation in &mut operations {
-                operation.by_round = rounds.iter().map(|round| of_round(round, &operation.name)).collect();
+                operation.by_round = rounds.iter().map(|round| of_round(round, Some(&operation.name))).collect();
             }
         }
         let has_mix = operations.iter().any(|operation| operation.target_percent.is_some());

@@ -11,8 +11,8 @@ pub(crate) const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 /// time.
 pub(crate) type OfRound = [Option<f64>; QUANTILES.len()];
 
-/// The quantiles of an operation in a round.
-pub(crate) fn of_round(round: &Round, operation: &str) -> OfRound {
+/// The quantiles of an operation in a round, or of all together.
+pub(crate) fn of_round(round: &Round, operation: Option<&str>) -> OfRound {
     let view = OperationView::of(round, operation);
     QUANTILES.map(|quantile| match view.as_ref()?.response.quantile(quantile)? {
         // A time of 0 has no logarithm; the clock tells no shorter one than 1 ns.
@@ -66,7 +66,7 @@ mod tests {
     }
 
     fn estimates(rounds: &[Round]) -> [Option<Estimate>; 3] {
-        let rounds: Vec<OfRound> = rounds.iter().map(|round| of_round(round, "read")).collect();
+        let rounds: Vec<OfRound> = rounds.iter().map(|round| of_round(round, Some("read"))).collect();
         [0, 1, 2].map(|at| over_rounds(&rounds, at))
     }
 
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(interval.level, 0.960_937_5);
         assert!(interval.low > 900.0 && interval.high < 1_200.0 && interval.holds(p50.value), "{interval:?}");
         assert!(estimates(&rounds[..5]).iter().all(Option::is_none), "five rounds have no interval");
-        assert_eq!(over_rounds(&rounds.map(|round| of_round(&round, "write")), 0), None);
+        assert_eq!(over_rounds(&rounds.map(|round| of_round(&round, Some("write"))), 0), None);
     }
 
     #[test]

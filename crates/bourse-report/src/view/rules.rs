@@ -250,7 +250,7 @@ fn steady_state(view: &CaseView<'_>) -> (Kept, String) {
 
 /// Whether all sliding windows of that length stay near the result.
 fn windows(view: &CaseView<'_>, length_s: f64, step_s: f64, within_percent: f64) -> (Kept, String) {
-    let metric = format!("throughput.{}", view.case.workload.headline_operation);
+    let metric = view.case.workload.headline_metric();
     let mut worst: Option<f64> = None;
     for round in &view.case.rounds {
         let rates = measured(round, &metric);

@@ -216,5 +216,14 @@ fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
         (units::count(arrivals.started), units::count(arrivals.dropped), units::count(arrivals.unstarted));
     // What waits when the interval ends is no sign of trouble until it is more than a few.
     let tone = if arrivals.dropped > 0 || arrivals.unstarted * 100 > arrivals.due { Tone::Bad } else { Tone::Plain };
-    say(tone, format!("{due} by the schedule: {started} started, {dropped} dropped, {waited} waiting at the end"));
+    // Far above what the engine manages these are all that is done.
+    let before = Some(arrivals.started_of_warm_up).filter(|count| *count > arrivals.started);
+    let before = before.map_or_else(String::new, |count| {
+        let were = units::counted(count, noun, &format!("{noun}s"));
+        format!("; before them {were} that the warm-up had made due were started, which the figure counts")
+    });
+    say(
+        tone,
+        format!("{due} by the schedule: {started} started, {dropped} dropped, {waited} waiting at the end{before}"),
+    );
 }

@@ -234,6 +234,7 @@ pub(crate) fn round(decks: u64) -> Round {
         engine_threads: Vec::new(),
         conflicts: Vec::new(),
         market_age_s: None,
+        usage_late_s: None,
         interference: None,
         slowdown: None,
         time_split: Some(time_split()),
@@ -324,7 +325,7 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
             name: "tpce".to_owned(),
             kind: WorkloadKind::Brokerage,
             parameters: vec![pair("schedule", "closed loop")],
-            headline_operation: "Trade-Result".to_owned(),
+            headline_operation: Some("Trade-Result".to_owned()),
             headline_unit: "TR/s".to_owned(),
             nominal: Some(2.0),
             outcomes: vec![

@@ -71,6 +71,35 @@ fn response_times_that_a_queue_of_ours_is_part_of_are_marked() {
     assert!(markdown(&mixed).contains("| includes |") && html(&mixed).contains("driver's queue of 16"));
 }
 
+/// The cost of an operation was all that was used, divided by the operations of the first kind alone.
+#[test]
+fn the_cost_of_an_operation_is_by_all_that_the_headline_counts() {
+    let shown = |headline: Option<&str>, order: [usize; 2], late_s: Option<f64>| {
+        let mut file = fixture::micro();
+        file.cases.truncate(1);
+        let workload = &mut file.cases[0].workload;
+        workload.headline_operation = headline.map(str::to_owned);
+        workload.headline_unit = "operations/s".to_owned();
+        let round = &mut file.cases[0].rounds[0];
+        let (mut pay, mut look) = (round.operations[0].clone(), round.operations[0].clone());
+        (pay.name, look.name) = ("pay".to_owned(), "look".to_owned());
+        (pay.outcomes[0].count, look.outcomes[0].count) = (1_000, 9_000);
+        let blocks = [pay, look];
+        round.operations = order.map(|at| blocks[at].clone()).into();
+        (round.cpu_user_s, round.cpu_system_s, round.written_bytes) = (0.9, 0.1, 10_000_000);
+        (round.headline, round.measured_s, round.usage_late_s) = (10_000.0 / 20.0, 20.0, late_s);
+        screen(&file, 80, false, PAGE)
+    };
+    for order in [[0, 1], [1, 0]] {
+        let text = shown(None, order, None);
+        assert!(text.contains("cost of each operation: CPU 100 µs, 1.00 kB written"), "{text}");
+        assert!(text.contains("500.0 operations/s"), "{text}");
+        let text = shown(Some("pay"), order, None);
+        assert!(text.contains("cost of each pay: CPU 1.00 ms"), "{text}");
+    }
+    assert!(!shown(None, [0, 1], Some(5.0)).contains("cost of"), "it was read too late");
+}
+
 #[test]
 fn the_values_of_a_sweep_stay_in_their_order() {
     let mut file = fixture::normal();

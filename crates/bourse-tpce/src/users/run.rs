@@ -134,7 +134,7 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
         name: "tpce".to_owned(),
         kind: WorkloadKind::Brokerage,
         parameters: own.into_iter().chain(arrivals).chain(of_several).map(named).collect(),
-        headline_operation: Transaction::TradeResult.name().to_owned(),
+        headline_operation: Some(Transaction::TradeResult.name().to_owned()),
         headline_unit: "TR/s".to_owned(),
         nominal: Some(options.nominal()),
         outcomes: OUTCOMES.to_vec(),
@@ -343,7 +343,7 @@ pub fn run_on(
         });
     }
 
-    let headline = Transaction::TradeResult as usize;
+    let headline = Some(Transaction::TradeResult as usize);
     let back_off_seed = next_seed();
     let plan = options.round_plan();
     let measured =

@@ -78,7 +78,7 @@ pub fn simulate(
         schedule: Schedule::Arrivals,
         stop_rule: StopRule::WhenFinished,
     });
-    let headline = Transaction::TradeResult as usize;
+    let headline = Some(Transaction::TradeResult as usize);
     let measured = bourse_driver::run(engine, &mut alone, &plan, headline, options.seed, &clock, &never, &mut |_| {})?;
     let mut round = measured.round;
     let due = state.queues.counters.due.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();

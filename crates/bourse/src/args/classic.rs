@@ -48,7 +48,7 @@ pub(crate) struct MicroRun {
     /// Length of the measurement interval; the time limit of a round that ends by count or when its work is done [default: 3s]
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Option<Duration>,
-    /// Operations per thread, instead of a length of time
+    /// Operations per thread, instead of a length of time; the warm-up before them performs more, which are not counted
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
     /// Target rate in operations a second of all threads together (open loop), for workloads without an end: response times

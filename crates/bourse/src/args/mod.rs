@@ -407,7 +407,7 @@ pub(crate) struct Compare {
     /// Set an option of the workload, for example rows=1M
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Operations per thread, instead of a length of time
+    /// Operations per thread, instead of a length of time; the warm-up before them performs more, which are not counted
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
     /// Which operations of a microbenchmark are timed; sampled shows the tails of operations too short to be timed one by one

@@ -107,8 +107,7 @@ impl CaseRun {
     /// else is to be said of it: what failed, or has a check that failed, stays. Whether it did.
     pub(super) fn set_aside_if_disturbed(&mut self) -> bool {
         let Some(case) = &mut self.case else { return false };
-        let headline = &case.workload.headline_operation;
-        let nothing_ended = |round: &Round| round.operation(headline).is_some_and(|operation| operation.valid() == 0);
+        let nothing_ended = |round: &Round| !round.operations.is_empty() && round.headline_valid(&case.workload) == 0;
         let is_sound =
             |round: &Round| round.failed() == 0 && round.checks.iter().all(|check| check.status != CheckStatus::Failed);
         let says_nothing = |round: &Round| match round.void {

@@ -20,9 +20,10 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     let case = job.case()?;
     let engine = engines::open(target)?;
     let engine = engine.as_ref();
-    let failed = |cause: String| {
-        Failure::new(Exit::Target, format!("cannot run {} on {target}", job.workload)).detail("cause", cause)
+    let failed_by = |exit: Exit, cause: String| {
+        Failure::new(exit, format!("cannot run {} on {target}", job.workload)).detail("cause", cause)
     };
+    let failed = |cause: String| failed_by(Exit::Target, cause);
     // Asked for its description, an engine would open what is not ours.
     refuse_foreign(target, engine)?;
     engines::make_folder(target)?;
@@ -44,6 +45,11 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         MicroError::Foreign => refused(target, &error.to_string()),
         MicroError::Engine { error, .. } if error.kind() == ErrorKind::Refused => refused(target, error.message()),
         MicroError::Fault(Fault::Interrupted) => interrupt::interrupted("nothing was measured"),
+        // What the engine refuses of a person's file is to be changed in the file.
+        MicroError::Fault(Fault::Prepare { .. }) => failed_by(Exit::Usage, error.to_string()),
+        MicroError::Statement { error: ref cause, .. } if is_of_statement(cause.kind()) => {
+            failed_by(Exit::Usage, error.to_string())
+        }
         other => failed(other.to_string()),
     })?;
     // An engine that was lost on the way tells nothing any more; what was measured is kept all the same.
@@ -72,7 +78,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
             name: job.workload.clone(),
             kind: WorkloadKind::Micro,
             parameters: parameters.chain(timed).chain(arriving).collect(),
-            headline_operation: case.headline_operation().to_owned(),
+            headline_operation: case.headline_operation().map(str::to_owned),
             headline_unit: case.headline_unit().to_owned(),
             nominal: None,
             outcomes: Outcome::PLAIN.into_iter().chain(timing.open_loop.map(|_| Outcome::Dropped)).collect(),
@@ -96,4 +102,9 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         failure: fault
             .map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault)),
     })
+}
+
+/// Whether an error is of the statement, and not of the engine or the machine.
+fn is_of_statement(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Constraint | ErrorKind::Unsupported | ErrorKind::Other)
 }

@@ -185,6 +185,10 @@ impl Asked<'_> {
 
     /// The job, with every option of the workload as it is by default.
     pub(super) fn job(&self) -> Result<Classic, Failure> {
+        if self.duration == Some(Duration::ZERO) {
+            return Err(Failure::usage("--for 0s leaves nothing to measure")
+                .hint("--for is the length of the measurement interval, 3s by default"));
+        }
         Ok(Classic {
             workload: known(self.workload)?.name.to_owned(),
             options: Vec::new(),
@@ -267,6 +271,8 @@ fn statements_file(targets: &mut Vec<String>, fixed: &[(String, String)]) -> Res
         Some(first) if !engines::is_target(first) => Ok(Some(targets.remove(0))),
         _ => Err(Failure::usage("the workload sql needs a file of statements")
             .hint("bourse micro run sql FILE.toml TARGET…")
-            .hint("-s file=example runs a small shop, to see what a file looks like: `bourse micro list sql`")),
+            .hint(
+                "`bourse micro run sql example TARGET` runs a small shop, whose file `bourse micro list sql` prints",
+            )),
     }
 }

@@ -48,6 +48,7 @@ fn what_cannot_work_is_refused_before_anything_runs() {
     );
     refused(&["micro", "run", "point-read", "--timing", "sampled", "-s", "batch=9"], &["batch=N cannot be used with"]);
     refused(&["micro", "run", "point-read", "--timing", "single", "--rate", "9"], &["--timing", "--rate"]);
+    refused(&["micro", "run", "point-read", "--for", "0s"], &["--for 0s leaves nothing to measure", "3s by default"]);
     let search = ["micro", "run", "point-read", "--find-max"];
     refused(&search, &["--limit <QUANTILE=TIME>"]);
     refused(&["micro", "run", "point-read", "--limit", "p99=1ms"], &["--find-max"]);
@@ -242,6 +243,43 @@ fn own_statements_come_from_a_file_before_the_targets() {
     let ended = output(folder.path(), &arguments);
     assert_eq!(ended.status.code(), Some(1));
     assert!(text(&ended.stderr).contains("mine.toml, line 2: unknown field `sgl`"), "{}", text(&ended.stderr));
+    // What the engine refuses of it, in the second block too, is said before anything is measured.
+    let second = "[[operation]]\nname = \"look\"\nsql = \"SELECT a FROM tt\"\n";
+    for (changed, words) in [
+        (mine.replace("[parameters]", &format!("{second}[parameters]")), "mine.toml, line 8: no such table: tt"),
+        (mine.replace("CREATE TABLE", "CREATE TABEL"), "mine.toml, line 2: near \"TABEL\": syntax error"),
+        (
+            mine.replace("CREATE TABLE t (a INT)", "PRAGMA journal_mode = delete"),
+            "line 2: journal_mode would not be set",
+        ),
+        (
+            mine.replace("INSERT INTO t VALUES (:a)", "ATTACH 'notes.db' AS n"),
+            "line 5: not authorized: statements of a file",
+        ),
+    ] {
+        fs::write(folder.path().join("mine.toml"), changed).expect("a file can be written");
+        let ended = output(folder.path(), &arguments);
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        assert!(said.contains(words) && said.contains("statement: "), "{said}");
+    }
+    assert!(!folder.path().join("notes.db").exists());
+}
+
+/// A figure was called durable at no syncs, since one of the operations turned them off.
+#[test]
+fn a_setting_that_an_operation_changes_voids_the_figure() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mine = "--! setup\nCREATE TABLE a (id INTEGER);\n--! operation add weight 9\nINSERT INTO a VALUES (1);\n\
+                --! operation pragma\nPRAGMA synchronous = OFF;\n";
+    fs::write(folder.path().join("mine.sql"), mine).expect("a file can be written");
+    let arguments = ["micro", "run", "sql", "mine.sql", "sqlite:x.db", "--count", "200", "--rounds", "1"];
+    let ended = output(folder.path(), &arguments);
+    let report = text(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(2), "{report}{}", text(&ended.stderr));
+    for words in ["VOID", "synchronous was full when the round began, and off after it, in the session of user 1"] {
+        assert!(report.replace("\n ", "").contains(words), "{report}");
+    }
 }
 
 #[test]
