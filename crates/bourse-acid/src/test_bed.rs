@@ -9,9 +9,11 @@ use bourse_record::SplitMix;
 use bourse_schema::{AccountId, Balance, BrokerId, CustomerId, Price, Quantity, Symbol, Text, Timestamp, TradeId};
 use bourse_tpce::transactions::{Context, FrameError, Output, Performed, Request, Retry, TradeIds, TxnError, perform};
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use std::{fs, io};
 
 /// Why a test could not be carried out.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -332,4 +334,12 @@ pub(crate) fn result_of(trade_id: TradeId, price: Price) -> txn::TradeResult {
 /// Whether a transaction met another that was in its way.
 pub(crate) fn is_conflict(error: &TxnError) -> bool {
     error.kind() == ErrorKind::Conflict
+}
+
+/// Makes a folder that was not there, with those above it.
+pub(crate) fn new_folder(folder: &Path) -> io::Result<()> {
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::create_dir(folder)
 }

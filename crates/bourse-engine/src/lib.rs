@@ -64,7 +64,7 @@ pub use side_file::{SideFile, SideFileKind};
 pub use sql::{Sql, split_parameters};
 pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
-pub use target_file::{TargetFile, beside};
+pub use target_file::{TargetFile, beside, open_regular};
 pub use target_folder::{FOLDER_MARK, FolderBytes, TargetFolder};
 pub use thread_time::{Wait, blocked_on, sometimes_blocked_on, writer_blocked_on};
 pub use wrapper::Wrapper;

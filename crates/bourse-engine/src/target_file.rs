@@ -133,7 +133,10 @@ pub(crate) fn start_of(file: &mut File, bytes: usize) -> io::Result<Vec<u8>> {
 }
 
 /// Opens what is a regular file: never through a link, never waiting for the other end of a FIFO.
-pub(crate) fn open_regular(path: &Path, write: bool) -> io::Result<File> {
+///
+/// # Errors
+/// The system's; it is no regular file.
+pub fn open_regular(path: &Path, write: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(write);
     #[cfg(unix)]

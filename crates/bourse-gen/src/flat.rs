@@ -23,7 +23,7 @@ pub enum Format {
 
 impl Format {
     /// Extension of the files' names.
-    pub fn extension(self) -> &'static str {
+    pub const fn extension(self) -> &'static str {
         match self {
             Self::Flat => "txt",
             Self::Csv => "csv",
@@ -95,15 +95,13 @@ impl Run<'_> {
 /// database's first customer, 23 otherwise.
 ///
 /// The files are those of the reference generator, whatever the number of threads. Until all rows are down they bear
-/// names that end in `.partial`; an error or the caller's flag removes them. Files of these names that were there
-/// before are removed first.
+/// names that end in `.partial`; an error or the caller's flag removes them. No file that is there is replaced.
 ///
 /// # Errors
-/// [`GenError::Io`] if a file cannot be written, [`GenError::Cancelled`] if the flag was set.
+/// [`GenError::Io`] if a file is there already or cannot be written, [`GenError::Cancelled`] if the flag was set.
 pub fn write_flat(folder: &Path, inputs: &Inputs, part: Part, options: &FlatOptions<'_>) -> Result<Written, GenError> {
     std::fs::create_dir_all(folder).map_err(GenError::io("create", folder))?;
     let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
-    remove_unfinished(folder)?;
     let generator = Generator::new(inputs, part);
     let sequences = sequences(folder, &generator, &wanted, options.format)?;
     let expected_bytes = sequences.iter().map(|sequence| sequence.weight).sum();
@@ -117,10 +115,7 @@ pub fn write_flat(folder: &Path, inputs: &Inputs, part: Part, options: &FlatOpti
     };
     let made = make_all(&run, &sequences, options.threads);
     let outputs: Vec<Output> = sequences.into_iter().flat_map(Sequence::into_outputs).collect();
-    if let Err(failure) = made {
-        outputs.into_iter().for_each(Output::discard);
-        return Err(failure);
-    }
+    made?;
     let mut numbered = Vec::with_capacity(outputs.len());
     for output in outputs {
         numbered.push((output.number, output.complete()?));
@@ -128,22 +123,6 @@ pub fn write_flat(folder: &Path, inputs: &Inputs, part: Part, options: &FlatOpti
     numbered.sort_by_key(|(number, _)| *number);
     let files = numbered.into_iter().map(|(_, file)| file).collect();
     Ok(Written { files, bytes: run.bytes.into_inner() })
-}
-
-/// Removes what a generation that was killed left behind in a folder.
-///
-/// # Errors
-/// [`GenError::Io`] if the folder cannot be read, or a file cannot be removed.
-pub fn remove_unfinished(folder: &Path) -> Result<(), GenError> {
-    for entry in std::fs::read_dir(folder).map_err(GenError::io("read", folder))?.flatten() {
-        let name = entry.file_name();
-        let Some((file, _)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
-        let ours = tables::all().iter().any(|table| table.file == file);
-        if ours && name.to_str().is_some_and(|name| name.contains(".partial")) {
-            std::fs::remove_file(entry.path()).map_err(GenError::io("remove", &entry.path()))?;
-        }
-    }
-    Ok(())
 }
 
 fn sequences(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,22 +22,22 @@ pub(crate) struct Output {
     path: PathBuf,
     partial: PathBuf,
     file: File,
+    is_complete: bool,
 }
 
 impl Output {
-    /// Begins a file; one that was there is gone, so that nothing looks complete which is not.
+    /// Begins a file whose names are free.
     fn create(folder: &Path, table: &'static Table, format: Format) -> Result<Self, GenError> {
         let path = folder.join(format!("{}.{}", table.file, format.extension()));
         let partial = folder.join(format!("{}.{}.partial", table.file, format.extension()));
-        if path.exists() {
-            fs::remove_file(&path).map_err(GenError::io("replace", &path))?;
-        }
-        let mut file = File::create(&partial).map_err(GenError::io("create", &partial))?;
-        if format == Format::Csv {
-            file.write_all(&csv::header(table)).map_err(GenError::io("write", &partial))?;
-        }
+        refuse_taken(&path)?;
+        let file = File::create_new(&partial).map_err(GenError::io("create", &partial))?;
         let number = tables::all().iter().position(|other| *other == table).expect("every table is declared");
-        Ok(Self { number, table, path, partial, file })
+        let mut this = Self { number, table, path, partial, file, is_complete: false };
+        if format == Format::Csv {
+            this.write(&csv::header(table))?;
+        }
+        Ok(this)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), GenError> {
@@ -45,16 +45,33 @@ impl Output {
     }
 
     /// Gives the file its name: all its rows are down.
-    pub(crate) fn complete(self) -> Result<(&'static Table, PathBuf), GenError> {
-        drop(self.file);
+    pub(crate) fn complete(mut self) -> Result<(&'static Table, PathBuf), GenError> {
         fs::rename(&self.partial, &self.path).map_err(GenError::io("rename", &self.partial))?;
-        Ok((self.table, self.path))
+        self.is_complete = true;
+        Ok((self.table, std::mem::take(&mut self.path)))
     }
+}
 
-    /// Removes what was written.
-    pub(crate) fn discard(self) {
-        // Named as unfinished it deceives nobody if it cannot be removed.
-        let _ = fs::remove_file(&self.partial);
+/// What is not complete is removed.
+impl Drop for Output {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            // Named as unfinished it deceives nobody if it cannot be removed.
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+/// Refuses a name that is taken.
+///
+/// # Errors
+/// [`GenError::Io`].
+pub fn refuse_taken(path: &Path) -> Result<(), GenError> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        looked => {
+            Err(GenError::io("create", path)(looked.err().unwrap_or_else(|| io::ErrorKind::AlreadyExists.into())))
+        }
     }
 }
 

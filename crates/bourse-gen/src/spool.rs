@@ -29,7 +29,7 @@ impl Spool {
             return Ok(());
         }
         if self.file.is_none() {
-            let create = File::options().read(true).write(true).create(true).truncate(true).open(&self.path);
+            let create = File::options().read(true).write(true).create_new(true).open(&self.path);
             self.file = Some(create.map_err(GenError::io("create", &self.path))?);
         }
         if let Some(file) = &mut self.file {
@@ -53,7 +53,7 @@ impl Spool {
 impl Drop for Spool {
     fn drop(&mut self) {
         if self.file.take().is_some() {
-            // Nobody is left to tell; the next run removes it.
+            // Nobody is left to tell.
             let _ = fs::remove_file(&self.path);
         }
     }

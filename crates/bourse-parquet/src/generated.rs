@@ -2,7 +2,7 @@
 
 use crate::{Column, TableWriter};
 use bourse_egen::{Generator, Inputs, Part};
-use bourse_gen::{BatchOptions, FlatOptions, GenError, Progress, Written, batches, remove_unfinished};
+use bourse_gen::{BatchOptions, FlatOptions, GenError, Progress, Written, batches, refuse_taken};
 use bourse_schema::{Table, tables};
 use std::fs::{self, File};
 use std::io;
@@ -21,7 +21,6 @@ pub fn write_parquet(
     options: &FlatOptions<'_>,
 ) -> Result<Written, GenError> {
     fs::create_dir_all(folder).map_err(failed("create", folder))?;
-    remove_unfinished(folder)?;
     let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
     let generator = Generator::new(inputs, part);
     let units = generator.units(|table| wanted.contains(&table));
@@ -85,10 +84,8 @@ impl Output {
     fn create(folder: &Path, table: &'static Table) -> Result<Self, GenError> {
         let path = folder.join(format!("{}.parquet", table.file));
         let partial = folder.join(format!("{}.parquet.partial", table.file));
-        if path.exists() {
-            fs::remove_file(&path).map_err(failed("replace", &path))?;
-        }
-        let file = File::create(&partial).map_err(failed("create", &partial))?;
+        refuse_taken(&path)?;
+        let file = File::create_new(&partial).map_err(failed("create", &partial))?;
         let columns = table.columns.iter().map(Column::from).collect();
         let writer = TableWriter::new(table.name, columns, file).map_err(failed("write", &partial))?;
         Ok(Self { table, path, partial, writer })

@@ -1,26 +1,17 @@
-//! The run file on disk: written whole or not at all, read with errors a person can act on, described by a schema.
+//! The run file as a document: its bytes, read back with errors a person can act on, described by a schema.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{RunFile, SCHEMA_VERSION, version_1};
-use std::io::Write;
+use crate::{RunFile, SCHEMA_VERSION, document_bytes, version_1};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 use thiserror::Error;
 
-/// A run file cannot be written or read.
+/// A run file cannot be read.
 #[derive(Debug, Error)]
 pub enum RunFileError {
     /// The file cannot be opened or read.
     #[error("cannot read {path}: {cause}")]
     Read {
-        /// Path of the file.
-        path: PathBuf,
-        /// The system's words.
-        cause: io::Error,
-    },
-    /// The file cannot be written.
-    #[error("cannot write {path}: {cause}")]
-    Write {
         /// Path of the file.
         path: PathBuf,
         /// The system's words.
@@ -57,26 +48,11 @@ pub enum RunFileError {
 }
 
 impl RunFile {
-    /// Writes the file: under another name first, so that a run file that is there is a whole one.
-    ///
-    /// # Errors
-    /// [`RunFileError::Write`].
-    pub fn write(&self, path: &Path) -> Result<(), RunFileError> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}.unfinished", std::process::id()));
-        let unfinished = path.with_file_name(name);
-        let write = || {
-            let mut file = io::BufWriter::new(fs::File::create(&unfinished)?);
-            serde_json::to_writer_pretty(&mut file, self)?;
-            file.write_all(b"\n")?;
-            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            fs::rename(&unfinished, path)
-        };
-        write().map_err(|cause| {
-            // What could not be finished is of no use to anybody; if it cannot even be removed the first error stands.
-            let _ = fs::remove_file(&unfinished);
-            RunFileError::Write { path: path.to_owned(), cause }
-        })
+    /// The file's contents.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec_pretty(self).expect("its maps have names for keys");
+        bytes.push(b'\n');
+        bytes
     }
 
     /// Reads a file.
@@ -84,7 +60,7 @@ impl RunFile {
     /// # Errors
     /// [`RunFileError`]: which file, what is wrong, what to do.
     pub fn read(path: &Path) -> Result<Self, RunFileError> {
-        let bytes = fs::read(path).map_err(|cause| RunFileError::Read { path: path.to_owned(), cause })?;
+        let bytes = document_bytes(path).map_err(|cause| RunFileError::Read { path: path.to_owned(), cause })?;
         Self::parse(&bytes, path)
     }
 
@@ -130,6 +106,7 @@ mod tests {
         NameValue, OperationIsolation, OperationSpec, Outcome, Phase, PhaseKind, Provenance, Recorder, Round, Sample,
         Scale, Series, Tunables, Warning, Workload, WorkloadKind,
     };
+    use std::fs;
 
     fn example() -> RunFile {
         let specs = [OperationSpec { limit_ns: Some(9), ..OperationSpec::new("Trade-Result") }];
@@ -275,10 +252,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         let run = example();
-        run.write(&path).unwrap();
+        fs::write(&path, run.to_json()).unwrap();
         assert_eq!(RunFile::read(&path).unwrap(), run);
-        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(names, ["run.json"], "nothing unfinished is left");
 
         let schema = jsonschema::validator_for(&run_file_schema()).unwrap();
         let mut document: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -336,7 +311,5 @@ mod tests {
         check("{\"schema_version\": 0}", "x/run.json is a run file of version 0");
         let missing = RunFile::read(Path::new("/nonexistent/run.json")).unwrap_err();
         assert!(missing.to_string().starts_with("cannot read /nonexistent/run.json: "), "{missing}");
-        let unwritable = example().write(Path::new("/nonexistent/run.json")).unwrap_err();
-        assert!(unwritable.to_string().starts_with("cannot write /nonexistent/run.json: "), "{unwritable}");
     }
 }

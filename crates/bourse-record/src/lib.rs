@@ -4,6 +4,7 @@
 
 pub mod acid;
 mod brokerage;
+mod bytes;
 mod conditions;
 mod counts;
 pub mod crash;
@@ -40,6 +41,7 @@ mod warning;
 
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES, is_of_customers};
+pub use bytes::{DOCUMENT_BYTES_MAX, document_bytes, regular_bytes};
 pub use conditions::{
     ArrivalStreams, Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, RawSyncs, Scale, Storage,
     SyncMeaning, Tunables, UsersOfProcess,

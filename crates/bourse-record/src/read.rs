@@ -4,10 +4,10 @@
 use crate::acid::{ACID_SCHEMA_VERSION, AcidFile};
 use crate::crash::{CRASH_SCHEMA_VERSION, CrashFile};
 use crate::faults::{FAULTS_SCHEMA_VERSION, FaultsFile};
-use crate::{DocumentKind, version_1};
+use crate::{DocumentKind, document_bytes, version_1};
 use serde::de::DeserializeOwned;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// A document cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +91,7 @@ pub fn parse_faults(bytes: &[u8], path: &Path) -> Result<FaultsFile, ReadError> 
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
-    fs::read(path).map_err(|cause| ReadError::File { path: path.to_owned(), cause })
+    document_bytes(path).map_err(|cause| ReadError::File { path: path.to_owned(), cause })
 }
 
 fn document<D: DeserializeOwned>(

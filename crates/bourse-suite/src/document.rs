@@ -511,7 +511,8 @@ impl SuiteFile {
     /// # Errors
     /// It cannot be read, is not such a document, or is of another version.
     pub fn read(path: &Path) -> Result<Self, SuiteFileError> {
-        let bytes = std::fs::read(path).map_err(|cause| SuiteFileError::Read { path: path.into(), cause })?;
+        let bytes =
+            bourse_record::document_bytes(path).map_err(|cause| SuiteFileError::Read { path: path.into(), cause })?;
         Self::parse(&bytes, path)
     }
 

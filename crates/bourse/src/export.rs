@@ -3,7 +3,7 @@
 use crate::args::{Report, TableFormat};
 use crate::failure::Failure;
 use crate::history::{is_results_folder, run_folders};
-use crate::output::write_whole;
+use crate::output::OwnedFolder;
 use crate::progress::note;
 use crate::report::{merged, other_document, read, refused_kind, texts};
 use bourse_record::{DocumentKind, RunFile, drivers};
@@ -30,14 +30,7 @@ pub(crate) fn export(format: TableFormat, arguments: &Report) -> Result<(), Fail
             names.into_iter().zip(of_one(&runs, github_action_benchmark)?.map(String::into_bytes)).collect()
         }
     };
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::usage("cannot create a folder")
-            .detail("folder", folder.display().to_string())
-            .detail("cause", error.to_string())
-    })?;
-    for (name, bytes) in &files {
-        write_whole(&folder.join(name), bytes)?;
-    }
+    OwnedFolder::at(folder, arguments.overwrite)?.write(&files)?;
     note(&match format {
         TableFormat::Csv | TableFormat::Ndjson | TableFormat::Parquet => {
             let (count, folder) = (files.len(), folder.display());

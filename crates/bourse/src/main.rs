@@ -58,7 +58,7 @@ fn command() -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(code));
         }
     };
-    for warning in args::renamed_in(std::env::args()) {
+    for warning in args::renamed_in(std::env::args_os().map(|word| word.to_string_lossy().into_owned())) {
         progress::note(&format!("warning: {warning}"));
     }
     panics::asked_for("start");
@@ -124,14 +124,10 @@ fn run(command: Command) -> Result<(), Failure> {
             clap_complete::generate(shell, &mut with_known_names(Arguments::command()), "bourse", &mut script);
             output::print(&String::from_utf8_lossy(&script))
         }
-        Command::Man { directory } => {
-            std::fs::create_dir_all(&directory)
-                .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory))
-                .map_err(|error| {
-                    Failure::usage("cannot write the manual pages")
-                        .detail("folder", directory.display().to_string())
-                        .detail("cause", error.to_string())
-                })?;
+        Command::Man { directory, overwrite } => {
+            let mut root = Arguments::command().disable_help_subcommand(true);
+            root.build();
+            output::OwnedFolder::at(&directory, overwrite)?.write(&manual_pages(&root))?;
             progress::note(&format!("manual pages: {}", directory.display()));
             Ok(())
         }
@@ -147,6 +143,16 @@ fn run(command: Command) -> Result<(), Failure> {
             output::print(&format!("{schema:#}\n"))
         }
     }
+}
+
+/// The manual page of a command and those of its subcommands, by the names of their files.
+fn manual_pages(command: &clap::Command) -> Vec<(String, Vec<u8>)> {
+    let mut pages: Vec<_> = command.get_subcommands().filter(|it| !it.is_hide_set()).flat_map(manual_pages).collect();
+    let page = clap_mangen::Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render(&mut text).expect("a vector takes all that is written to it");
+    pages.push((page.get_filename(), text));
+    pages
 }
 
 /// The arguments with the names that this build knows as values: workloads, suites, and the engines that a target begins with.

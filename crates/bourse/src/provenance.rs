@@ -16,7 +16,7 @@ pub(crate) fn set_revision(revision: Option<String>) {
 pub(crate) fn provenance(seed: u64) -> Provenance {
     Provenance {
         started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        command: std::env::args().collect(),
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         seed,
         build: Build::of(env!("CARGO_PKG_VERSION")),
         machine: Machine::this(),

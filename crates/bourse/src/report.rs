@@ -4,9 +4,9 @@ use crate::args::{CsvCells, Report};
 use crate::export::export;
 use crate::failure::Failure;
 use crate::history::{index, is_results_folder};
-use crate::output::{has_color, print, report_text, store, terminal_width, write_whole};
+use crate::output::{OwnedFolder, files, has_color, print, report_text, run_files, terminal_width, write_file};
 use crate::progress::note;
-use bourse_record::{DocumentKind, Provenance, RunFile, drivers};
+use bourse_record::{DocumentKind, Provenance, RunFile, document_bytes, drivers};
 use bourse_report::CsvText;
 use bourse_report::comparison::{Compared, Noise, Pair, TOLERANCE, stored_pairs};
 use bourse_suite::SuiteFile;
@@ -53,9 +53,9 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
             Failure::usage("these runs have no sweep to draw a curve of")
                 .hint("a curve needs cases that differ in a numeric option, as `--sweep users=1,2,4` gives")
         })?;
-        return written(path, &curve);
+        return written(path, &curve, arguments.overwrite);
     }
-    drawn.put(arguments.output.as_deref())?;
+    drawn.put(arguments.output.as_deref(), arguments.overwrite)?;
     if arguments.output.as_deref().is_some_and(|path| path.extension() == Some("csv".as_ref())) {
         note("this file has its tables one below the other, for a spreadsheet; a file for each: --format csv -o DIR");
     }
@@ -67,8 +67,8 @@ pub(crate) fn refused_kind(kind: DocumentKind, path: &Path, why: &str) -> Failur
     Failure::usage(format!("{} is {}, which {why}", path.display(), name(kind)))
 }
 
-fn written(path: &Path, text: &str) -> Result<(), Failure> {
-    write_whole(path, text.as_bytes())?;
+fn written(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
+    write_file(path, text, overwrite)?;
     note(&format!("report: {}", path.display()));
     Ok(())
 }
@@ -90,8 +90,8 @@ pub(crate) struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
-    /// Prints it, or writes it to a file in the form that its ending says.
-    pub(crate) fn put(&self, output: Option<&Path>) -> Result<(), Failure> {
+    /// Prints it, or writes it to a file in the form that its ending says; with `overwrite`, in the place of any other file.
+    pub(crate) fn put(&self, output: Option<&Path>, overwrite: bool) -> Result<(), Failure> {
         let Some(path) = output else { return print(&(self.terminal)()) };
         let text = match path.extension().and_then(|ending| ending.to_str()) {
             Some("html") => (self.html)(),
@@ -102,7 +102,7 @@ impl Drawn<'_> {
                     .hint("use .html, .md or .csv; or .svg for the curve of a sweep"));
             }
         };
-        written(path, &text)
+        written(path, &text, overwrite)
     }
 }
 
@@ -120,7 +120,7 @@ const fn name(kind: DocumentKind) -> &'static str {
 /// Draws a document of a kind that stands alone.
 fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failure> {
     let (width, color) = (terminal_width(), has_color());
-    let output = arguments.output.as_deref();
+    let (output, overwrite) = (arguments.output.as_deref(), arguments.overwrite);
     match kind {
         // Runs are joined with others before they are drawn.
         DocumentKind::Run => Err(Failure::usage(format!("{} is a run", file.display()))),
@@ -134,7 +134,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
                 markdown: &|| bourse_report::suite_markdown(&suite),
                 csv: &|| bourse_report::suite_csv(&suite, texts(arguments.csv)),
             };
-            drawn.put(output)
+            drawn.put(output, overwrite)
         }
         DocumentKind::Acid => {
             let tested = bourse_record::read::acid(file).map_err(|error| Failure::usage(error.to_string()))?;
@@ -144,7 +144,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
                 markdown: &|| bourse_report::acid_markdown(&tested),
                 csv: &|| bourse_report::acid_csv(&tested, texts(arguments.csv)),
             };
-            drawn.put(output)
+            drawn.put(output, overwrite)
         }
         DocumentKind::Crash => {
             let crashed = bourse_record::read::crash(file).map_err(|error| Failure::usage(error.to_string()))?;
@@ -154,7 +154,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
                 markdown: &|| bourse_report::crash_markdown(&crashed),
                 csv: &|| bourse_report::crash_csv(&crashed, texts(arguments.csv)),
             };
-            drawn.put(output)
+            drawn.put(output, overwrite)
         }
         DocumentKind::Faults => {
             let tried = bourse_record::read::faults(file).map_err(|error| Failure::usage(error.to_string()))?;
@@ -164,7 +164,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
                 markdown: &|| bourse_report::faults_markdown(&tried),
                 csv: &|| bourse_report::faults_csv(&tried, texts(arguments.csv)),
             };
-            drawn.put(output)
+            drawn.put(output, overwrite)
         }
     }
 }
@@ -176,7 +176,7 @@ pub(crate) fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
         return others.map(|kind| (kind, path.join(kind.file_name()))).find(|(_, file)| file.exists());
     }
     // What cannot be read is told when it is read as a run.
-    let bytes = std::fs::read(path).ok()?;
+    let bytes = document_bytes(path).ok()?;
     let kind = DocumentKind::of(&serde_json::from_slice(&bytes).ok()?)?;
     (kind != DocumentKind::Run).then(|| (kind, path.to_owned()))
 }
@@ -247,11 +247,9 @@ fn merge(runs: &[PathBuf], arguments: &Report) -> Result<(), Failure> {
     let Some(folder) = arguments.output.as_deref() else {
         return print(&report_text(&run, arguments.verbose, None));
     };
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::usage(format!("cannot make the folder {}", folder.display())).detail("cause", error.to_string())
-    })?;
-    let stored = store(&run, folder)?;
-    note(&format!("run file: {}\nreport:   {}", stored.json.display(), stored.page.display()));
+    OwnedFolder::at(folder, arguments.overwrite)?.write(&run_files(&run))?;
+    let [json, page] = files::OF_RUN.map(|name| folder.join(name));
+    note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
     Ok(())
 }
 

@@ -5,7 +5,7 @@
 //! the database in another journal mode changes it.
 
 use crate::acknowledged::Acknowledgement;
-use crate::test_bed::AcidError;
+use crate::test_bed::{AcidError, new_folder};
 use bourse_crash::{BLOCK_BYTES, Directory, FileImage, Operation, Trace};
 use bourse_engine::beside;
 use bourse_engine_sqlite::power::DATABASE;
@@ -264,15 +264,12 @@ impl LoadTrace {
 /// Copies a database with its log and its journal into a folder, under the names of the enumerated states.
 pub(super) fn keep(copy: &Path, folder: &Path) -> Result<(), AcidError> {
     let trouble = |error: io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
-    fs::create_dir_all(folder).map_err(trouble)?;
+    new_folder(folder).map_err(trouble)?;
     for ending in [""].into_iter().chain(COMPANIONS) {
-        let (from, to) = (beside(copy, ending), folder.join(format!("{DATABASE}{ending}")));
-        let kept = match fs::copy(from, &to) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::remove_file(to)
-                .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }),
-            copied => copied.map(drop),
-        };
-        kept.map_err(trouble)?;
+        match fs::copy(beside(copy, ending), folder.join(format!("{DATABASE}{ending}"))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(trouble(error)),
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ mod work;
 
 pub use case::Cases;
 
-use crate::test_bed::AcidError;
+use crate::test_bed::{AcidError, new_folder};
 use bourse_crash::{Counts, Directory, Failure, Fault, Limits, Promise, StateId, Trace, explore, points, state_at};
 use bourse_record::crash::{Example, Interrupted, PlantedRow, StatesRow, StatesSection};
 use case::{Activity, Case};
@@ -280,9 +280,10 @@ fn again(name: &str, seed: u64) -> Result<Again, AcidError> {
 /// Makes the state of that name again, as `wal-full/12:one-3`, writes its files and checks it.
 ///
 /// # Errors
-/// If there is no such state, or its files cannot be written.
+/// If there is no such state, the folder is there already, or its files cannot be written.
 pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidError> {
     let Again { case, recorded, state, acknowledged } = again(name, seed)?;
+    new_folder(folder).map_err(|error| AcidError::Machinery(format!("{}: {error}", folder.display())))?;
     write(&state, folder)?;
     let outcome = bourse_crash::Check::check(&mut recorded.check(), &state);
     let (found, is_broken) = document::judged(&outcome, acknowledged, case.promise());

@@ -44,13 +44,13 @@ fn a_state_is_made_again_from_its_name_and_the_seed() {
     let found = enumerate(&options, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
     let example = row(&found.rows, "wal-off").examples.first().expect("it loses commits");
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let files = || std::fs::read(folder.path().join("db")).expect("it was written");
-    let replayed = replay(&example.state, 3, folder.path()).expect("it is one of them");
+    let files = |name: &str| std::fs::read(folder.path().join(name).join("db")).expect("it was written");
+    let replayed = replay(&example.state, 3, &folder.path().join("once")).expect("it is one of them");
     assert_eq!((&replayed.found, replayed.acknowledged), (&example.found, example.acknowledged));
     assert!(!replayed.is_broken, "nothing was promised");
-    let before = files();
-    replay(&example.state, 3, folder.path()).expect("it is one of them");
-    assert!(files() == before, "byte for byte");
+    replay(&example.state, 3, &folder.path().join("again")).expect("it is one of them");
+    assert!(files("once") == files("again"), "byte for byte");
+    replay(&example.state, 3, &folder.path().join("again")).expect_err("no file is replaced");
     for (name, why) in [
         ("wal-full", "expected CASE/POINT:SELECTION"),
         ("wal-fully/1:none", "expected JOURNAL-SYNC"),

@@ -123,9 +123,7 @@ fn csv_has_the_same_fields_below_a_header() {
 fn an_interrupted_run_leaves_nothing_that_looks_complete() {
     let inputs = Inputs::builtin();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    std::fs::write(folder.path().join("Trade.txt"), "of another database\n").expect("a file");
-    std::fs::write(folder.path().join("Trade.txt.partial.3"), "of a run that was killed\n").expect("a file");
-    std::fs::write(folder.path().join("notes.partial"), "not ours\n").expect("a file");
+    std::fs::write(folder.path().join("Trade.txt.partial.notes"), "not ours\n").expect("a file");
     let cancel = Arc::new(AtomicBool::new(false));
     let calls = AtomicUsize::new(0);
     let progress = |_| {
@@ -138,7 +136,23 @@ fn an_interrupted_run_leaves_nothing_that_looks_complete() {
     let part = Part::whole(3_000, 5).expect("a database");
     let error = write_flat(folder.path(), &inputs, part, &options).expect_err("the flag was set");
     assert!(matches!(error, GenError::Cancelled), "{error}");
-    assert_eq!(files(folder.path()).keys().collect::<Vec<_>>(), ["notes.partial"]);
+    assert_eq!(files(folder.path()).keys().collect::<Vec<_>>(), ["Trade.txt.partial.notes"]);
+}
+
+/// Files of a table's name were replaced, and those of its unfinished ones removed, whoever had made them.
+#[test]
+fn a_name_that_is_taken_is_refused_and_left() {
+    let part = Part::whole(1_000, 1).expect("a database");
+    for name in ["Trade.txt", "Trade.txt.partial"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join(name), "mine\n").expect("a file");
+        let error =
+            write_flat(folder.path(), &Inputs::builtin(), part, &FlatOptions::default()).expect_err("it is taken");
+        assert!(matches!(&error, GenError::Io { path, .. } if path.ends_with(name)), "{error}");
+        let left = files(folder.path());
+        assert_eq!(left.keys().collect::<Vec<_>>(), [name]);
+        assert_eq!(left[name], b"mine\n");
+    }
 }
 
 #[test]

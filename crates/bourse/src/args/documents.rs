@@ -14,6 +14,9 @@ pub(crate) struct Report {
     /// With --format, the folder to write to; created if it does not exist
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace a file that is there even if Bourse did not make it
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Write files for programs into a folder: tables with units in the columns' names, or what a benchmark service reads
     #[arg(long, value_enum, value_name = "FORMAT", requires = "output")]
     pub(crate) format: Option<TableFormat>,
@@ -28,7 +31,7 @@ pub(crate) struct Report {
 impl Report {
     /// The report of one run, as it is printed when nothing else is asked for.
     pub(crate) fn of(run: PathBuf) -> Self {
-        Self { runs: vec![run], output: None, format: None, csv: CsvCells::Guarded, verbose: false }
+        Self { runs: vec![run], output: None, overwrite: false, format: None, csv: CsvCells::Guarded, verbose: false }
     }
 }
 
@@ -85,6 +88,9 @@ pub(crate) struct Engines {
     /// File to write; its ending chooses the format: .html, .md or .csv [default: terminal]
     #[arg(short, long = "output", value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
+    /// Replace a file that is there even if Bourse did not make it
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// Protection of texts in CSV against spreadsheets
     #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
     pub(crate) csv: CsvCells,

@@ -163,6 +163,9 @@ pub(crate) enum Command {
         /// Folder to write the pages to
         #[arg(value_name = "DIR")]
         directory: PathBuf,
+        /// Replace files that are there even if Bourse did not make them
+        #[arg(long)]
+        overwrite: bool,
     },
     /// Print the JSON Schema of run files or of another document
     Schema {

@@ -358,6 +358,9 @@ pub(crate) struct Gen {
     /// Folder for the files; created if it does not exist
     #[arg(short, long = "output", value_name = "DIR")]
     pub(crate) output: PathBuf,
+    /// Replace files that are there even if Bourse did not make them
+    #[arg(long)]
+    pub(crate) overwrite: bool,
     /// First customer to generate, counted from 1: one more than a multiple of 1,000
     #[arg(short = 'b', long = "first", value_name = "FIRST", default_value_t = 1, value_parser = numbers::counted)]
     pub(crate) first: u64,

@@ -5,7 +5,7 @@ use crate::args::{Compare, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
 use crate::history::run_files;
-use crate::output::{ResultFolder, Stored, files, print, print_report, store, write_whole};
+use crate::output::{ResultFolder, Stored, files, print, print_report, store, write_new};
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use crate::report;
@@ -210,7 +210,7 @@ impl Results {
     fn written(self, page: &str) -> Result<(), Failure> {
         self.stored?;
         let path = self.folder.path().join(files::COMPARISON);
-        write_whole(&path, page.as_bytes())?;
+        write_new(&path, page.as_bytes())?;
         note(&format!("compared: {}", path.display()));
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::args::Crash;
 use crate::failure::{Exit, Failure};
-use crate::output::print;
+use crate::output::{free_path, print};
 use crate::tpce::acid::FileSite;
 use crate::tpce::database::{engine_failure, found};
 use crate::{engines, hold, inputs::inputs, interrupt};
@@ -10,6 +10,7 @@ use bourse_acid::sampled::{self, LoadTrace};
 use bourse_acid::{Site, Subject, TestConfig};
 use bourse_engine::Durability;
 use bourse_record::crash::{CrashFile, CrashRow};
+use bourse_record::regular_bytes;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -70,7 +71,10 @@ pub(super) fn parse(name: &str) -> Option<(PathBuf, u64)> {
 
 /// Makes a state again and says what it is.
 pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), Failure> {
-    let bytes = fs::read(file).map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    /// Largest trace that is read, in bytes.
+    const TRACE_BYTES_MAX: u64 = 1 << 30;
+    let bytes = regular_bytes(file, TRACE_BYTES_MAX)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
     let mut trace = LoadTrace::from_bytes(&bytes).map_err(|error| {
         Failure::usage(format!("{}: {error}", file.display())).hint("expected a file trace-N.bin of a run's folder")
     })?;
@@ -97,7 +101,7 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), 
         interrupted: &interrupted,
     };
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    let folder = arguments.output.directory.join("states").join(format!("{name}_{number}"));
+    let folder = free_path(&arguments.output.directory.join("states").join(format!("{name}_{number}")));
     let state = sampled::replay(&subject, &site, &mut trace, number, &folder)
         .map_err(|error| Failure::usage(format!("cannot rebuild {}#{number}: {error}", file.display())))?;
     let found = bourse_report::sampled_state_words(&state);

@@ -2,7 +2,7 @@
 
 use crate::args::{Crash, CrashCases};
 use crate::failure::{Exit, Failure};
-use crate::output::print;
+use crate::output::{free_path, print};
 use crate::progress::Step;
 use bourse_acid::states::{self, Cases, StatesOptions};
 use bourse_record::crash::StatesSection;
@@ -36,7 +36,7 @@ pub(super) fn states(
 
 /// Makes a state again and says what it is.
 pub(super) fn replay(state: &str, seed: u64, below: &Path) -> Result<(), Failure> {
-    let folder = states::folder_of(state, below);
+    let folder = free_path(&states::folder_of(state, below));
     let replayed = states::replay(state, seed, &folder).map_err(|error| Failure::usage(error.to_string()))?;
     print(&format!(
         "{state} with seed {seed}: {}; {} commits were acknowledged\nfiles: {}\n",

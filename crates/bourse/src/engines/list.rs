@@ -33,7 +33,7 @@ pub(crate) fn list(arguments: &Engines) -> Result<(), Failure> {
         markdown: &|| sheet_markdown(&sheet),
         csv: &|| sheet_csv(&sheet, texts(arguments.csv)),
     };
-    drawn.put(arguments.output.as_deref())
+    drawn.put(arguments.output.as_deref(), arguments.overwrite)
 }
 
 fn unknown(name: &str) -> Failure {
@@ -145,10 +145,14 @@ impl Explained {
         let first = summary.map_or_else(|| engine.clone(), |summary| format!("{engine}: {summary}"));
         let lines = std::iter::once(first).chain(example.map(str::to_owned)).chain(unavailable.clone());
         let mut parts: Vec<_> = lines.map(Part::Paragraph).collect();
+        let with_default = |values: &str, default: &str| match default {
+            "" => values.to_owned(),
+            _ => format!("{values} [default: {default}]"),
+        };
         let options = self.options.iter().map(|TargetOption { name, values, default, meaning }| Entry {
             name: (*name).to_owned(),
             state: String::new(),
-            lines: vec![format!("{values} [default: {default}]"), (*meaning).to_owned()],
+            lines: vec![with_default(values, default), (*meaning).to_owned()],
         });
         let options: Vec<Entry> = options.collect();
         if !options.is_empty() {

@@ -1,5 +1,6 @@
 //! Databases that runs left in a folder, each a file or a folder of its own: listed and removed, if Bourse made them.
 
+use super::runs::is_absent;
 use crate::args::Data;
 use crate::engines;
 use crate::failure::Failure;
@@ -17,9 +18,13 @@ use std::time::SystemTime;
 pub(crate) fn data(command: &Data) -> Result<(), Failure> {
     match command {
         Data::Ls { directory, json } => {
-            let found = databases(directory)?;
+            // Before the first run there is no such folder.
+            let found = if is_absent(directory) { Vec::new() } else { databases(directory)? };
             if *json {
                 return print(&format!("{:#}\n", serde_json::json!(found)));
+            }
+            if is_absent(directory) {
+                return print(&format!("none: {} does not exist\n", directory.display()));
             }
             print(&sheet_terminal(&sheet(&found, directory), terminal_width(), has_color()))
         }
@@ -66,6 +71,10 @@ fn databases(directory: &Path) -> Result<Vec<Database>, Failure> {
 /// The database of a file or a folder, which has to be ours.
 fn database(file: &Path) -> Result<Database, Failure> {
     let shown = file.display();
+    if file.is_symlink() {
+        return Err(Failure::usage(format!("{shown} is a link"))
+            .hint("it is left as it is; name the database itself, as `bourse data ls` lists it"));
+    }
     if !file.is_file() && !file.is_dir() {
         return Err(Failure::usage(format!("{shown} does not exist")).hint("`bourse data ls` lists the databases"));
     }

@@ -4,9 +4,10 @@ use crate::args::{Report, Runs};
 use crate::commands::compare::refused;
 use crate::failure::Failure;
 use crate::live;
-use crate::output::{files, has_color, print, terminal_width};
+use crate::output::{files, has_color, has_mark, print, terminal_width};
 use crate::progress::note;
 use crate::report::{self, Drawn};
+use bourse_engine::open_regular;
 use bourse_record::{DocumentKind, RunFile, read};
 use bourse_report::comparison::{Compared, Noise, TOLERANCE, stored_pairs};
 use bourse_report::{StoredRun, history_csv, history_html, history_markdown, history_terminal};
@@ -20,9 +21,14 @@ const LAST: &str = "last";
 pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
     match command {
         Runs::Ls(arguments) => {
-            let found = stored(&arguments.results.directory)?;
+            let directory = &arguments.results.directory;
+            // Before the first run there is no such folder.
+            let found = if is_absent(directory) { Vec::new() } else { stored(directory)? };
             if arguments.json {
                 return print(&format!("{:#}\n", serde_json::json!(found)));
+            }
+            if is_absent(directory) {
+                return print(&format!("none: {} does not exist\n", directory.display()));
             }
             print(&history_terminal(&found, terminal_width(), has_color()))?;
             live::unfinished(&arguments.results.directory).iter().try_for_each(|line| print(&format!("{line}\n")))
@@ -34,12 +40,20 @@ pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
         Runs::Diff { base, head, results } => diff(&results.directory, base, head),
         Runs::Rm { runs, results } => {
             // Each is found fit before the first is removed.
-            let folders: Vec<PathBuf> =
-                runs.iter().map(|run| removable(&results.directory, run)).collect::<Result<_, _>>()?;
-            let owned: Vec<Vec<PathBuf>> = folders.iter().map(|folder| files_of(folder)).collect::<Result<_, _>>()?;
-            folders.iter().zip(&owned).try_for_each(|(folder, files)| remove(folder, files))
+            let owned = |run: &String| {
+                let folder = removable(&results.directory, run)?;
+                let files = files_of(&folder)?;
+                Ok((folder, files))
+            };
+            let owned: Vec<(PathBuf, Vec<PathBuf>)> = runs.iter().map(owned).collect::<Result<_, Failure>>()?;
+            owned.iter().try_for_each(|(folder, files)| remove(folder, files))
         }
     }
+}
+
+/// Whether there is nothing at a path.
+pub(super) fn is_absent(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// Whether a path is a folder of result folders, rather than one of them.
@@ -60,7 +74,7 @@ pub(crate) fn index(directory: &Path, arguments: &Report) -> Result<(), Failure>
         markdown: &|| history_markdown(&found),
         csv: &|| history_csv(&found, report::texts(arguments.csv)),
     };
-    drawn.put(arguments.output.as_deref())
+    drawn.put(arguments.output.as_deref(), arguments.overwrite)
 }
 
 /// The document of a result folder. A suite has a run file too.
@@ -183,12 +197,15 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs { earlier, machine }).text())
 }
 
-/// The files of a result folder, if it has no others than those that a run writes.
+/// The files of a result folder, if it has no others than those that a run writes, each with the contents of one.
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let refused = |why: String| {
         Failure::usage(format!("cannot remove {}: {why}", folder.display()))
             .hint("it is left as it is; only folders with nothing but a run's results are removed")
     };
+    if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+        return Err(refused("it is a link".to_owned()));
+    }
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|error| refused(error.to_string()))? {
         let entry = entry.map_err(|error| refused(error.to_string()))?;
@@ -197,9 +214,24 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         if !kind.is_file() || !is_ours {
             return Err(refused(format!("{} is no file of a run's results", name.to_string_lossy())));
         }
+        contents(&entry.path()).map_err(refused)?;
         found.push(entry.path());
     }
     Ok(found)
+}
+
+/// What is wrong with the contents of a file that has the name of a run's, if it is of a kind that tells.
+fn contents(file: &Path) -> Result<(), String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(kind) = DocumentKind::ALL.into_iter().find(|kind| kind.file_name() == name) {
+        return reduced(&name, kind, file, 0).map(drop);
+    }
+    let is_page = name.ends_with(".html");
+    let is_marked = || open_regular(file, false).and_then(|mut file| has_mark(&mut file));
+    match !is_page || is_marked().map_err(|error| format!("{name}: {error}"))? {
+        true => Ok(()),
+        false => Err(format!("{name} is no page of Bourse")),
+    }
 }
 
 fn remove(folder: &Path, files: &[PathBuf]) -> Result<(), Failure> {

@@ -19,5 +19,5 @@ pub(crate) const OF_SUITE: [&str; 5] = [
 /// Whether a command writes files of this name.
 pub(crate) fn is_result(name: &str) -> bool {
     let documents = DocumentKind::ALL.into_iter().flat_map(|kind| [kind.file_name(), kind.page_name()]);
-    documents.chain(OF_SUITE).chain([COMPARISON, live::FILE]).any(|known| known == name)
+    documents.chain(OF_SUITE).chain([COMPARISON, live::FILE, super::LIST]).any(|known| known == name)
 }

@@ -1,6 +1,6 @@
 //! The folder of a run's results: made and tried before the run begins, so that nothing measured is lost at its end.
 
-use super::write_whole;
+use super::write_new;
 use crate::failure::{Exit, Failure};
 use crate::live::{self, Outcome};
 use std::cell::Cell;
@@ -8,6 +8,18 @@ use std::path::{Path, PathBuf};
 
 /// Room that is tried: what the documents of an ordinary run take.
 const PROBE_BYTES: usize = 4 << 20;
+
+/// Paths in a folder that end in a name, and in the same with a number behind it.
+fn numbered(directory: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
+    (1..).map(move |number| directory.join(if number == 1 { name.to_owned() } else { format!("{name}-{number}") }))
+}
+
+/// A path that is free: the given one, with a number behind it if that is taken.
+pub(crate) fn free_path(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let directory = path.parent().unwrap_or(Path::new("."));
+    numbered(directory, &name).find(|path| path.symlink_metadata().is_err()).expect("there are more numbers than files")
+}
 
 /// A folder for the results of one run, removed again, with the folders that were made for it, if nothing was written into it.
 #[derive(Debug)]
@@ -36,8 +48,7 @@ impl ResultFolder {
         made.reverse();
         std::fs::create_dir_all(directory).map_err(|error| refused(directory, error))?;
         let stem = format!("{}-{name}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
-        let numbered = (1..).map(|number| if number == 1 { stem.clone() } else { format!("{stem}-{number}") });
-        for path in numbered.map(|name| directory.join(name)) {
+        for path in numbered(directory, &stem) {
             match std::fs::create_dir(&path) {
                 Ok(()) => return Self { path, made, outcome: Cell::new(Outcome::Failed) }.tried(),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -49,7 +60,7 @@ impl ResultFolder {
 
     fn tried(self) -> Result<Self, Failure> {
         let probe = self.path.join("room-for-results");
-        write_whole(&probe, &vec![0; PROBE_BYTES]).map_err(|failure| {
+        write_new(&probe, &vec![0; PROBE_BYTES]).map_err(|failure| {
             failure.hint("results need some MiB; -o chooses another folder for runs, nothing was run yet")
         })?;
         // If it cannot be removed it lies beside the results, which does no harm.
@@ -90,7 +101,7 @@ mod tests {
         assert!(directory.path().exists() && !directory.path().join("a").exists());
         let [unused, used] = [(); 2].map(|()| ResultFolder::new(&below, "x").unwrap());
         assert_ne!(unused.path(), used.path());
-        write_whole(&used.path().join("run.json"), b"{}").unwrap();
+        write_new(&used.path().join("run.json"), b"{}").unwrap();
         let paths = [&unused, &used].map(|it| it.path().to_owned());
         drop((unused, used));
         assert_eq!(paths.map(|path| path.exists()), [false, true]);

@@ -2,8 +2,10 @@
 
 pub(crate) mod files;
 mod folder;
+mod owned;
 
-pub(crate) use folder::ResultFolder;
+pub(crate) use folder::{ResultFolder, free_path};
+pub(crate) use owned::{LIST, OwnedFolder, has_mark, write_file, write_new};
 
 use crate::args::Output;
 use crate::failure::Failure;
@@ -36,10 +38,15 @@ pub(crate) struct Stored {
 
 /// Writes the run's files into its folder.
 pub(crate) fn store(run: &RunFile, folder: &Path) -> Result<Stored, Failure> {
+    run_files(run).iter().try_for_each(|(name, bytes)| write_new(&folder.join(name), bytes))?;
     let [json, page] = files::OF_RUN.map(|name| folder.join(name));
-    run.write(&json).map_err(|error| Failure::usage(error.to_string()))?;
-    write_whole(&page, bourse_report::html(run).as_bytes())?;
     Ok(Stored { json, page })
+}
+
+/// The run's files, by their names.
+pub(crate) fn run_files(run: &RunFile) -> Vec<(String, Vec<u8>)> {
+    let contents = [run.to_json(), bourse_report::html(run).into_bytes()];
+    files::OF_RUN.map(str::to_owned).into_iter().zip(contents).collect()
 }
 
 /// The report for the terminal, in brief or whole; `page` is the file that has it whole in any case.
@@ -76,8 +83,8 @@ impl<D: Serialize> Published<'_, D> {
         print(if output.json { &document } else { &self.terminal })?;
         let json = folder.path().join(self.kind.file_name());
         let page = folder.path().join(self.kind.page_name());
-        write_whole(&json, document.as_bytes())?;
-        write_whole(&page, self.html.as_bytes())?;
+        write_new(&json, document.as_bytes())?;
+        write_new(&page, self.html.as_bytes())?;
         note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
         Ok(())
     }
@@ -108,26 +115,6 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a file beside its place and renames it, so that it is never there in part.
-pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.unfinished", std::process::id()));
-    let unfinished = path.with_file_name(name);
-    // Not another's file, whatever it is called.
-    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(&unfinished);
-    let written = made.and_then(|mut file| {
-        file.write_all(content).and_then(|()| std::fs::rename(&unfinished, path)).inspect_err(|_| {
-            // What could not be finished is of no use to anybody; if it cannot even be removed the first error stands.
-            let _ = std::fs::remove_file(&unfinished);
-        })
-    });
-    written.map_err(|error| {
-        Failure::usage("cannot write a file")
-            .detail("file", path.display().to_string())
-            .detail("cause", error.to_string())
-    })
-}
-
 /// Writes a suite's files and prints its report, or with `--json` its document.
 pub(crate) fn publish_suite(
     suite: &SuiteFile,
@@ -142,12 +129,12 @@ pub(crate) fn publish_suite(
         print_suite(suite)?
     }
     let [json, page, markdown, csv, rounds] = files::OF_SUITE.map(|name| folder.path().join(name));
-    write_whole(&json, document.as_bytes())?;
-    write_whole(&page, bourse_report::suite_html(suite).as_bytes())?;
-    write_whole(&markdown, bourse_report::suite_markdown(suite).as_bytes())?;
-    write_whole(&csv, bourse_report::suite_csv(suite, CsvText::Guarded).as_bytes())?;
+    write_new(&json, document.as_bytes())?;
+    write_new(&page, bourse_report::suite_html(suite).as_bytes())?;
+    write_new(&markdown, bourse_report::suite_markdown(suite).as_bytes())?;
+    write_new(&csv, bourse_report::suite_csv(suite, CsvText::Guarded).as_bytes())?;
     // The rounds behind it, whole, with their histograms and series.
-    run.write(&rounds).map_err(|error| Failure::usage(error.to_string()))?;
+    write_new(&rounds, &run.to_json())?;
     note(&format!("document: {}\nreport:   {}", json.display(), page.display()));
     Ok(())
 }

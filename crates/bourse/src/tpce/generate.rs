@@ -4,7 +4,9 @@ use crate::args::{self, Gen};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::interrupt;
+use crate::output::OwnedFolder;
 use crate::progress::{Step, note};
+use crate::work_folder::WorkFolder;
 use bourse_egen::{Inputs, Part};
 use bourse_gen::{FlatOptions, Format, GenError, Written, write_flat};
 use bourse_schema::{Table, tables};
@@ -23,6 +25,20 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
         args::Format::Parquet => (parquet()?, Format::default()),
     };
     let inputs = inputs(arguments.flat_in.as_deref())?;
+    let folder = OwnedFolder::at(&arguments.output, arguments.overwrite)?;
+    let names: Vec<String> = tables
+        .as_deref()
+        .unwrap_or(tables::all())
+        .iter()
+        .map(|table| format!("{}.{}", table.file, ending(arguments.format)))
+        .collect();
+    folder.refuse_others(names.iter().map(String::as_str))?;
+    // Where they are written until all of them are whole.
+    let work = WorkFolder::new(".bourse-gen-", &arguments.output).map_err(|error| {
+        Failure::usage("cannot make a folder for unfinished files")
+            .detail("folder", arguments.output.display().to_string())
+            .detail("cause", error.to_string())
+    })?;
     let cancel = interrupt::flag()?;
 
     let customers = part.customers();
@@ -34,8 +50,9 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
         cancel,
         progress: &|progress| step.of(progress.bytes, progress.expected_bytes),
     };
-    match write(&arguments.output, &inputs, part, &options) {
+    match write(work.path(), &inputs, part, &options) {
         Ok(written) => {
+            folder.take(&written.files.iter().map(|(_, file)| file.clone()).collect::<Vec<_>>())?;
             step.at(written.bytes);
             step.done();
             note(&format!("{} files in {}", written.files.len(), arguments.output.display()));
@@ -45,6 +62,15 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
             step.abandon();
             Err(failure(&error))
         }
+    }
+}
+
+/// Ending of the files' names in a format.
+const fn ending(format: args::Format) -> &'static str {
+    match format {
+        args::Format::Flat => Format::Flat.extension(),
+        args::Format::Csv => Format::Csv.extension(),
+        args::Format::Parquet => "parquet",
     }
 }
 

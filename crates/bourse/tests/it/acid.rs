@@ -215,7 +215,8 @@ fn drawn_states_are_made_again_and_show_missing_syncs() {
         |trace: &str, number: u32| output(folder, &["crash", "--replay", &format!("{trace}#{number}"), "-o", "kept"]);
     let (once, again) = (replay(trace, 2), replay(trace, 2));
     assert_eq!(once.status.code(), Some(0), "{}", text(&once.stderr));
-    assert_eq!(text(&once.stdout), text(&again.stdout));
+    // What was made before stays.
+    assert_eq!(text(&once.stdout), text(&again.stdout).replace("trace-1_2-2", "trace-1_2"));
     let found = format!("{}: whole, 0 of {}", states[1]["state"].as_str().expect("a text"), states[1]["acknowledged"]);
     assert!(text(&once.stdout).contains(&found), "{found}: {}", text(&once.stdout));
     assert!(folder.join("kept/states/trace-1_2/db").is_file());

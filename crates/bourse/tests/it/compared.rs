@@ -32,7 +32,7 @@ fn store(folder: &Path, name: &str, figures: &[f64]) {
         round.headline = headline;
         rounds.push(round);
     }
-    file.write(&folder.join(name)).expect("a run file can be written");
+    fs::write(folder.join(name), file.to_json()).expect("a run file can be written");
 }
 
 /// Compares two stored runs: exit code and what was printed, both streams.
@@ -175,7 +175,7 @@ fn make(file: &Path, users: u64, at: &str) {
     let mut run = RunFile::read(file).expect("it was written");
     run.cases[0].conditions.users = Some(users);
     run.provenance.started_at = format!("2026-11-21T{at}+00:00");
-    run.write(file).expect("it can be written");
+    fs::write(file, run.to_json()).expect("it can be written");
 }
 
 /// Earlier runs once made one noise floor, and the newest was the baseline, whatever their number of users was.

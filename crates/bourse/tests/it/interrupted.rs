@@ -98,6 +98,6 @@ fn files_of_a_generation_that_is_killed_do_not_look_complete() {
     child.wait().expect("it has ended");
     for entry in out.read_dir().expect("the folder is there") {
         let name = entry.expect("it can be read").file_name().into_string().expect("our names are text");
-        assert!(name.contains(".partial"), "{name} looks complete");
+        assert!(name.starts_with(".bourse-gen-"), "{name} looks complete");
     }
 }

@@ -19,6 +19,7 @@ mod live;
 mod lost;
 mod measured;
 mod micro;
+mod owned;
 mod pages;
 mod panics;
 mod planned;

@@ -6,7 +6,7 @@ use crate::args::AcidLoad;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
-use crate::output::write_whole;
+use crate::output::write_new;
 use bourse_acid::acknowledged::Acknowledgement;
 use bourse_acid::load_and_tell;
 use bourse_acid::sampled::LoadRecording;
@@ -56,5 +56,5 @@ fn record(arguments: &AcidLoad, copy: &Path, of: &str, file: &Path) -> Result<()
     let engine = engines::open(target)?;
     let part = found(target, engine.as_ref())?.fingerprint.part;
     let trace = recording.run(engine, &inputs, part).map_err(cannot)?;
-    write_whole(file, &trace.to_bytes())
+    write_new(file, &trace.to_bytes())
 }

@@ -1,0 +1,58 @@
+//! The bytes of a file that a person names: of a regular one of a size that is possible, and of no other.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Largest document that is read, in bytes.
+pub const DOCUMENT_BYTES_MAX: u64 = 256 << 20;
+
+/// Bytes of a document.
+///
+/// # Errors
+/// As [`regular_bytes`] with [`DOCUMENT_BYTES_MAX`].
+pub fn document_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    regular_bytes(path, DOCUMENT_BYTES_MAX)
+}
+
+/// Bytes of a regular file with at most `most` of them. A pipe or a device is not even opened: it may have no end.
+///
+/// # Errors
+/// The system's; it is no regular file; it is larger.
+pub fn regular_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let found = fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    let too_large = |length: u64| {
+        let words = format!("it has {} MiB, and at most {} MiB are read", length >> 20, most >> 20);
+        io::Error::new(io::ErrorKind::FileTooLarge, words)
+    };
+    if found.len() > most {
+        return Err(too_large(found.len()));
+    }
+    let mut bytes = Vec::new();
+    // It may grow meanwhile.
+    let length = File::open(path)?.take(most + 1).read_to_end(&mut bytes)? as u64;
+    if length > most { Err(too_large(length)) } else { Ok(bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_up_to_a_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        fs::write(&path, [7; 100]).unwrap();
+        assert_eq!(regular_bytes(&path, 100).unwrap(), [7; 100]);
+        assert_eq!(regular_bytes(&path, 99).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        // One of 10 GB is refused by its size.
+        File::create(&path).unwrap().set_len(10 << 30).unwrap();
+        assert!(
+            document_bytes(&path).unwrap_err().to_string().contains("it has 10240 MiB, and at most 256 MiB are read")
+        );
+        assert!(document_bytes(folder.path()).unwrap_err().to_string().contains("no regular file"));
+    }
+}

@@ -1,0 +1,309 @@
+//! What commands write and remove: only what carries Bourse's mark, whatever else lies at a place.
+#![cfg(unix)]
+
+use crate::{bourse, load, output, text};
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A short run of point reads in a folder of its own below `bourse-runs`; that folder.
+fn read_some(folder: &Path) -> String {
+    let words = ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=100", "--count", "100", "--warmup", "0s"];
+    let ran = output(folder, &words);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let run = fs::read_dir(folder.join("bourse-runs")).unwrap().next().unwrap().unwrap().file_name();
+    format!("bourse-runs/{}", run.into_string().unwrap())
+}
+
+/// Inode, owner, permissions and bytes of what lies at a path, with those of every file below a folder.
+fn state(path: &Path) -> Vec<(String, u64, u32, u32, Vec<u8>)> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Vec::new() };
+    let bytes = match found.file_type() {
+        kind if kind.is_file() => fs::read(path).unwrap(),
+        kind if kind.is_symlink() => fs::read_link(path).unwrap().into_os_string().into_encoded_bytes(),
+        _ => Vec::new(),
+    };
+    let name = path.display().to_string();
+    let mut all = vec![(name, found.ino(), found.uid(), found.mode(), bytes)];
+    if found.is_dir() {
+        let mut entries: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        all.extend(entries.iter().flat_map(|entry| state(entry)));
+    }
+    all
+}
+
+/// What can lie where a command wants to write.
+const KINDS: [&str; 8] =
+    ["foreign", "folder", "link", "dangling", "pipe", "marked and read-only", "marked by another user", "hard link"];
+
+/// Puts something of that kind at a path; `marked` is a file of Bourse's of this place. `false` where it cannot be made.
+fn put(kind: &str, path: &Path, marked: &[u8]) -> bool {
+    let other = path.with_file_name("other");
+    match kind {
+        "foreign" => fs::write(path, "thesis").unwrap(),
+        "folder" => fs::create_dir(path).unwrap(),
+        "link" => {
+            fs::write(&other, marked).unwrap();
+            symlink("other", path).unwrap();
+        }
+        "dangling" => symlink("nowhere", path).unwrap(),
+        "pipe" => {
+            use rustix::fs::{CWD, FileType, Mode, mknodat};
+            mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        }
+        "marked and read-only" => {
+            fs::write(path, marked).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o444)).unwrap();
+        }
+        "marked by another user" => {
+            fs::write(path, marked).unwrap();
+            // Only root can give a file away.
+            return std::os::unix::fs::chown(path, Some(65_534), None).is_ok();
+        }
+        "hard link" => {
+            fs::write(&other, "thesis").unwrap();
+            fs::hard_link(&other, path).unwrap();
+        }
+        kind => unreachable!("{kind} is no kind"),
+    }
+    true
+}
+
+/// A command that writes a file where a person says: its words, the file, and a neighbour that carries its mark if it has one.
+struct Writes {
+    words: Vec<String>,
+    file: &'static str,
+    lists: bool,
+}
+
+fn writes(run: &str) -> Vec<Writes> {
+    let of = |words: &str, file, lists| Writes {
+        words: words.split(' ').map(|word| if word == "RUN" { run } else { word }.to_owned()).collect(),
+        file,
+        lists,
+    };
+    vec![
+        of("report RUN -o DIR/page.html", "page.html", false),
+        of("report RUN -o DIR/page.md", "page.md", false),
+        of("report RUN -o DIR/page.csv", "page.csv", false),
+        of("report bourse-runs -o DIR/index.html", "index.html", false),
+        of("engines sqlite -o DIR/engines.html", "engines.html", false),
+        of("report RUN --format csv -o DIR", "cases.csv", true),
+        of("report RUN --format ndjson -o DIR", "rounds.ndjson", true),
+        of("report RUN --format bencher -o DIR", "bencher.json", true),
+        of("tpce gen -w 1 --tables sector,exchange -o DIR", "Sector.txt", true),
+        of("tpce gen -w 1 --tables sector,exchange --format csv -o DIR", "Exchange.csv", true),
+        of("man DIR", "bourse-runs.1", true),
+    ]
+}
+
+#[test]
+fn only_files_with_a_mark_are_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = read_some(folder);
+    for (number, Writes { words, file, lists }) in writes(&run).into_iter().enumerate() {
+        let made = folder.join(format!("made-{number}"));
+        let ended = |directory: &Path, more: &[&str]| {
+            let directory = directory.display().to_string();
+            let words: Vec<String> = words.iter().map(|word| word.replace("DIR", &directory)).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).chain(more.iter().copied()).collect();
+            let ended = output(folder, &words);
+            (ended.status.code(), text(&ended.stderr), words.join(" "))
+        };
+        // Where nothing is it is made, and its own is replaced, but for CSV, which has no mark.
+        fs::create_dir(&made).unwrap();
+        for time in 1..=2 {
+            let (code, said, words) = ended(&made, &[]);
+            let is_refused = time == 2 && file == "page.csv";
+            assert_eq!(code, Some(i32::from(is_refused)), "{words}: {said}");
+        }
+        let marked = fs::read(made.join(file)).unwrap();
+        for kind in KINDS {
+            let place = folder.join(format!("place-{number}-{}", kind.replace(' ', "-")));
+            fs::create_dir(&place).unwrap();
+            if lists && !matches!(kind, "foreign" | "hard link") {
+                // The list of what Bourse made names the file: only its kind, its owner or its permissions keep it.
+                fs::copy(made.join(".bourse-files"), place.join(".bourse-files")).unwrap();
+            }
+            if !put(kind, &place.join(file), &marked) {
+                continue;
+            }
+            let before = state(&place);
+            let (code, said, words) = ended(&place, &[]);
+            assert_eq!(code, Some(1), "{kind}: {words}: {said}");
+            assert!(said.contains(file) && said.contains("it is left as it is"), "{kind}: {words}: {said}");
+            assert!(state(&place) == before, "{kind}: {words} changed something: {said}");
+            // A person may insist, but for what is no file; another name of the file keeps its bytes.
+            let (code, said, words) = ended(&place, &["--overwrite"]);
+            let is_file = !matches!(kind, "folder" | "link" | "dangling" | "pipe");
+            assert_eq!(code, Some(i32::from(!is_file)), "{kind}: {words}: {said}");
+            if kind == "hard link" {
+                assert_eq!(fs::read(place.join("other")).unwrap(), b"thesis");
+            }
+            if !is_file {
+                assert!(state(&place) == before, "{kind}: {words} changed something: {said}");
+            }
+        }
+    }
+}
+
+/// A generation removed files of a person's whose names looked like those of its unfinished ones.
+#[test]
+fn a_generation_leaves_what_lies_in_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("out")).unwrap();
+    for name in ["Trade.txt.partial", "Trade.my-partial-notes", "Sector.txt.partial.3"] {
+        fs::write(folder.join("out").join(name), "mine").unwrap();
+    }
+    let before = state(&folder.join("out"));
+    let generated = output(folder, &["tpce", "gen", "-w", "1", "--tables", "sector,trade_type", "-o", "out"]);
+    assert!(generated.status.success(), "{}", text(&generated.stderr));
+    let after = state(&folder.join("out"));
+    assert!(before.iter().skip(1).all(|file| after.contains(file)));
+    assert_eq!(after.len(), before.len() + 3, "two tables and the list: {after:?}");
+}
+
+#[test]
+fn only_results_of_runs_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = read_some(folder);
+    let results = folder.join("bourse-runs");
+    let copy = |name: &str| {
+        fs::create_dir(results.join(name)).unwrap();
+        for file in ["run.json", "report.html"] {
+            fs::copy(folder.join(&run).join(file), results.join(name).join(file)).unwrap();
+        }
+    };
+    symlink(folder.join(&run), results.join("link")).unwrap();
+    fs::create_dir(results.join("of-others")).unwrap();
+    fs::write(results.join("of-others/run.json"), "{\"laps\": 12}").unwrap();
+    copy("page");
+    fs::write(results.join("page/report.html"), "<p>thesis</p>").unwrap();
+    copy("linked");
+    fs::remove_file(results.join("linked/report.html")).unwrap();
+    symlink("run.json", results.join("linked/report.html")).unwrap();
+    copy("more");
+    fs::write(results.join("more/notes.txt"), "mine").unwrap();
+    let before = state(&results);
+    for (name, words) in [
+        ("link", "it is a link"),
+        ("of-others", "JSON but not a run file"),
+        ("page", "report.html is no page of Bourse"),
+        ("linked", "report.html is no file of a run's results"),
+        ("more", "notes.txt is no file of a run's results"),
+    ] {
+        let refused = output(folder, &["runs", "rm", name]);
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{name}: {said}");
+        assert!(said.contains(words) && said.contains("it is left as it is"), "{name}: {said}");
+        assert!(state(&results) == before, "{name}: {said}");
+    }
+    // Another name of a file keeps its bytes.
+    let kept = folder.join("kept.json");
+    fs::hard_link(folder.join(&run).join("run.json"), &kept).unwrap();
+    let bytes = fs::read(&kept).unwrap();
+    let removed = output(folder, &["runs", "rm", &run]);
+    assert!(removed.status.success(), "{}", text(&removed.stderr));
+    assert!(!folder.join(&run).exists() && fs::read(&kept).unwrap() == bytes);
+}
+
+/// A link was followed, and what it led to removed.
+#[test]
+fn a_database_is_not_removed_by_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    load(folder, "sqlite:x.db");
+    symlink("x.db", folder.join("link.db")).unwrap();
+    let before = state(folder);
+    let refused = output(folder, &["data", "rm", "link.db"]);
+    let said = text(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && said.contains("link.db is a link"), "{said}");
+    assert!(state(folder) == before);
+}
+
+#[test]
+fn a_folder_before_the_first_run_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in [["data", "ls"], ["runs", "ls"]] {
+        let listed = output(folder.path(), &words);
+        assert!(listed.status.success() && text(&listed.stdout).starts_with("none: bourse-"), "{words:?}");
+        let json = output(folder.path(), &[words[0], words[1], "--json"]);
+        assert!(json.status.success() && text(&json.stdout) == "[]\n", "{words:?}");
+    }
+}
+
+/// What has no end, or is too large to be a document, is refused by its kind or its size: reading it took all memory, or waited.
+#[test]
+fn what_cannot_be_a_document_is_refused_at_once() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::File::create(at("large.json")).unwrap().set_len(10 << 30).unwrap();
+    mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    symlink("/dev/zero", at("endless.json")).unwrap();
+    for (name, words) in [
+        ("large.json", "it has 10240 MiB, and at most 256 MiB are read"),
+        ("pipe", "it is no regular file"),
+        ("endless.json", "it is no regular file"),
+        ("/dev/zero", "it is no regular file"),
+    ] {
+        for more in [&[][..], &["-o", "x.html"], &["--format", "csv", "-o", "tables"]] {
+            let arguments = [&["report", name], more].concat();
+            let mut child = bourse(folder.path(), &arguments).stderr(Stdio::piped()).spawn().unwrap();
+            let start = Instant::now();
+            while child.try_wait().unwrap().is_none() {
+                if start.elapsed() > Duration::from_secs(60) {
+                    child.kill().unwrap();
+                    panic!("{arguments:?} did not end within a minute");
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let ended = child.wait_with_output().unwrap();
+            let said = text(&ended.stderr);
+            assert!(ended.status.code() == Some(1) && said.contains(words), "{arguments:?}: {said}");
+        }
+    }
+}
+
+/// Each of them ended with an internal error.
+#[test]
+#[cfg(target_os = "linux")]
+fn arguments_need_not_be_utf8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let odd = OsStr::from_bytes(b"out\xff");
+    let ended = |before: &[&str], after: &[&str]| {
+        let ended = bourse(folder.path(), before).arg(odd).args(after).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(!said.contains("internal error") && !said.contains("panicked"), "{before:?}: {said}");
+        (ended.status.code(), said)
+    };
+    let run =
+        ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=100", "--count", "100", "--warmup", "0s", "-o"];
+    assert_eq!(ended(&run, &[]).0, Some(0));
+    let written = fs::read_dir(folder.path().join(odd)).unwrap().next().unwrap().unwrap().path();
+    let run = bourse_record::RunFile::read(&written.join("run.json")).unwrap();
+    assert_eq!(run.provenance.command.last().map(String::as_str), Some("out\u{fffd}"));
+    assert_eq!(ended(&["report"], &[]).0, Some(0));
+    assert_eq!(ended(&["runs", "ls", "-o"], &[]).0, Some(0));
+    for command in [
+        &["micro", "run"][..],
+        &["micro", "run", "point-read"],
+        &["tpce", "load"],
+        &["tpce", "run"],
+        &["run"],
+        &["data", "rm"],
+        &["runs", "show"],
+        &[],
+    ] {
+        let (code, said) = ended(command, &[]);
+        assert_eq!(code, Some(1), "{command:?}: {said}");
+    }
+}
