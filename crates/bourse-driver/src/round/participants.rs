@@ -50,15 +50,15 @@ pub(super) fn connect_all<'w>(
         let connect = |error: EngineError| Fault::Connect { user: user_spec.name.clone(), error: error.to_string() };
         let mut session = engine.connect().map_err(connect)?;
         files.made()?;
+        // Where all statements are Bourse's one session tells of all. Before any is prepared: SQLite carries out some pragmas then.
+        let is_read = user_specs.is_empty() || user_spec.user.may_change_settings();
+        settings.push(if is_read { settings::read(&mut session) } else { Vec::new() });
         user_spec.user.prepare(&mut session).map_err(|error| match error.kind() {
             ErrorKind::ConnectionLost | ErrorKind::InDoubt => {
                 Fault::Connect { user: user_spec.name.clone(), error: error.to_string() }
             }
             _ => Fault::Prepare { user: user_spec.name.clone(), error: error.to_string() },
         })?;
-        // Where all statements are Bourse's one session tells of all.
-        let is_read = user_specs.is_empty() || user_spec.user.may_change_settings();
-        settings.push(if is_read { settings::read(&mut session) } else { Vec::new() });
         let recorder = Recorder::new(specs.clone(), |operation| user_spec.user.performs(operation));
         user_specs.push((user_spec, session, Recording::new(recorder)));
     }

@@ -169,7 +169,7 @@ impl Script {
 
     /// Whether an operation changes what tables there are: what others use need not be there when a round begins.
     pub(super) fn changes_schema(&self) -> bool {
-        const FIRST: [&str; 5] = ["create", "alter", "drop", "attach", "rename"];
+        const FIRST: [&str; 4] = ["create", "alter", "drop", "rename"];
         let statements = self.operations.iter().flat_map(|operation| &operation.statements);
         let mut first = statements.filter_map(|statement| words(&statement.sql).next());
         first.any(|word| FIRST.contains(&word.as_str()))

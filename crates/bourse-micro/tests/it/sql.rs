@@ -229,7 +229,7 @@ fn the_order_of_operations_changes_no_figure() {
     // A single operation is all of them, and searches of both kinds are one figure.
     let (_folder, case) = planned("x.sql", "--! operation only\nSELECT 1;\n");
     assert_eq!(case.headline_operation(), Some("only"));
-    assert_eq!(find("index-search").unwrap().plan([]).unwrap().headline_operation(), None);
+    assert_eq!(find("index-search").unwrap().plan([("by", "both")]).unwrap().headline_operation(), None);
     assert_eq!(find("read-write").unwrap().plan([]).unwrap().headline_operation(), Some("read"));
 }
 
@@ -267,8 +267,7 @@ fn a_script_of_pgbench_is_named_as_such() {
 /// A statement that turned syncs off left the figure called durable.
 #[test]
 fn a_setting_that_a_statement_changes_voids_the_figure() {
-    let text = "--! setup\nCREATE TABLE t (a INTEGER);\n--! operation add\nINSERT INTO t VALUES (1);\n\
-                --! operation pragma\nPRAGMA cache_size = 77;\n";
+    let text = "--! operation pragma\nPRAGMA cache_size = 77;\n";
     let void = ran("x.sql", text).unwrap().round.void.unwrap();
     assert!(void.starts_with("a setting changed during the round: cache_size was "), "{void}");
     assert!(void.ends_with(" when the round began, and 77 after it, in the session of user 1"), "{void}");

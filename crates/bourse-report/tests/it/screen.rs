@@ -92,7 +92,7 @@ fn the_cost_of_an_operation_is_by_all_that_the_headline_counts() {
     };
     for order in [[0, 1], [1, 0]] {
         let text = shown(None, order, None);
-        assert!(text.contains("cost of each operation: CPU 100 µs, 1.00 kB written"), "{text}");
+        assert!(text.contains("cost of each operation: CPU 100 µs, 1,000 B written"), "{text}");
         assert!(text.contains("500.0 operations/s"), "{text}");
         let text = shown(Some("pay"), order, None);
         assert!(text.contains("cost of each pay: CPU 1.00 ms"), "{text}");

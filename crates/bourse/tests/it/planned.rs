@@ -156,7 +156,7 @@ fn a_statement_that_fails_ends_the_run_and_voids_its_figure() {
     assert_eq!(ended.status.code(), Some(2), "{said}");
     assert!(said.contains("add failed: mine.toml, line 5: UNIQUE constraint failed: t.a"), "{said}");
     let round = &run_file(folder.path()).cases[0].rounds[0];
-    assert!(round.void.is_some() && round.headline.is_nan() && round.failed() == 1, "{round:?}");
+    assert!(round.void.is_some() && round.headline.is_nan() && round.failed() > 0, "{round:?}");
 }
 
 #[test]
