@@ -1,7 +1,7 @@
 //! What casts doubt on figures: warnings with their values, so that a program can tell them apart, and with advice.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::Durability;
+use crate::{Durability, length};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -332,7 +332,9 @@ impl fmt::Display for Warning {
             }
             Self::UsageReadLate { late_s, measured_s } => write!(
                 f,
-                "no cost of an operation: processor time was read {late_s:.2} s late at the ends of an interval of {measured_s:.1} s"
+                "no cost of an operation: processor time was read {} late at the ends of an interval of {}",
+                length(late_s * 1e9),
+                length(measured_s * 1e9)
             ),
             Self::EndedEarly { after_s } => write!(f, "ended after {after_s} s as asked, before its work was done"),
             Self::CountNotReached { after_s, done, of } => {
