@@ -167,6 +167,10 @@ impl<C: Reach> Session for NodeSession<C> {
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        if self.nodes.len() > 1 {
+            // A session that goes on at another node has that one's.
+            return Ok(Vec::new());
+        }
         self.run(C::Session::settings)
     }
 
