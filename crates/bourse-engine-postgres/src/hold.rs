@@ -56,9 +56,12 @@ pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Resul
     Ok(Hold::InUse(Vec::new()))
 }
 
-/// The session's name and the named details of whoever has the lock. Address and time show to the same user alone, and to those
+/// Details of a holder: names and values.
+type Details = Vec<(String, String)>;
+
+/// The session's name and the details of whoever has the lock. Address and time show to the same user alone, and to those
 /// who may read all statistics.
-fn found(connection: &mut Connection, key: &str) -> Result<Option<(String, Vec<(String, String)>)>, EngineError> {
+fn found(connection: &mut Connection, key: &str) -> Result<Option<(String, Details)>, EngineError> {
     let rows = connection.ask(&format!(
         "SELECT a.application_name, a.usename, a.pid::text, CASE WHEN a.client_port = -1 THEN 'the server''s machine' ELSE host(a.client_addr) END,
                 to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ')

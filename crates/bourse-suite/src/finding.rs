@@ -123,8 +123,8 @@ pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, sc
 
 /// Why a finding cannot be tested here: a condition of the publication that was measured and does not hold.
 fn not_given(finding: &Finding, tables: &[TableResult]) -> Option<String> {
-    let failed = finding.given.iter().map(|test| (test, result(test, tables)));
-    let (test, measured) = failed.filter(|(_, it)| it.verdict == Verdict::DoesNotHold).next()?;
+    let mut given = finding.given.iter().map(|test| (test, result(test, tables)));
+    let (test, measured) = given.find(|(_, it)| it.verdict == Verdict::DoesNotHold)?;
     let value = measured.value.map_or_else(String::new, |value| format!("; here it is {value:.0}"));
     Some(format!("it was found where this holds: {}{value}", test.says))
 }
