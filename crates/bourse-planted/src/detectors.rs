@@ -1,6 +1,7 @@
 //! What runs, checks and compares, and what it finds of a bug.
 
 use crate::databases::{Copy, Databases, database, part};
+use crate::expected::is_asked;
 use bourse_acid::{Subject as Examined, TestConfig, run_tests};
 use bourse_driver::RealClock;
 use bourse_engine::Durability;
@@ -11,7 +12,7 @@ use bourse_tpce::check::{Depth, check_all};
 use bourse_tpce::planted::{Bug, plant};
 use bourse_tpce::users::simulated::simulate;
 use bourse_tpce::users::{Ran, RunOptions, before_run, verify};
-use bourse_tpce::verify::{Plan, SqlSubject, Subject, sample};
+use bourse_tpce::verify::{Plan, SqlSubject, Subject, contend, sample};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -94,22 +95,27 @@ fn short(reason: &str, words: &dyn std::fmt::Display) -> String {
     reason.to_owned()
 }
 
-/// What `run` finds, and then `check` of the same database, each with the time it took.
+/// What `run` finds, and then `check` of the same database if it [is asked](is_asked), each with the time it took.
 pub(crate) fn run_and_check(
     databases: &Databases,
     bug: Option<Bug>,
     length: Length,
     began: Instant,
-) -> [(Found, Duration); 2] {
+) -> ((Found, Duration), Option<(Found, Duration)>) {
+    let is_checked = is_asked(bug, Detector::Check, length);
     let copy = match databases.copy(bug) {
         Ok(copy) => copy,
         // There is no database to check.
         Err(error) => {
-            return [(Found::Caught(short("load", &error)), began.elapsed()), (Found::Silent, Duration::ZERO)];
+            let ran = (Found::Caught(short("load", &error)), began.elapsed());
+            return (ran, is_checked.then_some((Found::Silent, Duration::ZERO)));
         }
     };
     let ran = found_by_run(databases, &copy, bug, length);
-    let took = began.elapsed();
+    let ran = (ran, began.elapsed());
+    if !is_checked {
+        return (ran, None);
+    }
     let began = Instant::now();
     let engine = copy.right_engine();
     let checked = match check_all(&engine, &copy.fingerprint(), &mut |_| {}) {
@@ -119,10 +125,10 @@ pub(crate) fn run_and_check(
             Some(failed) => Found::Caught(failed.name.clone()),
         },
     };
-    [(ran, took), (checked, began.elapsed())]
+    (ran, Some((checked, began.elapsed())))
 }
 
-/// What `run` does, in its order: checks before, the round with its reconciliation, checks after, the lockstep sample.
+/// What `run` does, in its order: checks before, the round with its reconciliation, checks after, the samples.
 fn found_by_run(databases: &Databases, copy: &Copy<'_>, bug: Option<Bug>, length: Length) -> Found {
     if bug == Some(Bug::CleanupLeavesSubmitted) {
         copy.leave_orders();
@@ -165,22 +171,28 @@ fn found_by_run(databases: &Databases, copy: &Copy<'_>, bug: Option<Bug>, length
     if ran.round.failed() > 0 {
         return Found::Caught("operations failed".to_owned());
     }
-    if is_unlike_the_model(databases, bug, length) {
-        return Found::Caught("lockstep sample".to_owned());
+    if let Some(found) = sampled(databases, bug, length) {
+        return found;
     }
     shown(&ran, engine.description().expect("describes itself").durability)
 }
 
-/// Whether the sample of transactions that ends a run differs from the model.
-fn is_unlike_the_model(databases: &Databases, bug: Option<Bug>, length: Length) -> bool {
+/// What the samples find that end a run: transactions that are not as the model's, updates that one of two sessions lost.
+fn sampled(databases: &Databases, bug: Option<Bug>, length: Length) -> Option<Found> {
     let copy = databases.copy(bug).expect("it was copied before");
     let mut subjects = subjects(&copy);
     // As `run` has it, but for the number.
     let plan = Plan { transactions: length.sampled, requests_per_second: 2, ..Plan::of(database()) };
     plant(bug);
     let verdict = sample(&mut subjects, copy.inputs, &plan, &mut |_| ControlFlow::Continue(()));
+    if verdict.is_err() || verdict.is_ok_and(|verdict| verdict.difference.is_some()) {
+        plant(None);
+        return Some(Found::Caught("lockstep sample".to_owned()));
+    }
+    let contention = contend(&*copy.engine(), copy.inputs, part(), &AtomicBool::new(false));
     plant(None);
-    verdict.is_err() || verdict.is_ok_and(|verdict| verdict.difference.is_some())
+    let fault = contention.map_or_else(|error| Some(error.to_string()), |contention| contention.fault());
+    fault.map(|fault| Found::Caught(short("contention sample", &fault)))
 }
 
 /// The database of a bug, and the model.

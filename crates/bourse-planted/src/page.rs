@@ -57,8 +57,8 @@ pub fn page(cells: &[matrix::Cell], length: Length) -> String {
              contains any of these bugs; a test shows it."
         ),
         format!(
-            "The test `planted` of `bourse-planted` asks the first three for {} transactions, and fails where one finds anything \
-             else than is expected of it (`crates/bourse-planted/src/expected.rs`).",
+            "The test `planted` of `bourse-planted` asks the first three for {} transactions, of some bugs `run` alone, and fails where one \
+             finds anything else than is expected of it (`crates/bourse-planted/src/expected.rs`).",
             Length::SHORT.transactions
         ),
     ];

@@ -111,6 +111,29 @@ bugs! {
     RecorderDropsSlow Figures "the recorder drops samples above 2 ms",
     RecorderDropsSome Figures "the recorder drops every hundredth sample",
     ServiceAsResponse Figures "the recorder keeps service time as response time",
+    BalanceReadEarly Data "Trade-Result writes an account's balance by what it was before the transaction began",
+    BrokerTradesReadEarly Data "Trade-Result writes a broker's number of trades by what it was before the transaction began",
+    CommissionsReadEarly Data "Trade-Result writes a broker's commissions by what they were before the transaction began",
+    SummaryReadEarly Data "Trade-Result writes a holding summary by what was held before the transaction began",
+    VolumeReadEarly Data "Market-Feed writes a security's volume by what it was before the transaction began",
+    PermissionNotNeeded Data "Trade-Order serves people who have no permission",
+    PermissionOfAnyAccount Data "Trade-Order takes a permission for another account",
+    PermissionWithoutTaxId Data "Trade-Order takes a permission of another tax id",
+    PermissionWithoutNames Data "Trade-Order takes a permission of other names",
+    LimitPriceCut Data "a limit price is cut to a cent, not rounded",
+    CommissionCut Data "commissions are cut to a cent, not rounded",
+    TaxCut Data "taxes are cut to a cent, not rounded",
+    PriceInDimes Data "Trade-Result writes the trade's price in whole dimes",
+    CashInSinglePrecision Data "Trade-Result computes an account's balance with 24 bits",
+    CashNameCut Data "names of cash transactions are cut after 40 characters",
+    TiesOfLots Data "of lots that are equally old the other one is closed first",
+    LotsByPrice Data "the cheapest lots are closed first",
+    OddLotAsHundred Data "Trade-Order writes a hundred shares for an order of fewer",
+    EmptySummaryKept Data "a holding summary that comes to nothing stays",
+    ShortNotOpened Data "Trade-Result opens no lot for shares that are sold and not held",
+    MarginMovesCash Data "Trade-Result changes the balance for a trade on margin",
+    StopLossAsLimit Data "Market-Feed takes a stop-loss order for a limit sell",
+    TaxWithheldOfAll Data "the tax is withheld from accounts that pay it themselves",
 }
 
 impl Bug {
@@ -175,6 +198,62 @@ pub fn wrong_way() -> &'static Sql {
           WHERE tr_s_symb = ?1 AND tr_tt_id = 'TLB' AND tr_bid_price <= ?2",
     );
     &TRIGGERED
+}
+
+/// Market-Feed's search for limit orders, with stop-loss orders taken for limit sells.
+pub fn stop_loss_as_limit() -> &'static Sql {
+    static TRIGGERED: Sql = Sql::new(
+        "SELECT tr_t_id, tr_bid_price, tr_tt_id, tr_qty
+           FROM trade_request
+          WHERE tr_s_symb = ?1 AND tr_tt_id IN ('TSL', 'TLS') AND tr_bid_price <= ?2
+         UNION ALL
+         SELECT tr_t_id, tr_bid_price, tr_tt_id, tr_qty
+           FROM trade_request
+          WHERE tr_s_symb = ?1 AND tr_tt_id = 'TLB' AND tr_bid_price >= ?2",
+    );
+    &TRIGGERED
+}
+
+/// Trade-Order's search for a permission, as the planted bug has it.
+pub fn permission() -> &'static Sql {
+    static OF_ANY_ACCOUNT: Sql = Sql::new(
+        "SELECT ap_acl FROM account_permission
+          WHERE ap_ca_id <> -?1 AND ap_tax_id = ?2 AND ap_f_name = ?3 AND ap_l_name = ?4",
+    );
+    static WITHOUT_TAX_ID: Sql = Sql::new(
+        "SELECT ap_acl FROM account_permission
+          WHERE ap_ca_id = ?1 AND length(?2) > 0 AND ap_f_name = ?3 AND ap_l_name = ?4",
+    );
+    static WITHOUT_NAMES: Sql = Sql::new(
+        "SELECT ap_acl FROM account_permission
+          WHERE ap_ca_id = ?1 AND ap_tax_id = ?2 AND length(?3) > 0 AND length(?4) > 0",
+    );
+    match () {
+        () if is(Bug::PermissionOfAnyAccount) => &OF_ANY_ACCOUNT,
+        () if is(Bug::PermissionWithoutTaxId) => &WITHOUT_TAX_ID,
+        () => &WITHOUT_NAMES,
+    }
+}
+
+/// The order of an account's lots of a security, as the planted bug has it.
+pub fn lots(is_lifo: bool) -> &'static Sql {
+    static NEWEST_FIRST: Sql = Sql::new(
+        "SELECT h_t_id, h_qty, h_price FROM holding
+          WHERE h_ca_id = ?1 AND h_s_symb = ?2 ORDER BY h_dts DESC, h_t_id",
+    );
+    static OLDEST_FIRST: Sql = Sql::new(
+        "SELECT h_t_id, h_qty, h_price FROM holding
+          WHERE h_ca_id = ?1 AND h_s_symb = ?2 ORDER BY h_dts, h_t_id DESC",
+    );
+    static CHEAPEST_FIRST: Sql = Sql::new(
+        "SELECT h_t_id, h_qty, h_price FROM holding
+          WHERE h_ca_id = ?1 AND h_s_symb = ?2 ORDER BY h_price, h_t_id",
+    );
+    match is_lifo {
+        _ if is(Bug::LotsByPrice) => &CHEAPEST_FIRST,
+        true => &NEWEST_FIRST,
+        false => &OLDEST_FIRST,
+    }
 }
 
 /// Takes away one watch item.

@@ -6,7 +6,7 @@
 /// Whether a bug is planted now; never without the feature `planted-bug`.
 ///
 /// With two more expressions it is the first where the bug is planted and the second otherwise; without the feature the
-/// first is not even compiled.
+/// first is not even compiled. Of several bugs it is the first where one of them is planted.
 macro_rules! planted {
     ($bug:ident) => {{
         #[cfg(feature = "planted-bug")]
@@ -22,11 +22,22 @@ macro_rules! planted {
         let value = $right;
         value
     }};
+    ([$($bug:ident),+]: $wrong:expr; $right:expr) => {{
+        #[cfg(feature = "planted-bug")]
+        let value = if [$($crate::planted::Bug::$bug),+].into_iter().any($crate::planted::is) { $wrong } else { $right };
+        #[cfg(not(feature = "planted-bug"))]
+        let value = $right;
+        value
+    }};
 }
 pub(crate) use planted;
 
 #[cfg(feature = "planted-bug")]
-pub use bugs::{ALL, ALTER_PRICES, Breaks, Bug, LOSE_WATCH_ITEM, is, plant, wrong_way};
+pub use bugs::{
+    ALL, ALTER_PRICES, Breaks, Bug, LOSE_WATCH_ITEM, is, lots, permission, plant, stop_loss_as_limit, wrong_way,
+};
 
 #[cfg(feature = "planted-bug")]
 mod bugs;
+#[cfg(feature = "planted-bug")]
+pub(crate) mod early;

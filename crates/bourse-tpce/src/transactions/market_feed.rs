@@ -6,6 +6,8 @@ use super::perform::{Performed, commit, in_transaction, retrying};
 use super::routines::market;
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError};
+#[cfg(feature = "planted-bug")]
+use crate::planted::early;
 use crate::planted::planted;
 use bourse_egen::txn::{MarketFeed, TickerEntry, TradeAction, TradeRequest, TradeType};
 use bourse_engine::{EngineError, ErrorKind, Session, Sql};
@@ -72,6 +74,7 @@ impl MarketFeedOutput {
 /// The engine's. Nothing was changed then and nothing sent, so that the entry can be run again.
 pub fn feed_entry(db: &mut dyn Session, context: &Context<'_>, entry: &TickerEntry) -> Result<EntryFed, TxnError> {
     let harness = |db: &mut dyn Session, _: &mut Status| -> Result<_, InFrame> { frame1(db, context, entry).frame(1) };
+    planted!(VolumeReadEarly: early::before_feed(db, &entry.symbol)?; ());
     let ((updated, triggered), _) = in_transaction(db, Transaction::MarketFeed, harness)?;
     for order in &triggered {
         context.market.send(order);
@@ -132,7 +135,9 @@ fn frame1(
     } else {
         rows::change(db, &NOTE_PRICE, &[symbol, quote, entry.trade_qty.into(), now])?
     };
+    planted!(VolumeReadEarly: early::note_volume(db, &entry.symbol, entry.trade_qty)?; ());
     let triggered = planted!(FeedTriggersWrongWay: crate::planted::wrong_way(); &TRIGGERED);
+    let triggered = planted!(StopLossAsLimit: crate::planted::stop_loss_as_limit(); triggered);
     let mut pending: Vec<Pending> = rows::all(db, triggered, &[symbol, quote])?;
     if planted!(FeedTriggersNothing) {
         pending.clear();

@@ -66,6 +66,7 @@ pub(super) fn lots(
     is_lifo: bool,
 ) -> Result<Vec<Lot>, FrameError> {
     let sql = if is_lifo != planted!(LotsInWrongOrder) { &LOTS_NEWEST_FIRST } else { &LOTS_OLDEST_FIRST };
+    let sql = planted!([TiesOfLots, LotsByPrice]: crate::planted::lots(is_lifo); sql);
     rows::all(db, sql, &[account.into(), symbol.into()])
 }
 
@@ -76,7 +77,7 @@ impl Change<'_> {
     pub(super) fn apply(&self, db: &mut dyn Session) -> Result<Closed, FrameError> {
         if self.held == 0 {
             self.insert_summary(db)?;
-        } else if self.held + self.qty != 0 {
+        } else if self.held + self.qty != 0 || planted!(EmptySummaryKept) {
             self.update_summary(db)?;
         }
         let mut closed = Closed::default();
@@ -99,10 +100,10 @@ impl Change<'_> {
                 open += before - after;
             }
         }
-        if open != 0 {
+        if open != 0 && !(open < 0 && planted!(ShortNotOpened)) {
             self.note_change(db, self.trade_id, 0, open)?;
             self.insert_lot(db, open)?;
-        } else if self.held + self.qty == 0 {
+        } else if self.held + self.qty == 0 && !planted!(EmptySummaryKept) {
             self.delete_summary(db)?;
         }
         Ok(closed)

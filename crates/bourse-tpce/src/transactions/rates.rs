@@ -40,7 +40,8 @@ pub(super) fn plus(a: Balance, b: Balance) -> Balance {
 /// assert_eq!(tax(Balance::from_units(1_000), TaxRate::from_units(12_350)), Amount::from_units(124));
 /// ```
 pub fn tax(gain: Balance, rate: TaxRate) -> Amount {
-    Amount::from_units((gain.units() * rate.units() + 50_000).div_euclid(100_000))
+    let half = if planted!(TaxCut) { 0 } else { 50_000 };
+    Amount::from_units((gain.units() * rate.units() + half).div_euclid(100_000))
 }
 
 /// The commission on a trade, to the nearest cent; the rate is in percent.
@@ -53,5 +54,6 @@ pub fn tax(gain: Balance, rate: TaxRate) -> Amount {
 /// assert_eq!(commission(rate, 300, Price::from_units(2_531)), Amount::from_units(2_050));
 /// ```
 pub fn commission(rate: CommissionRate, qty: Quantity, price: Price) -> Amount {
-    Amount::from_units((rate.units() * value(qty, price).units() + 5_000).div_euclid(10_000))
+    let half = if planted!(CommissionCut) { 0 } else { 5_000 };
+    Amount::from_units((rate.units() * value(qty, price).units() + half).div_euclid(10_000))
 }

@@ -126,7 +126,7 @@ pub fn trade_order(
         {
             let ap_acl = frame2(db, input).frame(2)?;
             output.ap_acl = Some(ap_acl);
-            if ap_acl.is_empty() {
+            if ap_acl.is_empty() && !planted!(PermissionNotNeeded) {
                 status.raise(-721);
                 frame5(db).frame(5)?;
                 return Ok(output);
@@ -187,6 +187,9 @@ pub(crate) fn executor(input: &TradeOrder) -> Text<49> {
 
 /// Price that a limit order asks for. The emulator draws dollars as a binary number of whole cents.
 pub(crate) fn limit(input: &TradeOrder) -> Price {
+    if planted!(LimitPriceCut) {
+        return Price::from_units((input.requested_price * 100.0) as i64);
+    }
     Money::from_dollars(input.requested_price).into()
 }
 
@@ -224,7 +227,11 @@ static PERMISSION: Sql = Sql::new(
 fn frame2(db: &mut dyn Session, input: &TradeOrder) -> Result<Text<4>, FrameError> {
     let executor = [(&input.exec_tax_id).into(), (&input.exec_f_name).into(), (&input.exec_l_name).into()];
     let [tax_id, f_name, l_name] = executor;
-    let found: Option<(Text<4>,)> = rows::first(db, &PERMISSION, &[input.acct_id.into(), tax_id, f_name, l_name])?;
+    let permission = planted!(
+        [PermissionOfAnyAccount, PermissionWithoutTaxId, PermissionWithoutNames]: crate::planted::permission();
+        &PERMISSION
+    );
+    let found: Option<(Text<4>,)> = rows::first(db, permission, &[input.acct_id.into(), tax_id, f_name, l_name])?;
     Ok(found.map_or(Text::EMPTY, |(acl,)| acl))
 }
 
@@ -383,7 +390,7 @@ fn frame4(
         trade_type: input.trade_type.text(),
         is_cash: new.is_cash,
         symbol: estimate.symbol,
-        qty: input.trade_qty,
+        qty: if planted!(OddLotAsHundred) { input.trade_qty.max(100) } else { input.trade_qty },
         price: estimate.requested_price,
         account: input.acct_id,
         exec_name: new.exec_name,

@@ -6,6 +6,8 @@ use super::perform::{commit, in_transaction};
 use super::rates::{commission, tax, tax_rate, value};
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError, positions, routines::results, trades};
+#[cfg(feature = "planted-bug")]
+use crate::planted::early;
 use crate::planted::planted;
 use bourse_egen::txn::TradeResult;
 use bourse_engine::{Session, Sql};
@@ -154,6 +156,10 @@ pub fn trade_result(
         output.moved = Some(moved);
         Ok(output)
     };
+    planted!(
+        [BalanceReadEarly, BrokerTradesReadEarly, CommissionsReadEarly, SummaryReadEarly]:
+        early::before_result(db, input.trade_id)?; ()
+    );
     let (output, status) = in_transaction(db, Transaction::TradeResult, harness)?;
     Ok(TradeResultOutput { status, ..output })
 }
@@ -171,7 +177,7 @@ fn settlement(trade: &Executed, moved: &Moved, price: Price, commission: Amount,
     let gross = value(trade.trade_qty, price).units();
     let costs = trade.charge.units() + commission.units();
     let net = if trade.type_is_sell { gross - costs } else { -(gross + costs) };
-    let withheld = if moved.tax_status == 1 { tax.units() } else { 0 };
+    let withheld = if moved.tax_status == 1 || planted!(TaxWithheldOfAll) { tax.units() } else { 0 };
     Amount::from_units(net - withheld)
 }
 
@@ -206,7 +212,7 @@ fn frame2(
         dts: trade_dts,
         price: input.trade_price,
         qty: if trade.type_is_sell { -trade.trade_qty } else { trade.trade_qty },
-        held: trade.hs_qty,
+        held: planted!(SummaryReadEarly: early::held(); trade.hs_qty),
         is_lifo: trade.is_lifo,
     };
     let (account, closed) = if db.has_routines() {
@@ -272,12 +278,16 @@ fn frame5(db: &mut dyn Session, input: &TradeResult, moved: &Moved, commission: 
         let (price, broker) = (input.trade_price.into(), moved.broker_id.into());
         return results::complete_trade(db, &[id, commission.into(), dts, price, broker]);
     }
-    rows::change_one(db, &COMPLETE, &[id, commission.into(), dts, input.trade_price.into()])?;
+    let price = planted!(PriceInDimes: Price::from_units(input.trade_price.units() / 10 * 10); input.trade_price);
+    rows::change_one(db, &COMPLETE, &[id, commission.into(), dts, price.into()])?;
     rows::change_one(db, &NOTE_COMPLETED, &[id, dts])?;
     if planted!(BrokerNotPaid) {
         return Ok(());
     }
-    rows::change_one(db, &PAY_BROKER, &[moved.broker_id.into(), commission.into()])
+    rows::change_one(db, &PAY_BROKER, &[moved.broker_id.into(), commission.into()])?;
+    planted!(BrokerTradesReadEarly: early::count_trade(db, moved.broker_id)?; ());
+    planted!(CommissionsReadEarly: early::pay_broker(db, moved.broker_id, commission)?; ());
+    Ok(())
 }
 
 pub(super) static SETTLE: Sql =
@@ -311,9 +321,14 @@ fn frame6(
     if trade.is_cash {
         let moves = if planted!(CashNotMoved) { Amount::from_units(0) } else { amount };
         rows::change_one(db, &MOVE_CASH, &[account, moves.into()])?;
+        let name = planted!(CashNameCut: Text::cut(name.as_str().get(..40).unwrap_or(name.as_str())); name);
         rows::change_one(db, &NOTE_CASH, &[id, moved.trade_dts.into(), amount.into(), (&name).into()])?;
+    } else if planted!(MarginMovesCash) {
+        rows::change_one(db, &MOVE_CASH, &[account, amount.into()])?;
     }
     let (balance,): (Balance,) = rows::one(db, &BALANCE, &[account])?;
+    planted!(BalanceReadEarly: if trade.is_cash { early::move_cash(db, trade.acct_id, amount)? }; ());
+    planted!(CashInSinglePrecision: early::round_balance(db, trade.acct_id, balance)?; ());
     commit(db)?;
     Ok(balance)
 }
