@@ -160,7 +160,7 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
             let opened = run.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
             let mut connector = run.connector().expect("a connection");
             let mut told = Acknowledged::default();
-            for request in (0..orders).map(|seed| order(seed).into()) {
+            for request in (0..orders).map(|seed| Request::from(order(seed))) {
                 perform(&mut *connector, &request).expect("is committed");
                 told.committed(&request);
             }
@@ -307,7 +307,7 @@ fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
         let mut connector = remote.connector().expect("a connection");
         let mut told = Acknowledged::default();
         let mut of_order = |seed| {
-            let request = order(seed).into();
+            let request = Request::from(order(seed));
             perform(&mut *connector, &request).inspect(|_| told.committed(&request))
         };
         let results: Vec<_> = (0..40).map(&mut of_order).collect();
