@@ -5,6 +5,7 @@
 //! * [`batch`]: one series of seconds, whose neighbours are alike (batch means).
 //! * [`steady`]: whether a series is steady; [`stopping`]: when a measurement has lasted long enough.
 //! * [`holm`]: several verdicts at once.
+//! * [`repeats`]: how many disturbed rounds are run again; [`sequential`]: a comparison that ends when it is decided.
 //! * [`change_points`]: where a history of figures changes its level.
 //! * [`sessions`]: simulated sessions of A against A, which show that the level of pairs holds.
 //!
@@ -27,6 +28,8 @@ mod estimate;
 pub mod holm;
 mod random;
 pub mod rank_sum;
+pub mod repeats;
+pub mod sequential;
 pub mod sessions;
 pub mod signed_rank;
 pub mod steady;

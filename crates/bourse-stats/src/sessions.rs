@@ -5,7 +5,9 @@
 //! lasts over several rounds, for bursts and for drift alike. The order A B, B A, A B … brings neighbouring rounds of one side
 //! together: where half of a round's noise lasts to the next, it misses 6.7 % instead of 4.7 (seven pairs).
 
-use crate::{SplitMix, ratio_of_pairs};
+use crate::repeats::Budget;
+use crate::signed_rank::{level_of_each, ratio_of_pairs_at};
+use crate::{LEVEL, SplitMix, center, ratio_of_pairs, sequential};
 
 /// Order of two cases in the pairs of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +101,145 @@ pub fn simulate(sessions: u32, pairs: u32, noise: Noise, order: Order) -> Option
     Some(Simulated { missed: share(missed.into()), allowed: 1.0 - level, half_width: share(widths) })
 }
 
+/// Disturbance by others that comes and goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Disturbed {
+    /// Probability that a round is disturbed whose predecessor was not.
+    pub begins: f64,
+    /// Probability that a disturbed round's successor is disturbed too, beside that.
+    pub stays: f64,
+}
+
+impl Disturbed {
+    /// Machines that the level is asked for.
+    pub const KINDS: [Self; 4] = [Self::of(0.3, 0.0), Self::of(0.5, 0.0), Self::of(0.5, 0.8), Self::of(0.7, 0.0)];
+    /// What it takes of a round's figure.
+    const TAKES: f64 = 0.15;
+
+    const fn of(begins: f64, stays: f64) -> Self {
+        Self { begins, stays }
+    }
+}
+
+/// Rule by which disturbed rounds are repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeating {
+    /// None is.
+    Never,
+    /// Single rounds, half as many as there are for each side: the rule that does not hold the level.
+    EachSide,
+    /// Whole pairs from one budget, as [`Budget`] says.
+    WholePairs,
+}
+
+/// Share of simulated sessions of A against A whose interval does not hold 1, with disturbed rounds repeated. None where so few
+/// pairs have no interval.
+pub fn simulate_repeats(sessions: u32, pairs: u32, machine: Disturbed, rule: Repeating) -> Option<f64> {
+    let mut random = SplitMix::new(u64::from(pairs) << 8);
+    let mut missed = 0_u32;
+    for _ in 0..sessions {
+        let mut is_disturbed = false;
+        // Whether it was disturbed, and its figure.
+        let mut round = |random: &mut SplitMix| {
+            is_disturbed = (is_disturbed && random.unit() < machine.stays) || random.unit() < machine.begins;
+            let taken = if is_disturbed { (1.0 - Disturbed::TAKES).ln() } else { 0.0 };
+            (is_disturbed, (0.02 * random.normal() + taken).exp())
+        };
+        let mut budget = if rule == Repeating::WholePairs { Budget::new(2, pairs) } else { Budget::none() };
+        let mut of_sides = if rule == Repeating::EachSide { [pairs / 2; 2] } else { [0; 2] };
+        let mut one = |number: u32, random: &mut SplitMix| {
+            let first = random.below(2) as usize;
+            loop {
+                let mut figures = [0.0; 2];
+                let mut any = false;
+                for side in [first, 1 - first] {
+                    let (mut disturbed, mut figure) = round(random);
+                    while disturbed && of_sides[side] > 0 {
+                        of_sides[side] -= 1;
+                        (disturbed, figure) = round(random);
+                    }
+                    any |= disturbed;
+                    figures[side] = figure;
+                }
+                if !(any && budget.take(number, 2, false)) {
+                    return (figures[0], figures[1]);
+                }
+            }
+        };
+        let pairs: Vec<(f64, f64)> = (0..pairs).map(|number| one(number, &mut random)).collect();
+        missed += u32::from(!ratio_of_pairs(&pairs)?.interval?.holds(1.0));
+    }
+    Some(f64::from(missed) / f64::from(sessions.max(1)))
+}
+
+/// Result of simulated comparisons that end when they are decided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sequential {
+    /// Share whose interval, at the look that ended them, does not hold the truth.
+    pub missed: f64,
+    /// Share that ended with an interval beyond the tolerance or within it.
+    pub decided: f64,
+    /// Pairs, on average.
+    pub pairs: f64,
+}
+
+/// Simulates comparisons of at most so many pairs that end at the first look at which they are decided: the interval holds no
+/// slowdown of more than `tolerance`, or nothing but one. `truth` is the true ratio. With `add`, each pair from the sixth on is looked at
+/// with an interval of 95 %, as by a person who adds rounds: the rule that does not hold the level.
+pub fn simulate_sequential(sessions: u32, most: u32, truth: f64, tolerance: f64, add: bool) -> Sequential {
+    let mut random = SplitMix::new(u64::from(most) << 16);
+    let looks: Vec<u32> = if add { (6..=most).collect() } else { sequential::looks(most) };
+    let (mut missed, mut decided, mut count) = (0_u32, 0_u32, 0_u32);
+    for _ in 0..sessions {
+        let mut pairs: Vec<(f64, f64)> = Vec::new();
+        for look in &looks {
+            while pairs.len() < *look as usize {
+                let one = if pairs.len() % 5 == 4 { 0.12 } else { 0.04 };
+                pairs.push((1.0, truth * (one * random.normal()).exp()));
+            }
+            let found = if add { ratio_of_pairs(&pairs) } else { sequential::ratio_at_look(&pairs) };
+            let Some(interval) = found.and_then(|it| it.interval) else { continue };
+            let limit = 1.0 - tolerance;
+            let is_decided = interval.low >= limit || interval.high < limit;
+            if is_decided || Some(look) == looks.last() {
+                missed += u32::from(!interval.holds(truth));
+                decided += u32::from(is_decided);
+                count += look;
+                break;
+            }
+        }
+    }
+    let share = |count: u32| f64::from(count) / f64::from(sessions.max(1));
+    Sequential { missed: share(missed), decided: share(decided), pairs: share(count) }
+}
+
+/// Share of simulated tables of equal cases that show a ratio whose interval excludes 1. With `best_first`, ratios are to the best case
+/// and each interval has 95 % by itself: the rule that does not hold the level. Otherwise they are to the first case, and the intervals
+/// hold their level together.
+pub fn simulate_tables(tables: u32, cases: u32, rounds: u32, best_first: bool) -> f64 {
+    let mut random = SplitMix::new(u64::from(cases) << 24);
+    let level = if best_first { LEVEL } else { level_of_each(cases as usize - 1) };
+    let mut wrong = 0_u32;
+    for _ in 0..tables {
+        let mut figures: Vec<Vec<f64>> = vec![Vec::new(); cases as usize];
+        for _ in 0..rounds {
+            // Rounds of one time share some of their noise.
+            let shared = 0.05 * random.normal();
+            figures.iter_mut().for_each(|it| it.push((shared + 0.03 * random.normal()).exp()));
+        }
+        if best_first {
+            let figure = |it: &Vec<f64>| center(it).map_or(0.0, |it| it.value);
+            figures.sort_by(|one, other| figure(other).total_cmp(&figure(one)));
+        }
+        let excludes = |head: &Vec<f64>| {
+            let pairs: Vec<(f64, f64)> = figures[0].iter().copied().zip(head.iter().copied()).collect();
+            ratio_of_pairs_at(&pairs, level).and_then(|it| it.interval).is_some_and(|it| !it.holds(1.0))
+        };
+        wrong += u32::from(figures[1..].iter().any(excludes));
+    }
+    f64::from(wrong) / f64::from(tables.max(1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,5 +267,52 @@ mod tests {
         assert!(alternating.missed > random.missed + 0.005, "{alternating:?} {random:?}");
         // And it costs nothing.
         assert!((random.half_width / alternating.half_width - 1.0).abs() < 0.05, "{alternating:?} {random:?}");
+    }
+
+    /// Three standard deviations above a share.
+    fn at_most(share: f64, sessions: u32) -> f64 {
+        share + 3.0 * (share * (1.0 - share) / f64::from(sessions)).sqrt()
+    }
+
+    #[test]
+    fn whole_pairs_repeated_from_one_budget_hold_the_level() {
+        const SESSIONS: u32 = 3_000;
+        for (pairs, allowed) in [(8, 0.0391), (16, 0.0443)] {
+            for machine in Disturbed::KINDS {
+                let missed = simulate_repeats(SESSIONS, pairs, machine, Repeating::WholePairs).unwrap();
+                assert!(missed <= at_most(allowed, SESSIONS), "{pairs} pairs, {machine:?}: {missed}");
+            }
+        }
+        // A budget for each side does not.
+        let [once, each] = [Repeating::Never, Repeating::EachSide]
+            .map(|rule| simulate_repeats(SESSIONS, 16, Disturbed::KINDS[1], rule).unwrap());
+        assert!(once <= at_most(0.0443, SESSIONS) && each > 0.08, "{once} {each}");
+    }
+
+    #[test]
+    fn a_comparison_that_ends_when_it_is_decided_holds_its_level() {
+        const SESSIONS: u32 = 1_000;
+        for truth in [1.0, 0.95, 0.9] {
+            for tolerance in [0.05, 0.0] {
+                let found = simulate_sequential(SESSIONS, 32, truth, tolerance, false);
+                assert!(found.missed <= at_most(0.05, SESSIONS), "{truth}, {tolerance}: {found:?}");
+            }
+        }
+        // Where there is nothing to find, no round is saved in vain: half of the pairs do.
+        let found = simulate_sequential(SESSIONS, 32, 1.0, 0.05, false);
+        assert!(found.decided > 0.9 && found.pairs < 20.0, "{found:?}");
+        let added = simulate_sequential(SESSIONS / 4, 32, 1.0, 0.0, true);
+        assert!(added.missed > 0.09, "who adds rounds until it is decided: {added:?}");
+    }
+
+    #[test]
+    fn a_table_of_equal_cases_seldom_shows_a_difference() {
+        const TABLES: u32 = 2_000;
+        for (cases, rounds) in [(3, 7), (8, 6), (8, 9), (8, 12)] {
+            let wrong = simulate_tables(TABLES, cases, rounds, false);
+            assert!(wrong <= at_most(0.05, TABLES), "{cases} cases, {rounds} rounds: {wrong}");
+        }
+        let best_first = simulate_tables(TABLES, 8, 6, true);
+        assert!(best_first > 0.25, "{best_first}");
     }
 }

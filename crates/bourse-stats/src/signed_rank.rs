@@ -55,6 +55,16 @@ pub fn ratio_of_pairs_at(pairs: &[(f64, f64)], level: f64) -> Option<Estimate> {
     Some(center_at(&log_ratios(pairs)?, level)?.map(f64::exp))
 }
 
+/// Level of each of so many intervals that are to hold together at [`LEVEL`]: whatever they have in common (Bonferroni).
+///
+/// ```
+/// use bourse_stats::signed_rank::{fewest, level_of_each};
+/// assert_eq!([1, 2, 4, 7, 12].map(|others| fewest(level_of_each(others))), [6, 7, 8, 9, 9]);
+/// ```
+pub fn level_of_each(intervals: usize) -> f64 {
+    1.0 - (1.0 - LEVEL) / intervals.max(1) as f64
+}
+
 /// Fewest values that have an interval of that level: 2 / 2^n must not exceed 1 − level.
 pub fn fewest(level: f64) -> u32 {
     let mut count = 1;
