@@ -68,8 +68,8 @@ pub use round::{
     Interference, LatencyPhase, Phase, PhaseKind, Round, Series, ServerUse, SharedRound, Stopping, StoppingRule,
 };
 pub use run_file::{
-    Case, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind,
-    WriterWait,
+    Case, Comparison, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload,
+    WorkloadKind, WriterWait,
 };
 pub use sample::{Counted, Sample, ServerTime};
 pub use series::SeriesRow;

@@ -53,6 +53,7 @@ impl Build {
     pub fn of(version: &str) -> Self {
         Self {
             version: version.to_owned(),
+            commit: None,
             profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
             target: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
         }

@@ -93,10 +93,24 @@ impl DocumentKind {
 pub struct Build {
     /// Version of Bourse.
     pub version: String,
+    /// Commit of Bourse's sources, with `-modified` behind it where they were changed since. None where it is not known, as of a
+    /// package.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// `release` or `debug`.
     pub profile: String,
     /// Target triple or architecture and system.
     pub target: String,
+}
+
+impl Build {
+    /// Version and commit, as a person reads them: `0.1.0 (1a2b3c4d5e6f)`.
+    pub fn words(&self) -> String {
+        match &self.commit {
+            Some(commit) => format!("{} ({commit})", self.version),
+            None => self.version.clone(),
+        }
+    }
 }
 
 /// The machine it ran on.

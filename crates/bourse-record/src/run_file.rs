@@ -3,7 +3,7 @@
 
 use crate::{
     BROKERAGE_NOTICE, Conditions, DocumentKind, NameValue, Outcome, Provenance, ResponseLimit, Round, TimeSpent,
-    Warning,
+    Verdict, Warning,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,9 @@ pub struct RunFile {
     /// Where its time went; none of runs that were merged, or ended before they could tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_spent: Option<TimeSpent>,
+    /// The comparison that the run was made for: of two targets in interleaved rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
     /// A notice that has to stand in every report of the run, also where it came to no case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -49,9 +52,35 @@ impl RunFile {
             warnings: Vec::new(),
             interrupted: false,
             time_spent: None,
+            comparison: None,
             notice: None,
         }
     }
+}
+
+/// Difference of the second of two cases from the first, as it was decided when the run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// Label of the case that is compared with: A.
+    pub base: String,
+    /// Label of the case that is compared: B.
+    pub head: String,
+    /// Part of one by which B may be slower.
+    pub tolerance: f64,
+    /// Figure of B divided by that of A: the Hodges–Lehmann estimate over the pairs of rounds. None where there is no ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Lower and upper end of its interval. None of too few rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// Level of the interval: over all looks, where a look could end the comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<f64>,
+    /// Whether the comparison could end at any of several looks, over all of which the level holds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_decided: bool,
+    /// The verdict that follows.
+    pub verdict: Verdict,
 }
 
 /// One workload on one target with one set of settings.

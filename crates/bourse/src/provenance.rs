@@ -3,6 +3,14 @@
 use bourse_record::{Build, Machine, Provenance};
 use std::sync::OnceLock;
 
+/// Commit of these sources, as the build script found it.
+const COMMIT: &str = env!("BOURSE_COMMIT");
+/// Word for it where the sources lie in no repository of Bourse.
+const UNKNOWN: &str = "unknown";
+
+/// Version and commit of this program, as `--version` prints them.
+pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("BOURSE_COMMIT"), ")");
+
 /// Revision of what is measured, if one was given.
 static REVISION: OnceLock<Option<String>> = OnceLock::new();
 
@@ -18,7 +26,7 @@ pub(crate) fn provenance(seed: u64) -> Provenance {
         started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         seed,
-        build: Build::of(env!("CARGO_PKG_VERSION")),
+        build: Build { commit: (COMMIT != UNKNOWN).then(|| COMMIT.to_owned()), ..Build::of(env!("CARGO_PKG_VERSION")) },
         machine: Machine::this(),
         revision: REVISION.get().cloned().flatten(),
     }

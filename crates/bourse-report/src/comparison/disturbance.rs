@@ -1,6 +1,7 @@
-//! What others took of the machine while each side of a comparison ran.
+//! What others took of the machine while each side of a comparison ran, and what of the difference that may explain.
 
-use bourse_record::{Case, Interference, Round};
+use super::Pair;
+use bourse_record::{Case, Interference, Round, median};
 use serde::Serialize;
 
 /// What others did to the rounds of a side.
@@ -10,41 +11,35 @@ pub struct Disturbance {
     pub rounds: usize,
     /// Rounds among them that others disturbed.
     pub disturbed: usize,
-    /// Further rounds that were disturbed, and repeated.
+    /// Further rounds that were repeated.
     pub repeated: usize,
-    /// CPUs that others took, on average over the rounds that count.
-    pub taken: f64,
-    /// How many times its best time a fixed CPU loop took after the rounds, on average; none where it was not timed.
+    /// CPUs that others took: the median of the rounds that count; none where they were too short to tell.
+    pub taken: Option<f64>,
+    /// How many times its best time a fixed CPU loop took after the rounds: their median; none where it was not timed.
     pub slowdown: Option<f64>,
 }
 
-/// Difference of slow-downs between the sides from which on no verdict is given: what a round is disturbed by.
-const UNLIKE_SLOWDOWN: f64 = Round::SLOWED - 1.0;
+fn taken(round: &Round) -> Option<f64> {
+    round.interference.map(Interference::from_us)
+}
 
 impl Disturbance {
     /// Of the rounds of a case.
     pub(super) fn of(case: &Case) -> Self {
         let rounds = &case.rounds;
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let slowdowns: Vec<f64> = rounds.iter().filter_map(|round| round.slowdown).collect();
+        let middle = |of: fn(&Round) -> Option<f64>| median(&rounds.iter().filter_map(of).collect::<Vec<_>>());
         Self {
             rounds: rounds.len(),
             disturbed: rounds.iter().filter(|round| round.is_disturbed()).count(),
             repeated: case.set_aside.len(),
-            taken: mean(&rounds.iter().map(Round::taken).collect::<Vec<_>>()),
-            slowdown: (!slowdowns.is_empty()).then(|| mean(&slowdowns)),
+            taken: middle(taken),
+            slowdown: middle(|round| round.slowdown),
         }
     }
 
     /// Whether nothing is to be said of it.
     pub(super) fn is_none(&self) -> bool {
         self.disturbed == 0 && self.repeated == 0
-    }
-
-    /// Whether a difference between two sides may be one of disturbance.
-    pub(super) fn is_unlike(&self, other: &Self) -> bool {
-        let slowdown = self.slowdown.zip(other.slowdown).map_or(0.0, |(one, other)| (one - other).abs());
-        (self.taken - other.taken).abs() > Interference::NOTICED || slowdown > UNLIKE_SLOWDOWN
     }
 
     /// Whether most of the rounds that count were disturbed.
@@ -54,13 +49,31 @@ impl Disturbance {
 
     /// For a person.
     pub(super) fn words(&self) -> String {
+        let taken = match self.taken {
+            Some(taken) => format!("{taken:.2} CPUs taken"),
+            None => "CPUs taken not measured (short rounds)".to_owned(),
+        };
         let slowdown = self
             .slowdown
             .map(|slowdown| format!(", a fixed CPU loop took {slowdown:.1}× its best time"))
             .unwrap_or_default();
-        format!(
-            "{} of {} rounds, {} more repeated, {:.2} CPUs taken{slowdown}",
-            self.disturbed, self.rounds, self.repeated, self.taken
-        )
+        format!("{} of {} rounds, {} more repeated, {taken}{slowdown}", self.disturbed, self.rounds, self.repeated)
     }
+}
+
+/// Factor by which the second side's figure may be too low against the first's because others disturbed it more; below 1 where
+/// the first was. 1 where both were disturbed alike.
+///
+/// Both rounds of a pair ran one after the other, so it is pairs that are looked at, and the median of them: one round in
+/// which the machine stood still is no disturbance of its side. Others that take d CPUs more from one side are reckoned to slow it
+/// down to 1 / (1 + d), as one neighbour does that gets its fair share; where it is worse than that, the fixed CPU loop was
+/// slower too, by the factor that is multiplied.
+pub(super) fn explains(pair: &Pair) -> f64 {
+    let pairs = || pair.base.rounds.iter().zip(&pair.head.rounds);
+    let more: Vec<f64> = pairs().filter_map(|(one, other)| Some(taken(other)? - taken(one)?)).collect();
+    let more = median(&more).filter(|more| more.abs() > Interference::NOTICED).unwrap_or(0.0);
+    let slower: Vec<f64> = pairs().filter_map(|(one, other)| Some(other.slowdown? / one.slowdown?)).collect();
+    let is_unlike = |ratio: &f64| *ratio > Round::SLOWED || *ratio < 1.0 / Round::SLOWED;
+    let slower = median(&slower).filter(is_unlike).unwrap_or(1.0);
+    slower * if more < 0.0 { 1.0 / (1.0 - more) } else { 1.0 + more }
 }

@@ -11,7 +11,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 
 /// The metrics of one comparison.
-fn table(it: &Comparison) -> Table {
+pub(crate) fn table(it: &Comparison) -> Table {
     let heads = vec![
         Head::left("metric", "metric"),
         Head::right("A", "a"),
@@ -40,7 +40,7 @@ fn table(it: &Comparison) -> Table {
     table
 }
 
-const fn tone(verdict: Verdict) -> Tone {
+pub(crate) const fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Faster => Tone::Good,
         Verdict::SlowerWithin | Verdict::SlowerUnclear | Verdict::SlowerBeyond => Tone::Bad,
@@ -73,33 +73,40 @@ fn chart(it: &Comparison, at: usize, tolerance: f64) -> Option<Drawing> {
     Drawing::if_any("difference", &frame, drawn)
 }
 
+/// The parts of a page that `verdict.html` draws, one of each comparison: the verdict, the metrics with their intervals.
+pub(crate) fn sections(compared: &Compared) -> Vec<Value> {
+    let section = |(at, it): (usize, &Comparison)| {
+        context! {
+            a => printable(&it.base),
+            b => printable(&it.head),
+            sentence => sentence(it, compared.tolerance),
+            beside => beside(it),
+            class => tone(it.verdict).class(),
+            chart => chart(it, at, compared.tolerance).map(|chart| Value::from(Serde(chart))),
+            table => Value::from(Serde(Grid::from(table(it)))),
+            tolerance => units::share(compared.tolerance),
+        }
+    };
+    compared.comparisons.iter().enumerate().map(section).collect()
+}
+
 /// One self-contained page: the verdict, the metrics with their intervals, what speaks against them, and how each side came
 /// about. `runs` are the runs that were compared, by name: the two that were stored, or the one in which both took turns.
 pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String {
     let Some((_, head)) = runs.last() else { return String::new() };
-    let comparisons: Vec<_> = compared
-        .comparisons
-        .iter()
-        .enumerate()
-        .map(|(at, it)| {
-            context! {
-                a => printable(&it.base),
-                b => printable(&it.head),
-                sentence => sentence(it, compared.tolerance),
-                beside => beside(it),
-                class => tone(it.verdict).class(),
-                chart => chart(it, at, compared.tolerance).map(|chart| Value::from(Serde(chart))),
-                table => Value::from(Serde(Grid::from(table(it)))),
-            }
-        })
-        .collect();
+    let comparisons = sections(compared);
     let origins: Vec<_> = runs
         .iter()
         .map(|(name, of)| {
             let (machine, build) = (&of.machine, &of.build);
             let on = format!(
                 "{}; {}, {} cores, {}; {} build of Bourse {}",
-                of.started_at, machine.processor, machine.cores, machine.system, build.profile, build.version
+                of.started_at,
+                machine.processor,
+                machine.cores,
+                machine.system,
+                build.profile,
+                build.words()
             );
             context! { name => *name, command => command_line(&of.command), on => printable(&on) }
         })
@@ -108,7 +115,6 @@ pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String 
     let carried = Carried::script().markdown(&compared.markdown());
     let page = context! {
         head => Value::from(Serde(PageHead::new("Comparison", "comparison", head, false, "").carrying(carried))),
-        tolerance => units::share(compared.tolerance),
         comparisons,
         notes,
         origins,

@@ -10,18 +10,25 @@ mod text;
 mod words;
 
 pub use disturbance::Disturbance;
+pub(crate) use html::{sections, table, tone};
 pub use noise::Noise;
 pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
+pub(crate) use words::{beside, sentence};
 
 use crate::text::CsvText;
 use crate::units;
-use crate::view::{OperationView, of_round};
-use bourse_record::{Better, Case, Evidence, Gate, Provenance, Round, Verdict, Workload, median};
-use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
+use crate::view::{OperationView, Quantile, of_round};
+use bourse_record::{
+    Better, Case, Comparison as Stored, Evidence, Gate, Provenance, Round, RunFile, Verdict, Workload,
+};
+use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, sequential, signed_rank};
 use serde::Serialize;
 
 /// Tolerance where none is named: within it two figures are called alike.
 pub const TOLERANCE: f64 = 0.05;
+
+/// Name of the runs whose two cases are compared.
+const COMPARE: &str = "compare";
 
 /// Pairs of cases compared.
 #[derive(Debug, Clone, Serialize)]
@@ -51,6 +58,11 @@ pub struct Comparison {
     /// How far apart two runs lie by noise alone, as a part of one, which a difference of runs that did not take turns is
     /// held against.
     pub noise: Option<f64>,
+    /// Whether the comparison could end at any of several looks, over all of which the level holds.
+    pub until_decided: bool,
+    /// Factor by which B may be too slow because others disturbed it more; below 1 where they disturbed A more. None where they
+    /// disturbed both alike.
+    pub unequal: Option<f64>,
     /// Reason why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_result: Option<&'static str>,
@@ -63,11 +75,11 @@ pub struct Comparison {
 pub struct Difference {
     /// The metric, in words; of the headline its unit.
     pub name: String,
-    /// Median of the rounds of the first case.
+    /// Figure of the first case, as every report of its run has it.
     pub base: f64,
-    /// Median of the rounds of the second case.
+    /// Figure of the second case.
     pub head: f64,
-    /// Head divided by base: the Hodges–Lehmann estimate over the pairs of rounds, which need not be the medians' ratio.
+    /// Head divided by base: the Hodges–Lehmann estimate over the pairs of rounds, which need not be the ratio of the two.
     pub ratio: f64,
     /// Interval of the ratio, that of the estimate; none of too few rounds.
     #[serde(serialize_with = "ends")]
@@ -96,31 +108,74 @@ const PAIRS_FOR_ALL: usize = 8;
 /// Probability of a false verdict on any of them.
 const FALSE_VERDICT: f64 = 0.05;
 
-/// A metric of a round: name, direction, value, text.
-type Metric = (&'static str, Better, fn(&Round, &Workload) -> Option<f64>, fn(f64) -> String);
+/// A metric of a round and of a case.
+struct Metric {
+    name: &'static str,
+    better: Better,
+    of_round: fn(&Round, &Workload) -> Option<f64>,
+    /// The figure of all rounds together, the one that reports of the case have.
+    of_case: fn(&Case) -> Option<f64>,
+    text: fn(f64) -> String,
+}
 
-const HEADLINE: Metric = ("result", Better::Higher, |round, workload| Some(round.figure(workload)), units::number);
+const HEADLINE: Metric = Metric {
+    name: "result",
+    better: Better::Higher,
+    of_round: |round, workload| Some(round.figure(workload)),
+    of_case: |case| case.estimate().map(|it| it.value),
+    text: units::number,
+};
 
 /// What is shown with its interval, and has no verdict.
 const SHOWN: [Metric; 1] =
-    [("response p50", Better::Lower, |round, workload| response(round, workload, 0), units::duration_ns)];
+    [of_responses("response p50", |round, workload| response(round, workload, 0), |case| of_all(case, 0.5))];
 
 const METRICS: [Metric; 4] = [
-    ("response p90", Better::Lower, |round, workload| response(round, workload, 1), units::duration_ns),
-    ("response p99", Better::Lower, |round, workload| response(round, workload, 2), units::duration_ns),
-    (
-        "processor time each",
-        Better::Lower,
-        |round, workload| Some(round.cpu_s()? * 1e9 / valid(round, workload)?),
-        units::duration_ns,
-    ),
-    (
-        "bytes written/op",
-        Better::Lower,
-        |round, workload| Some(round.all_written_bytes()? / valid(round, workload)?),
-        units::bytes,
-    ),
+    of_responses("response p90", |round, workload| response(round, workload, 1), |case| of_all(case, 0.9)),
+    of_responses("response p99", |round, workload| response(round, workload, 2), |case| of_all(case, 0.99)),
+    Metric {
+        name: "processor time each",
+        better: Better::Lower,
+        of_round: |round, workload| Some(cpu_ns(round)? / valid(round, workload)?),
+        of_case: |case| each(case, cpu_ns),
+        text: units::duration_ns,
+    },
+    Metric {
+        name: "bytes written/op",
+        better: Better::Lower,
+        of_round: |round, workload| Some(round.all_written_bytes()? / valid(round, workload)?),
+        of_case: |case| each(case, Round::all_written_bytes),
+        text: units::bytes,
+    },
 ];
+
+const fn of_responses(
+    name: &'static str,
+    of_round: fn(&Round, &Workload) -> Option<f64>,
+    of_case: fn(&Case) -> Option<f64>,
+) -> Metric {
+    Metric { name, better: Better::Lower, of_round, of_case, text: units::duration_ns }
+}
+
+fn cpu_ns(round: &Round) -> Option<f64> {
+    Some(round.cpu_s()? * 1e9)
+}
+
+/// A cost of all rounds, for each valid operation of theirs.
+fn each(case: &Case, cost: fn(&Round) -> Option<f64>) -> Option<f64> {
+    let valid = case.rounds.iter().filter_map(|round| valid(round, &case.workload)).sum::<f64>();
+    Some(case.rounds.iter().map(cost).sum::<Option<f64>>()? / valid)
+}
+
+/// A quantile of the response times of all rounds.
+fn of_all(case: &Case, quantile: f64) -> Option<f64> {
+    let operations = OperationView::over(&case.rounds);
+    let operation = operations.iter().find(|it| it.name == case.workload.headline_operation)?;
+    match operation.response.quantile(quantile)? {
+        Quantile::At(ns) => Some(ns as f64),
+        Quantile::Beyond(_) | Quantile::TooFew => None,
+    }
+}
 
 /// One of the quantiles of a round's response times.
 fn response(round: &Round, workload: &Workload, at: usize) -> Option<f64> {
@@ -144,7 +199,7 @@ fn of_response(pair: &Pair) -> String {
 /// Whether every round of both sides has that metric. Rounds left out for their slow operations would make a side look better
 /// than it is.
 fn is_whole(pair: &Pair, metric: &Metric) -> bool {
-    let whole = |case: &Case| case.rounds.iter().all(|round| (metric.2)(round, &case.workload).is_some());
+    let whole = |case: &Case| case.rounds.iter().all(|round| (metric.of_round)(round, &case.workload).is_some());
     whole(&pair.base) && whole(&pair.head)
 }
 
@@ -163,10 +218,56 @@ impl Compared {
                 notes.push(format!("{}: {why}", pair.head.label));
                 None
             });
-            Comparison::of(pair, tolerance, floor)
+            Comparison::of(pair, tolerance, floor, false)
         };
         let comparisons = pairs.iter().map(&mut compared).collect();
         Self { tolerance, comparisons, notes }
+    }
+
+    /// Compares the rounds that a comparison has had at a look that may end it. Its interval holds its level over all looks; metrics
+    /// beside the headline, which have no such level, are shown without a verdict.
+    pub fn at_look(pair: Pair, notes: Vec<String>, tolerance: f64) -> Self {
+        let comparison = Comparison::of(&pair, tolerance, None, true);
+        Self { tolerance, comparisons: vec![comparison], notes }
+    }
+
+    /// The comparison that a run was made for: what was decided when it ended, with what can be drawn of its rounds. Of runs
+    /// from before that was stored it is decided now. None of other runs.
+    pub fn of_run(file: &RunFile) -> Option<Self> {
+        let case = |label: &str| file.cases.iter().find(|case| case.label == label);
+        let (base, head, tolerance) = match (&file.comparison, file.cases.as_slice()) {
+            (Some(stored), _) => (case(&stored.base)?, case(&stored.head)?, stored.tolerance),
+            (None, [base, head]) if file.name == COMPARE => (base, head, TOLERANCE),
+            _ => return None,
+        };
+        let pair = Pair { base: base.clone(), head: head.clone(), in_turn: true };
+        pair.check().ok()?;
+        let notes = file.warnings.iter().map(ToString::to_string).chain(unlike(&pair)).collect();
+        let mut compared = match file.comparison.as_ref().is_some_and(|it| it.until_decided) {
+            true => Self::at_look(pair, notes, tolerance),
+            false => Self::of(&[pair], notes, tolerance, &Noise::Unknown),
+        };
+        if let (Some(stored), [comparison]) = (&file.comparison, compared.comparisons.as_mut_slice()) {
+            comparison.decided(stored);
+        }
+        Some(compared)
+    }
+
+    /// The first comparison, as a run file holds it; none where there is none.
+    pub fn stored(&self) -> Option<Stored> {
+        let it = self.comparisons.first()?;
+        let result = it.result();
+        let interval = result.and_then(|it| it.interval);
+        Some(Stored {
+            base: it.base.clone(),
+            head: it.head.clone(),
+            tolerance: self.tolerance,
+            ratio: result.map(|it| it.ratio),
+            interval: interval.map(|it| [it.low, it.high]),
+            level: interval.map(|it| it.level),
+            until_decided: it.until_decided,
+            verdict: it.verdict,
+        })
     }
 
     /// What a gate makes of all comparisons: failed if one fails, passed if all pass.
@@ -207,11 +308,11 @@ impl Compared {
 }
 
 impl Comparison {
-    fn of(pair: &Pair, tolerance: f64, noise: Option<f64>) -> Self {
+    fn of(pair: &Pair, tolerance: f64, noise: Option<f64>, until_decided: bool) -> Self {
         let disturbance = [Disturbance::of(&pair.base), Disturbance::of(&pair.head)];
-        let withheld = pair.in_turn && disturbance[0].is_unlike(&disturbance[1]);
+        let unequal = if pair.in_turn { disturbance::explains(pair) } else { 1.0 };
         let headline = match pairs::unlike_ages(&pair.base, &pair.head) {
-            None => difference(pair, &HEADLINE),
+            None => difference(pair, &HEADLINE, until_decided),
             Some(_) => Err("the market's age differs, and with it the part of Trade-Results in the mix"),
         };
         let no_result = match &headline {
@@ -224,11 +325,10 @@ impl Comparison {
                 (Some(noise), interval) => with_noise(it.ratio, interval, noise),
                 (None, _) if !pair.in_turn => Evidence::NotAttributable,
                 (None, None) => Evidence::NoInterval,
-                (None, Some(_)) if withheld => Evidence::Withheld,
-                (None, Some(interval)) => Evidence::Range(interval.low, interval.high),
+                (None, Some(interval)) => undisturbed(interval, unequal, tolerance),
             },
         };
-        let verdict = Verdict::of(evidence, tolerance, HEADLINE.1);
+        let verdict = Verdict::of(evidence, tolerance, HEADLINE.better);
         let headline = headline.ok().map(|it| Difference {
             name: pair.base.workload.figure_unit().to_owned(),
             verdict: Some(verdict),
@@ -238,14 +338,14 @@ impl Comparison {
         let note = of_response(pair);
         let of = |metrics: &[Metric]| -> Vec<Difference> {
             let whole = metrics.iter().filter(|metric| is_whole(pair, metric));
-            let mut found: Vec<Difference> = whole.filter_map(|metric| difference(pair, metric).ok()).collect();
+            let mut found: Vec<Difference> = whole.filter_map(|metric| difference(pair, metric, false).ok()).collect();
             found.iter_mut().filter(|it| it.name.starts_with(RESPONSE)).for_each(|it| it.name.push_str(&note));
             found
         };
         let (shown, mut others) = (of(&SHOWN), of(&METRICS));
         let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
         for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
-            if let (true, false, Some(interval)) = (differs, withheld, other.interval) {
+            if let (true, false, Some(interval)) = (differs, unequal != 1.0 || until_decided, other.interval) {
                 other.verdict =
                     Some(Verdict::of(Evidence::Range(interval.low, interval.high), tolerance, other.better));
             }
@@ -257,8 +357,24 @@ impl Comparison {
             disturbance,
             could_show: interval.map(|it| it.map(f64::ln).half_width().exp_m1()),
             noise,
+            until_decided,
+            unequal: Some(unequal).filter(|it| *it != 1.0),
             no_result,
             verdict,
+        }
+    }
+
+    /// Takes what was decided when the run ended.
+    fn decided(&mut self, stored: &Stored) {
+        self.verdict = stored.verdict;
+        let has_result = self.no_result.is_none();
+        if let (Some(result), true, Some(ratio)) = (self.metrics.first_mut(), has_result, stored.ratio) {
+            let interval = stored.interval.zip(stored.level);
+            result.ratio = ratio;
+            result.interval = interval.map(|([low, high], level)| Interval { low, high, level });
+            result.level = stored.level;
+            result.verdict = Some(stored.verdict);
+            self.could_show = result.interval.map(|it| it.map(f64::ln).half_width().exp_m1());
         }
     }
 
@@ -269,17 +385,18 @@ impl Comparison {
 }
 
 /// How a metric differs between the cases of a pair, or why there is no ratio; the verdict is still to be given.
-fn difference(pair: &Pair, metric: &Metric) -> Result<Difference, &'static str> {
-    let (name, better, of, text) = metric;
+fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference, &'static str> {
     let values = |case: &Case| -> Vec<Option<f64>> {
-        case.rounds.iter().map(|round| of(round, &case.workload).filter(|value| value.is_finite())).collect()
+        let of = |round| (metric.of_round)(round, &case.workload).filter(|value| value.is_finite());
+        case.rounds.iter().map(of).collect()
     };
     let (base, head) = (values(&pair.base), values(&pair.head));
     // The first goes with the first, also where another round of one side has no figure.
     let pairs: Vec<(f64, f64)> = base.iter().zip(&head).filter_map(|(base, head)| (*base).zip(*head)).collect();
     let flat = |values: Vec<Option<f64>>| -> Vec<f64> { values.into_iter().flatten().collect() };
     let (base, head) = (flat(base), flat(head));
-    let (Some(one), Some(other)) = (median(&base), median(&head)) else {
+    let of_case = |case: &Case| (metric.of_case)(case).filter(|value| value.is_finite());
+    let (Some(one), Some(other)) = (of_case(&pair.base), of_case(&pair.head)) else {
         return Err("a case has no round with a figure");
     };
     // A figure too small to divide by is as good as none.
@@ -287,23 +404,36 @@ fn difference(pair: &Pair, metric: &Metric) -> Result<Difference, &'static str> 
         return Err("the first case's figure is 0, which nothing can be divided by");
     }
     // Rounds that took turns met the same noise: their ratios scatter less than they do.
-    let estimate = if pair.in_turn { ratio_of_pairs(&pairs) } else { ratio_of_groups(&base, &head) };
+    let estimate = match (pair.in_turn, at_look) {
+        (true, true) => sequential::ratio_at_look(&pairs),
+        (true, false) => ratio_of_pairs(&pairs),
+        (false, _) => ratio_of_groups(&base, &head),
+    };
     let estimate = estimate.filter(|it| it.value.is_finite());
     let interval = estimate.and_then(|it| it.interval).filter(|it| it.low.is_finite() && it.high.is_finite());
     let p = signed_rank::p_of_pairs(&pairs).filter(|_| pair.in_turn && pairs.len() >= PAIRS_FOR_ALL);
     Ok(Difference {
-        name: (*name).to_owned(),
+        name: metric.name.to_owned(),
         base: one,
         head: other,
-        // A round of nothing has no logarithm; the medians have a ratio still.
+        // A round of nothing has no logarithm; the figures have a ratio still.
         ratio: estimate.map_or(other / one, |it| it.value),
         interval,
         level: interval.map(|it| it.level),
         verdict: None,
-        text: *text,
-        better: *better,
+        text: metric.text,
+        better: metric.better,
         p,
     })
+}
+
+/// What an interval says whose sides others disturbed unequally, by that factor: the same verdict with what that may explain and
+/// without it, or none.
+fn undisturbed(interval: Interval, unequal: f64, tolerance: f64) -> Evidence {
+    let found = Evidence::Range(interval.low, interval.high);
+    let wider = Evidence::Range(interval.low * unequal.min(1.0), interval.high * unequal.max(1.0));
+    let of = |evidence| Verdict::of(evidence, tolerance, HEADLINE.better);
+    if of(found) == of(wider) { wider } else { Evidence::Withheld }
 }
 
 /// Range of the difference of two runs: both what noise between runs leaves of it, and the interval of their rounds.
@@ -351,7 +481,8 @@ mod tests {
             ([0.0, 0.05], Verdict::SlowerBeyond),
             ([0.6, 0.65], Verdict::SlowerBeyond),
             ([0.0, 0.5], Verdict::Withheld),
-            ([0.5, 0.0], Verdict::Withheld),
+            // What disturbed the faster side did not make the other slower.
+            ([0.5, 0.0], Verdict::SlowerBeyond),
         ] {
             let compared = Compared::of(&[pair(&base, &head, taken)], Vec::new(), 0.05, &Noise::Unknown);
             let result = compared.comparisons[0].result().expect("there are figures");
@@ -365,6 +496,34 @@ mod tests {
             let told = compared.text().contains("disturbed by others: A: ");
             assert_eq!(told, taken.iter().any(|taken| *taken > 0.1), "{}", compared.text());
         }
+    }
+
+    /// On a machine that is never quiet one stalled round once made a side "disturbed more", and any difference was withheld.
+    #[test]
+    fn one_stalled_round_is_no_disturbance_of_its_side_and_a_large_difference_stands() {
+        let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];
+        let verdict = |factor: f64, slowdowns: [f64; 2], stalled: f64| {
+            let mut pair = pair(&base, &base.map(|figure| factor * figure), [1.86, 1.85]);
+            for (case, slowdown) in [&mut pair.base, &mut pair.head].into_iter().zip(slowdowns) {
+                case.rounds.iter_mut().for_each(|round| round.slowdown = Some(slowdown));
+            }
+            pair.head.rounds[0].slowdown = Some(stalled);
+            Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons[0].verdict
+        };
+        assert_eq!(verdict(0.8, [4.4, 4.4], 300.0), Verdict::SlowerBeyond);
+        assert_eq!(verdict(0.8, [2.0, 4.4], 4.4), Verdict::Withheld, "2.2 times is more than the difference");
+        assert_eq!(verdict(0.3, [2.0, 4.4], 4.4), Verdict::SlowerBeyond, "and less than this one");
+        assert_eq!(verdict(2.5, [2.0, 4.4], 4.4), Verdict::Faster, "faster though disturbed more");
+    }
+
+    #[test]
+    fn cpus_taken_are_no_fact_of_rounds_too_short_to_measure_them() {
+        let mut pair = pair(&[100.0; 8], &[100.0; 8], [0.0; 2]);
+        for round in pair.base.rounds.iter_mut().chain(&mut pair.head.rounds) {
+            (round.interference, round.slowdown) = (None, Some(2.0));
+        }
+        let text = Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).text();
+        assert!(text.contains("CPUs taken not measured (short rounds)") && !text.contains("0.00 CPUs"), "{text}");
     }
 
     #[test]

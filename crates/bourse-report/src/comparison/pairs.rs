@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::likeness::{machine_words, unlike_settings};
-use bourse_record::{Case, CheckStatus, RunFile};
+use bourse_record::{Case, CheckStatus, Provenance, RunFile};
 use thiserror::Error;
 
 /// Two cases to compare.
@@ -59,6 +59,7 @@ pub enum Incomparable {
 /// [`Incomparable`]: nothing in common, or no figure.
 pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<(Vec<Pair>, Vec<String>), Incomparable> {
     let mut notes = differences(&base, &head);
+    let (of_base, of_head) = (base.provenance.clone(), head.provenance.clone());
     let same_count = base.cases.len() == head.cases.len();
     let by_label = base.cases.iter().any(|case| head.cases.iter().any(|other| other.label == case.label));
     let mut pairs = Vec::new();
@@ -82,7 +83,21 @@ pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<(Vec<Pair>, Vec<Stri
         pair.check()?;
         notes.extend(unlike(pair));
     }
+    for pair in &mut pairs {
+        (pair.base.label, pair.head.label) = labels(pair, &of_base, &of_head);
+    }
     Ok((pairs, notes))
+}
+
+/// Labels of two cases of different runs: target, version, and the revision that was measured; or when the run began, where no
+/// revision tells them apart.
+fn labels(pair: &Pair, base: &Provenance, head: &Provenance) -> (String, String) {
+    let by_revision = base.revision.is_some() && head.revision.is_some() && base.revision != head.revision;
+    let label = |case: &Case, of: &Provenance| {
+        let run = of.revision.as_deref().filter(|_| by_revision).unwrap_or(&of.started_at);
+        format!("{} ({} {}, {run})", case.label, case.engine.name, case.engine.version)
+    };
+    (label(&pair.base, base), label(&pair.head, head))
 }
 
 impl Pair {

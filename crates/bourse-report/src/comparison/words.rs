@@ -10,11 +10,15 @@ fn percent(part: f64) -> String {
 }
 
 /// The side lines below a comparison: what others did to each side, and what it could have shown.
-pub(super) fn beside(compared: &Comparison) -> Vec<String> {
+pub(crate) fn beside(compared: &Comparison) -> Vec<String> {
     let [base, head] = &compared.disturbance;
     let mut lines = Vec::new();
     if !(base.is_none() && head.is_none()) {
         lines.push(format!("disturbed by others: A: {}; B: {}", base.words(), head.words()));
+    }
+    if let Some(factor) = compared.unequal {
+        let (side, factor) = if factor > 1.0 { ("B", factor) } else { ("A", 1.0 / factor) };
+        lines.push(format!("others disturbed {side} more, which may explain a factor of up to {factor:.2}"));
     }
     lines.extend(
         compared.could_show.map(|part| format!("these rounds can show a difference from ±{} on", percent(part))),
@@ -43,7 +47,7 @@ fn of_metric(metric: &Difference) -> String {
 }
 
 /// The verdict in words: `B is …`, or why there is none.
-pub(super) fn sentence(compared: &Comparison, tolerance: f64) -> String {
+pub(crate) fn sentence(compared: &Comparison, tolerance: f64) -> String {
     let Some(result) = compared.result() else {
         return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
     };
@@ -58,8 +62,8 @@ pub(super) fn sentence(compared: &Comparison, tolerance: f64) -> String {
         Verdict::SlowerUnclear => format!("B is slower, perhaps by more than {tolerance}: {difference}"),
         Verdict::SlowerBeyond => format!("B is slower by more than {tolerance}: {difference}"),
         Verdict::Inconclusive => format!(
-            "inconclusive: {difference}: neither a difference is shown, nor that B is not slower by more than {tolerance}; \
-             more rounds or a quieter machine narrow the interval"
+            "inconclusive: {difference}: B may be slower by more than {tolerance}, or not slower at all; more rounds or a quieter \
+             machine narrow the interval"
         ),
         Verdict::NoInterval => format!("inconclusive: too few rounds; use --rounds 8 or more: {difference}"),
         Verdict::NotAttributable => format!(
@@ -87,7 +91,8 @@ fn disturbed_alike(compared: &Comparison) -> Option<String> {
     );
     let [base, head] = &compared.disturbance;
     (has_range && base.is_mostly() && head.is_mostly()).then(|| {
-        let taken = (base.taken + head.taken) / 2.0;
-        format!("others took {taken:.2} CPUs from both sides, so on a quiet machine the difference may be another")
+        let taken = base.taken.zip(head.taken).map(|(one, other)| format!("took {:.2} CPUs from", (one + other) / 2.0));
+        let took = taken.as_deref().unwrap_or("disturbed");
+        format!("others {took} both sides, so on a quiet machine the difference may be another")
     })
 }

@@ -2,13 +2,14 @@
 
 use super::latency::{Bucket, buckets, longest, mean, percentiles, quantile};
 use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
+use crate::comparison::Compared;
 use crate::tables::phase;
 use crate::view::{
     CaseView, Clock, Kept, Latency, OperationView, Part, RoleSplit, Standing, latency_case, roles, rules, warning,
 };
 use bourse_record::{
-    Check, CheckStatus, FileActivity, LatencyPhase, MayLose, NameValue, OutcomeCount, Probe, Round, RunFile, Series,
-    Warning, WorkloadKind,
+    Check, CheckStatus, Comparison, FileActivity, LatencyPhase, MayLose, NameValue, OutcomeCount, Probe, Round,
+    RunFile, Series, Warning, WorkloadKind,
 };
 
 const RUN: DataColumn =
@@ -36,6 +37,8 @@ data_table! {
         is_interrupted: Flag, "Whether it was ended before its time" => run.interrupted;
         revision: Text, "Revision of what was measured, if one was given" => run.provenance.revision.as_deref();
         bourse_version: Text, "Version of Bourse" => run.provenance.build.version.as_str();
+        bourse_commit: Text, "Commit of Bourse's sources; empty where it is not known"
+            => run.provenance.build.commit.as_deref();
         bourse_profile: Text, "`release` or `debug`" => run.provenance.build.profile.as_str();
         bourse_target: Text, "Platform that Bourse was compiled for" => run.provenance.build.target.as_str();
         system: Text, "Operating system with kernel release" => run.provenance.machine.system.as_str();
@@ -90,6 +93,20 @@ data_table! {
         checks_passed: Count, "Checks that passed" => view.checks_that(CheckStatus::Passed);
         checks_failed: Count, "Checks that failed" => view.checks_that(CheckStatus::Failed);
         bottleneck: Text, "What kept the figure from being higher" => view.limited_by().map(|it| it.sentence());
+    }
+}
+
+data_table! {
+    "The comparison of a run of two targets in interleaved rounds, as `bourse compare` decided it."
+    Comparisons "comparisons" [RUN] (it: &Comparison) {
+        base_label: Text, "Label of the case that is compared with: A" => it.base.as_str();
+        head_label: Text, "Label of the case that is compared: B" => it.head.as_str();
+        ratio: Real, "Figure of B divided by that of A: the Hodges-Lehmann estimate over the pairs of rounds" => it.ratio;
+        ratio_low: Real, "Lower end of its interval" => it.interval.map(|[low, _]| low);
+        ratio_high: Real, "Upper end of its interval" => it.interval.map(|[_, high]| high);
+        interval_level: Real, "Level of the interval" => it.level;
+        tolerance: Real, "Part of one by which B may be slower" => it.tolerance;
+        verdict: Text, "Verdict: [every input of the gate](gate.md) lists them" => word(&it.verdict);
     }
 }
 
@@ -380,6 +397,7 @@ macro_rules! all {
 all! {
     runs: Runs,
     cases: Cases,
+    comparisons: Comparisons,
     operations: Operations,
     rounds: Rounds,
     round_operations: RoundOperations,
@@ -403,6 +421,9 @@ impl All {
         self.runs.push(Runs::row(std::slice::from_ref(&of_run), run));
         for it in &run.warnings {
             self.warnings.push(Warnings::row(&[of_run.clone(), DataValue::Nothing, DataValue::Nothing], it));
+        }
+        if let Some(it) = Compared::of_run(run).and_then(|it| it.stored()) {
+            self.comparisons.push(Comparisons::row(std::slice::from_ref(&of_run), &it));
         }
         for view in CaseView::all(run) {
             self.case([of_run.clone(), view.case.label.as_str().into()], &view);

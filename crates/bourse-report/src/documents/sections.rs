@@ -38,7 +38,7 @@ pub(super) fn again(out: &mut String, head: &Provenance) {
     heading(out, 2, "Again");
     line(out, &code(&command_line(&head.command)));
     let (Machine { processor, cores, system, .. }, build) = (&head.machine, &head.build);
-    let on = format!("{processor}, {cores} cores, {system}; {} build of Bourse {}", build.profile, build.version);
+    let on = format!("{processor}, {cores} cores, {system}; {} build of Bourse {}", build.profile, build.words());
     line(out, &escaped(&on));
 }
 

@@ -87,7 +87,7 @@ impl StoredRun {
             document,
             started_at: of.started_at.clone(),
             command: of.command.clone(),
-            bourse: of.build.version.clone(),
+            bourse: of.build.words(),
             revision: of.revision.clone(),
             machine: machine_words(machine),
             interrupted: false,

@@ -23,7 +23,7 @@ use serde::Serialize;
 pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Every template.
-const TEMPLATES: [(&str, &str); 14] = [
+const TEMPLATES: [(&str, &str); 15] = [
     ("base.html", include_str!("base.html")),
     ("macros.html", include_str!("macros.html")),
     ("page.html", include_str!("page.html")),
@@ -34,6 +34,7 @@ const TEMPLATES: [(&str, &str); 14] = [
     ("case.html", include_str!("case.html")),
     ("acid_case.html", include_str!("acid_case.html")),
     ("comparison.html", include_str!("comparison.html")),
+    ("verdict.html", include_str!("verdict.html")),
     ("sheet.html", include_str!("sheet.html")),
     ("history.html", include_str!("history.html")),
     ("live.html", include_str!("live.html")),

@@ -2,16 +2,20 @@
 
 use super::{Carried, Drawing, Grid, Head};
 use crate::charts::{self, CHARTS, Chart, Drawn, Frame, Subject};
+use crate::comparison::{self, Compared};
 use crate::tables::{self, OfUnit, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Remark, Standing, Told, case_words, latency_case, not_tpce, notices, verdicts, warnings};
 use bourse_record::{CheckStatus, RunFile, WorkloadKind};
+use minijinja::Value;
 use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct Page {
     head: Head,
     title: String,
+    /// The comparison that the run was made for.
+    comparisons: Vec<Value>,
     /// What holds for the whole of several cases.
     answers: Vec<Sentence>,
     groups: Vec<Group>,
@@ -130,6 +134,7 @@ pub(super) fn page(file: &RunFile) -> Page {
             [only] => units::printable(&only.case.label),
             _ => units::printable(&format!("{}: {} cases", file.name, views.len())),
         },
+        comparisons: Compared::of_run(file).iter().flat_map(comparison::sections).collect(),
         answers: if views.len() < 2 { Vec::new() } else { answers(file, &told) },
         groups: groups.iter().enumerate().map(|(at, of)| group(at, of)).collect(),
         cases: views.iter().zip(told).enumerate().map(|(at, (view, told))| case(at, view, told)).collect(),

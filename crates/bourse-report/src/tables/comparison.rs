@@ -3,7 +3,7 @@ use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Remark, Standing};
 use bourse_record::{Durability, Estimate, Interval, Round};
-use bourse_stats::ratio_of_pairs;
+use bourse_stats::signed_rank::{fewest, level_of_each, ratio_of_pairs_at};
 
 /// The cases by durability class, since figures of different classes never stand in one ranking: the strongest class first, by
 /// workload and by what they count. Within them the best case is first, void ones are last; the values of a sweep stay in their
@@ -100,21 +100,45 @@ fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {
         [(only, figure)] => return (Tone::Plain, format!("{}: {}", only.case.label, result(only, *figure))),
         [best, ..] => *best,
     };
-    let (second, _) = valid[1];
     let told = format!("{}, {}", best.case.label, result(best, figure));
-    let Some(ratio) = relative(best, second) else { return (Tone::Plain, format!("highest: {told}")) };
-    let times = format!("× {} of {}", units::significant(ratio.value, 3), second.case.label);
-    match ratio.interval {
-        None => (Tone::Doubtful, format!("highest: {told}: {times}; too few rounds for an interval")),
-        Some(interval) => {
-            let sure = units::interval(&interval, |end| units::significant(end, 3));
-            if interval.holds(1.0) {
-                let words = format!("no difference shown between the highest, {told}, and the next: {times}, {sure}");
-                (Tone::Plain, words)
-            } else {
-                (Tone::Good, format!("fastest: {told}: {times}, {sure}"))
-            }
+    let Some(reference) = Reference::of(members) else { return (Tone::Plain, format!("highest: {told}")) };
+    let others: Vec<(&CaseView<'_>, Option<Estimate>)> = valid
+        .iter()
+        .filter(|(view, _)| !reference.is(view))
+        .map(|(view, _)| (*view, reference.relative(view)))
+        .collect();
+    if others.iter().any(|(_, ratio)| ratio.is_none_or(|it| it.interval.is_none())) {
+        let needed = match valid.iter().all(|(view, _)| view.case.origin == reference.view.case.origin) {
+            true => format!("too few rounds for intervals ({} needed)", fewest(reference.level)),
+            false => "no intervals, since the rounds did not take turns".to_owned(),
+        };
+        return (Tone::Doubtful, format!("highest: {told}; {needed}"));
+    }
+    let apart = |ratio: &Estimate| ratio.interval.is_some_and(|it| !it.holds(1.0));
+    let words = |ratio: &Estimate| {
+        let sure = ratio.interval.map(|it| units::interval(&it, |end| units::significant(end, 3)));
+        format!("× {} ({})", units::significant(ratio.value, 3), sure.unwrap_or_default())
+    };
+    let first = &reference.view.case.label;
+    // The case that is named first, or another held against it: two that looking at the figures has picked would need more.
+    if !reference.is(best) {
+        let ratio = others.iter().find_map(|(view, ratio)| ratio.filter(|_| std::ptr::eq(*view, best)));
+        return match ratio.filter(apart) {
+            Some(ratio) if others.len() == 1 => (Tone::Good, format!("fastest: {told}: {} of {first}", words(&ratio))),
+            Some(ratio) => (Tone::Good, format!("highest: {told}: {} of {first}", words(&ratio))),
+            None => (Tone::Plain, format!("highest: {told}; no difference from {first} shown")),
+        };
+    }
+    let alike: Vec<&str> = others
+        .iter()
+        .filter(|(_, ratio)| !ratio.as_ref().is_some_and(apart))
+        .map(|(view, _)| view.case.label.as_str())
+        .collect();
+    match (alike.as_slice(), others.first()) {
+        ([], Some((next, Some(ratio)))) => {
+            (Tone::Good, format!("fastest: {told}; the next, {}, has {} of it", next.case.label, words(ratio)))
         }
+        _ => (Tone::Plain, format!("highest: {told}; no difference shown from {}", alike.join(", "))),
     }
 }
 
@@ -163,41 +187,63 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
     for view in views {
         // Another workload's figure, or one of another unit or durability class, is no measure of this one's.
         let kind = |it: &CaseView<'_>| (it.case.engine.durability, it.case.workload.name.clone(), it.unit().to_owned());
-        let comparable = |other: &&&CaseView<'_>| kind(other) == kind(view);
-        let mut alike = views.iter().filter(comparable).filter(|view| view.valid_figure().is_some());
-        // A case alone in its class has nothing to be compared with.
-        let first = alike.next().filter(|_| alike.next().is_some());
-        table.push(row(view, first.copied()));
+        let alike: Vec<&CaseView<'_>> = views.iter().copied().filter(|other| kind(other) == kind(view)).collect();
+        table.push(row(view, Reference::of(&alike).as_ref()));
     }
     table
 }
 
-/// Ratio of a case to the first, with the interval of pairs of rounds that took turns. Rounds of different runs did not.
-fn relative(view: &CaseView<'_>, first: &CaseView<'_>) -> Option<Estimate> {
-    let plain = Estimate { value: view.valid_figure()? / first.valid_figure().filter(|it| *it > 0.0)?, interval: None };
-    if std::ptr::eq(view.case, first.case) || view.case.origin != first.case.origin {
-        return Some(plain);
-    }
-    let figure = |case: &CaseView<'_>, round: &Round| {
-        Some(case.figure_of(round)).filter(|it| round.measured_s > 0.0 && it.is_finite())
-    };
-    let rounds = first.case.rounds.iter().zip(&view.case.rounds);
-    // The first goes with the first, also where another round of one side has no figure.
-    let pairs: Vec<(f64, f64)> =
-        rounds.filter_map(|(one, other)| figure(first, one).zip(figure(view, other))).collect();
-    Some(ratio_of_pairs(&pairs).filter(|it| it.interval.is_some()).unwrap_or(plain))
+/// The case that others of its kind are held against, and the level of their ratios.
+struct Reference<'v, 'a> {
+    view: &'v CaseView<'a>,
+    /// Level of each ratio, so that all intervals hold together.
+    level: f64,
 }
 
-/// The same of a quantile of the headline's response times; none without an interval.
-fn relative_quantile(view: &CaseView<'_>, first: &CaseView<'_>, at: usize) -> Option<Estimate> {
-    if std::ptr::eq(view.case, first.case) || view.case.origin != first.case.origin {
-        return None;
+impl<'v, 'a> Reference<'v, 'a> {
+    /// The first of these that the run was given, of those whose figure counts: not the best, which looking at the figures picks. None
+    /// of a case alone, which has nothing to be compared with.
+    fn of(alike: &[&'v CaseView<'a>]) -> Option<Self> {
+        let valid: Vec<&'v CaseView<'a>> = alike.iter().copied().filter(|view| view.valid_figure().is_some()).collect();
+        let given = |view: &CaseView<'_>| view.file.cases.iter().position(|case| std::ptr::eq(case, view.case));
+        let view = valid.iter().copied().min_by_key(|view| given(view)).filter(|_| valid.len() > 1)?;
+        Some(Self { view, level: level_of_each(valid.len() - 1) })
     }
-    let of = |case: &CaseView<'_>| -> Option<Vec<f64>> {
-        case.headline_operation()?.by_round.iter().map(|round| round.get(at).copied().flatten()).collect()
-    };
-    let pairs: Vec<(f64, f64)> = of(first)?.into_iter().zip(of(view)?).collect();
-    ratio_of_pairs(&pairs).filter(|it| it.interval.is_some())
+
+    fn is(&self, view: &CaseView<'_>) -> bool {
+        std::ptr::eq(self.view.case, view.case)
+    }
+
+    /// Ratio of another case to it, with the interval of pairs of rounds that took turns. Rounds of different runs did not.
+    fn relative(&self, view: &CaseView<'_>) -> Option<Estimate> {
+        let first = self.view;
+        let figure = first.valid_figure().filter(|it| *it > 0.0)?;
+        let plain = Estimate { value: view.valid_figure()? / figure, interval: None };
+        if self.is(view) || view.case.origin != first.case.origin {
+            return Some(plain);
+        }
+        let figure = |case: &CaseView<'_>, round: &Round| {
+            Some(case.figure_of(round)).filter(|it| round.measured_s > 0.0 && it.is_finite())
+        };
+        let rounds = first.case.rounds.iter().zip(&view.case.rounds);
+        // The first goes with the first, also where another round of one side has no figure.
+        let pairs: Vec<(f64, f64)> =
+            rounds.filter_map(|(one, other)| figure(first, one).zip(figure(view, other))).collect();
+        Some(ratio_of_pairs_at(&pairs, self.level).filter(|it| it.interval.is_some()).unwrap_or(plain))
+    }
+
+    /// The same of a quantile of the headline's response times; none without an interval.
+    fn relative_quantile(&self, view: &CaseView<'_>, at: usize) -> Option<Estimate> {
+        let first = self.view;
+        if self.is(view) || view.case.origin != first.case.origin {
+            return None;
+        }
+        let of = |case: &CaseView<'_>| -> Option<Vec<f64>> {
+            case.headline_operation()?.by_round.iter().map(|round| round.get(at).copied().flatten()).collect()
+        };
+        let pairs: Vec<(f64, f64)> = of(first)?.into_iter().zip(of(view)?).collect();
+        ratio_of_pairs_at(&pairs, self.level).filter(|it| it.interval.is_some())
+    }
 }
 
 /// A ratio as a person reads it: `=` before it where its interval holds 1.
@@ -206,7 +252,7 @@ fn ratio_text(ratio: &Estimate) -> String {
     format!("{alike}× {}", units::significant(ratio.value, 3))
 }
 
-fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
+fn row(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>) -> Vec<Cell> {
     let figures = view.figures();
     let figure = view.valid_figure();
     let result = match (figure, view.standing()) {
@@ -221,7 +267,8 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
     };
     let certain = view.estimate().and_then(|it| it.interval).filter(|_| figure.is_some());
     let sure = |of: fn(&Interval) -> f64| Cell::or_nothing(certain.map(|it| Cell::figure(of(&it), units::number)));
-    let ratio = first.and_then(|first| relative(view, first));
+    let ratio = reference.and_then(|it| it.relative(view));
+    let is_reference = reference.is_some_and(|it| it.is(view));
     let interval = ratio.and_then(|it| it.interval);
     let end = |of: fn(&Interval) -> f64| {
         Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
@@ -229,7 +276,7 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
     let headline = figure.and(view.headline_operation());
     let quantile = |at: f64| Cell::quantile(headline.and_then(|operation| operation.response.quantile(at)));
     let [[p90, p90_low, p90_high], [p99, p99_low, p99_high]] = [1, 2].map(|at| {
-        let ratio = first.filter(|_| figure.is_some()).and_then(|first| relative_quantile(view, first, at));
+        let ratio = reference.filter(|_| figure.is_some()).and_then(|it| it.relative_quantile(view, at));
         let interval = ratio.and_then(|it| it.interval);
         let end = |of: fn(&Interval) -> f64| {
             Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
@@ -247,7 +294,9 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
         bound(figures.last()),
         sure(|it| it.low),
         sure(|it| it.high),
-        Cell::or_nothing(ratio.map(|ratio| Cell::figure(ratio.value, |_| ratio_text(&ratio)))),
+        Cell::or_nothing(ratio.map(|ratio| {
+            Cell::figure(ratio.value, |_| if is_reference { "reference".to_owned() } else { ratio_text(&ratio) })
+        })),
         end(|it| it.low),
         end(|it| it.high),
         quantile(0.9),

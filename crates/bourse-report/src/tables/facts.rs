@@ -173,7 +173,7 @@ fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, Cell)> {
         ("load average at the start".to_owned(), load),
     ];
     facts.extend(pairs(details));
-    facts.push(("bourse".to_owned(), Cell::text(&format!("{} ({}, {})", build.version, build.profile, build.target))));
+    facts.push(("bourse".to_owned(), Cell::text(&format!("{} ({}, {})", build.words(), build.profile, build.target))));
     facts
 }
 

@@ -1,3 +1,4 @@
+use crate::comparison::Compared;
 use crate::tables::{self, Align, Cell, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Standing, case_words, latency_case, not_tpce, notices, warnings};
@@ -9,6 +10,9 @@ pub(crate) fn answer(file: &RunFile) -> String {
     let mut out = String::new();
     let views = CaseView::all(file);
     head(&mut out, file);
+    if let Some(compared) = Compared::of_run(file) {
+        out.push_str(&format!("\n{}", compared.markdown()));
+    }
     for table in tables::comparisons(&views) {
         section(&mut out, 2, &table);
     }
@@ -37,6 +41,9 @@ pub fn markdown(file: &RunFile) -> String {
     let mut out = String::new();
     let views = CaseView::all(file);
     head(&mut out, file);
+    if let Some(compared) = Compared::of_run(file) {
+        out.push_str(&format!("\n{}", compared.markdown()));
+    }
     for table in tables::comparisons(&views) {
         section(&mut out, 2, &table);
     }

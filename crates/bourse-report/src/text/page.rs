@@ -2,6 +2,7 @@
 
 use super::grid::{fill, grid};
 use super::paint::Paint;
+use crate::comparison::{self, Compared, beside, sentence};
 use crate::tables::{Table, Tone, take_queue};
 use crate::units;
 use crate::view::{CaseView, Standing, case_words};
@@ -29,6 +30,20 @@ impl Page {
             if file.interrupted { " · INTERRUPTED" } else { "" }
         ));
         page
+    }
+
+    /// The comparison that the run was made for, if it was: verdict, metrics, what is said beside.
+    pub(super) fn comparison(&mut self, file: &RunFile) {
+        let Some(compared) = Compared::of_run(file) else { return };
+        for it in &compared.comparisons {
+            self.paragraph(comparison::tone(it.verdict), &format!("verdict: {}", sentence(it, compared.tolerance)), 2);
+            self.line(&format!("A: {}", units::printable(&it.base)));
+            self.line(&format!("B: {}", units::printable(&it.head)));
+            self.table(comparison::table(it));
+            for line in beside(it) {
+                self.paragraph(Tone::Plain, &line, 2);
+            }
+        }
     }
 
     pub(super) fn line(&mut self, text: &str) {

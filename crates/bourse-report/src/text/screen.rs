@@ -22,6 +22,7 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     let views = CaseView::all(file);
     let told: Vec<Told> = views.iter().map(Told::of).collect();
     let mut screen = Page::of(file, width, color);
+    screen.comparison(file);
     match (views.as_slice(), told.as_slice()) {
         ([], _) => screen.toned(Tone::Bad, "nothing was run"),
         ([view], [told]) => screen.answer(view, told),

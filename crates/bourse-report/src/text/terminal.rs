@@ -16,6 +16,7 @@ use bourse_record::{CheckStatus, Outcome, RunFile};
 /// Text from outside is shown with its control characters made visible, so that no run file can steer the terminal.
 pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
     let mut page = Page::of(file, width, color);
+    page.comparison(file);
     let views = CaseView::all(file);
     for table in tables::comparisons(&views) {
         page.heading(&table.title.clone());

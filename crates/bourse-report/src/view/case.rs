@@ -3,8 +3,9 @@ use super::{OperationView, Remark, Standing, limits, standing, waits};
 use crate::units;
 use bourse_record::{
     Arrivals, Build, Case, Check, CheckStatus, Conditions, Estimate, FEWEST_ROUNDS, Machine, Outcome, PhaseKind, Round,
-    RunFile, ServerUse, Steadiness, WorkloadKind, median,
+    RunFile, ServerUse, Steadiness, WorkloadKind,
 };
+use bourse_stats::center;
 
 /// Age from which on a market owes as many Trade-Results as the mix has.
 const FULL_AGE_S: f64 = 900.0;
@@ -90,7 +91,8 @@ impl<'a> CaseView<'a> {
 
     /// Valid completions of the headline's operation a second, if the figure counts: of the brokerage Trade-Results.
     pub(crate) fn results_per_second(&self) -> Option<f64> {
-        median(&self.case.headlines()).filter(|_| self.standing() == Standing::Counts)
+        let rate = center(&self.case.headlines()).map(|it| it.value);
+        rate.filter(|_| self.standing() == Standing::Counts)
     }
 
     /// What stands beside the headline of the brokerage: its Trade-Results a second, and of a market that still owes fewer of

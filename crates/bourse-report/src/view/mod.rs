@@ -63,7 +63,8 @@ pub(crate) fn lost_nodes(file: &RunFile) -> Vec<String> {
 pub(crate) fn other_warnings(file: &RunFile) -> Vec<String> {
     let mut all: Vec<String> = file.warnings.iter().map(warning).collect();
     for case in &file.cases {
-        let (void, disturbed): (Vec<_>, Vec<_>) = case.set_aside.iter().partition(|round| round.void.is_some());
+        let (void, others): (Vec<_>, Vec<_>) = case.set_aside.iter().partition(|round| round.void.is_some());
+        let (disturbed, partners): (Vec<_>, Vec<_>) = others.into_iter().partition(|round| round.is_disturbed());
         let rounds = |rounds: &[&Round]| units::counted(rounds.len() as u64, "round", "rounds");
         if !disturbed.is_empty() {
             let most =
@@ -75,6 +76,9 @@ pub(crate) fn other_warnings(file: &RunFile) -> Vec<String> {
             };
             let rounds = rounds(&disturbed);
             all.push(format!("{}: repeated because others disturbed it: {rounds}; {how}", case.label));
+        }
+        if !partners.is_empty() {
+            all.push(format!("{}: repeated with the other round of its pair: {}", case.label, rounds(&partners)));
         }
         if !void.is_empty() {
             all.push(format!("{}: repeated because nothing ended in it: {}", case.label, rounds(&void)));

@@ -122,7 +122,7 @@ impl OperationView {
     }
 
     /// The operations of all rounds, in order.
-    pub(super) fn over(rounds: &[Round]) -> Vec<Self> {
+    pub(crate) fn over(rounds: &[Round]) -> Vec<Self> {
         let mut names: Vec<&str> = Vec::new();
         for operation in rounds.iter().flat_map(|round| &round.operations) {
             if !names.contains(&operation.name.as_str()) {

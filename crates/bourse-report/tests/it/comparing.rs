@@ -1,7 +1,7 @@
 //! What pairs of rounds say of two cases: verdicts beside the headline, rounds without a figure, ranking tables.
 
 use crate::fixture;
-use bourse_record::{Case, Durability, Round, Verdict};
+use bourse_record::{Case, Durability, Round, RunFile, Verdict};
 use bourse_report::comparison::{Compared, Comparison, Noise, Pair};
 use bourse_report::{CsvText, csv_tables, markdown};
 
@@ -106,13 +106,41 @@ fn a_round_without_a_figure_takes_its_partner_with_it() {
 fn a_ranking_says_which_cases_show_no_difference() {
     let mut file = fixture::normal();
     file.cases = vec![
-        case("first", &[30, 31, 29, 30, 32, 28]),
-        case("alike", &[31, 30, 30, 29, 31, 30]),
-        case("slower", &[15, 16, 14, 15, 16, 14]),
+        case("slower", &[15, 16, 14, 15, 16, 14, 15]),
+        case("first", &[30, 31, 29, 30, 32, 28, 30]),
+        case("alike", &[31, 30, 30, 29, 31, 30, 29]),
     ];
     let shown = markdown(&file);
     let ranking: Vec<&str> = shown.lines().skip_while(|line| !line.starts_with("| case")).take(5).collect();
     insta::assert_snapshot!("ranking", ranking.join("\n"));
     let row = |label: &str| ranking.iter().find(|line| line.contains(label)).expect(label);
-    assert!(row("alike").contains("| = × ") && row("slower").contains("| × 0.5"), "{ranking:#?}");
+    // Ratios are to the case that was given first, whichever is best.
+    assert!(row("alike").contains("| × 2") && row("slower").contains("| reference"), "{ranking:#?}");
+    // Of the two others no difference is told: looking at the figures has picked the better of them.
+    assert!(!bourse_report::html(&file).contains("fastest: "));
+    file.cases.rotate_left(1);
+    let shown = markdown(&file);
+    let row =
+        |label: &str| shown.lines().find(|line| line.starts_with(&format!("| {label}"))).expect("a row").to_owned();
+    assert!(row("alike").contains("| = × ") && row("slower").contains("| × 0.5"), "{shown}");
+    // One round fewer has no intervals that hold together for two ratios, and none is called one of 95 %.
+    file.cases.iter_mut().for_each(|case| drop(case.rounds.pop()));
+    assert!(!markdown(&file).contains("ratio from"), "six rounds of three cases");
+}
+
+/// "No difference shown between the highest and the next: × 0.940" was once said of a case that was higher by another estimate.
+#[test]
+fn the_sentence_of_a_ranking_is_about_the_reference() {
+    let mut file = fixture::normal();
+    file.cases = vec![
+        case("a", &[30, 31, 29, 30, 32, 28, 30]),
+        case("b", &[31, 30, 30, 29, 31, 30, 30]),
+        case("c", &[15, 16, 14, 15, 16, 14, 15]),
+    ];
+    let said = |file: &RunFile| bourse_report::html(file);
+    assert!(said(&file).contains("no difference"), "of a and b");
+    file.cases.remove(1);
+    assert!(said(&file).contains("fastest: a, ") && said(&file).contains("; the next, c, has × 0.5"), "of a and c");
+    file.cases.rotate_left(1);
+    assert!(said(&file).contains("fastest: a, ") && said(&file).contains(" of c"), "of c and a");
 }

@@ -49,7 +49,7 @@ fn file() -> FaultsFile {
             started_at: "2026-01-05T10:00:00+00:00".into(),
             command: vec!["bourse".into(), "faults".into()],
             seed: 1,
-            build: Build { version: "0.1.0".into(), profile: "debug".into(), target: "x".into() },
+            build: Build { version: "0.1.0".into(), commit: None, profile: "debug".into(), target: "x".into() },
             machine: Machine {
                 system: "Linux".into(),
                 processor: "a processor".into(),

@@ -268,6 +268,7 @@ pub(crate) fn normal() -> RunFile {
         command: arguments.map(str::to_owned).to_vec(),
         seed: 20_261_121,
         build: Build {
+            commit: None,
             version: "0.1.0".to_owned(),
             profile: "release".to_owned(),
             target: "x86_64-unknown-linux-gnu".to_owned(),

@@ -29,7 +29,7 @@ use std::time::Duration;
 
 /// Benchmark embedded and in-memory databases with a TPC-E-derived workload and classic micro-workloads.
 #[derive(Debug, Parser)]
-#[command(name = "bourse", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "bourse", version = crate::provenance::VERSION, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -263,8 +263,8 @@ pub(crate) struct Execution {
     /// Exit with code 5 unless every round reaches steady state
     #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
     pub(crate) require_steady: bool,
-    /// Longest wait before each round for background load to drop [default: no wait; 20s in `compare`, 5s in `suite run` at
-    /// full scale]
+    /// Longest wait before each round for background load to drop, until two waits were in vain [default: no wait; 20s in
+    /// `compare`, 5s in `suite run` at full scale]
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
     pub(crate) wait_quiet: Option<Duration>,
     /// Do not wait for background load to drop
@@ -419,6 +419,10 @@ pub(crate) struct Compare {
     /// Exit with code 4 if B is slower by more than this, for example 5%: the whole confidence interval must be beyond it
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
+    /// End as soon as the verdict is decided: the interval is looked at after a quarter, a half, three quarters and all of --rounds
+    /// [default: 32], and holds its level over all looks
+    #[arg(long, env = "BOURSE_UNTIL_DECIDED")]
+    pub(crate) until_decided: bool,
     /// Stored runs: how far apart two runs of the same thing lie by noise, as 3%; a larger difference is one of the runs
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, conflicts_with = "baseline", env = "BOURSE_NOISE")]
     pub(crate) noise: Option<f64>,

@@ -17,7 +17,7 @@ use std::path::Path;
 /// Compares, prints, and fails if the second is surely slower by more than what is tolerated.
 pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     let is_stored = |run: &String| Path::new(run).exists();
-    let Sides { pairs, notes, noise, runs, results } = match (&arguments.base, &arguments.head) {
+    let Sides { compared, runs, results } = match (&arguments.base, &arguments.head) {
         (head, None) => {
             let Some(folder) = arguments.baseline.as_deref().filter(|_| is_stored(head)) else {
                 return Err(Failure::usage("--baseline with one run compares a stored run with earlier ones")
@@ -63,7 +63,6 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
                 .hint("give two runs (folders or run.json files) or two targets (URLs)"));
         }
     };
-    let compared = Compared::of(&pairs, notes, arguments.fail_above.unwrap_or(TOLERANCE), &noise);
     let runs: Vec<(&str, &Provenance)> = runs.iter().map(|(name, of)| (*name, of)).collect();
     let written = results.map(|results| results.written(&compared.html(&runs)));
     print(&match arguments.format() {
@@ -144,12 +143,16 @@ fn fewest_differences(one: &RunFile, other: &RunFile) -> Option<Vec<String>> {
 
 /// Two stored runs.
 fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) -> Result<Sides, Failure> {
+    if arguments.until_decided {
+        return Err(Failure::usage("--until-decided cannot be used with stored runs: nothing is run"));
+    }
     if arguments.settings.execution.dry_run {
         return Err(Failure::usage("--dry-run cannot be used with stored runs: nothing is run"));
     }
     let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
     let (pairs, notes) = stored_pairs(base, head).map_err(|why| refused(&why))?;
-    Ok(Sides { pairs, notes, noise, runs, results: None })
+    let compared = Compared::of(&pairs, notes, arguments.tolerance(), &noise);
+    Ok(Sides { compared, runs, results: None })
 }
 
 /// What is said of the noise between stored runs.
@@ -180,19 +183,20 @@ pub(crate) fn refused(why: &Incomparable) -> Failure {
 }
 
 impl Compare {
+    /// Part of one by which B may be slower.
+    pub(crate) fn tolerance(&self) -> f64 {
+        self.fail_above.unwrap_or(TOLERANCE)
+    }
+
     /// How to print: `--json` is understood here as everywhere.
     fn format(&self) -> CompareFormat {
         if self.settings.output.json { CompareFormat::Json } else { self.format }
     }
 }
 
-/// What is compared.
+/// What was compared.
 struct Sides {
-    pairs: Vec<Pair>,
-    /// What makes a difference one of something else, in words.
-    notes: Vec<String>,
-    /// What is said of the noise between them.
-    noise: Noise,
+    compared: Compared,
     /// The runs that the figures are of, by name.
     runs: Vec<(&'static str, Provenance)>,
     /// Results of the run in which both took turns.
@@ -216,34 +220,40 @@ impl Results {
     }
 }
 
-/// Runs on both targets in turn.
+/// Runs on both targets in turn, and stores the run with its comparison.
 fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     let output = &arguments.settings.output;
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
-    let (file, outcome) = execute::run(plan, &arguments.settings.execution, &folder)?.measured()?;
+    let (mut file, outcome) = execute::run(plan, &arguments.settings.execution, &folder)?.measured()?;
+    let ended = outcome.and_then(|()| verdict(&file, plan));
+    let compared = match (&ended, file.cases.as_slice()) {
+        (Ok(()), [base, head]) => {
+            let pair = Pair { base: base.clone(), head: head.clone(), in_turn: true };
+            let notes = file.warnings.iter().map(ToString::to_string).chain(unlike(&pair)).collect();
+            // They took turns: their rounds tell the noise.
+            Some(match arguments.until_decided {
+                true => Compared::at_look(pair, notes, arguments.tolerance()),
+                false => Compared::of(&[pair], notes, arguments.tolerance(), &Noise::Unknown),
+            })
+        }
+        _ => None,
+    };
+    file.comparison = compared.as_ref().and_then(Compared::stored);
     if arguments.format() == CompareFormat::Text && output.verbose {
         print_report(&file, true, None)?;
     }
     let stored = store(&file, folder.path()).map(|Stored { json, page }| {
         note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
     });
-    if let Err(failure) = outcome.and_then(|()| verdict(&file, plan)) {
+    if let Err(failure) = ended {
         if let Err(unwritten) = &stored {
             note(&unwritten.line());
         }
         return Err(failure);
     }
-    let notes: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
-    let mut cases = file.cases.into_iter();
-    let (Some(base), Some(head)) = (cases.next(), cases.next()) else {
-        return Err(Failure::new(Exit::Target, "only one of the two targets was measured"));
-    };
-    let pair = Pair { base, head, in_turn: true };
-    let notes = notes.into_iter().chain(unlike(&pair)).collect();
+    let compared = compared.ok_or_else(|| Failure::new(Exit::Target, "only one of the two targets was measured"))?;
     let runs = vec![("A and B in turn", file.provenance)];
-    // They took turns: their rounds tell it.
-    let noise = Noise::Unknown;
-    Ok(Sides { pairs: vec![pair], notes, noise, runs, results: Some(Results { folder, stored }) })
+    Ok(Sides { compared, runs, results: Some(Results { folder, stored }) })
 }
 
 #[cfg(test)]

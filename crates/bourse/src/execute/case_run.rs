@@ -5,6 +5,19 @@ use crate::failure::Failure;
 use crate::plan::{Job, PlannedCase};
 use bourse_record::{Case, CheckStatus, Round, Search};
 
+/// Fitness of a case's last round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastRound {
+    /// It counts.
+    Fit,
+    /// Others disturbed it.
+    Disturbed,
+    /// The host stood still so long that no operation ended in it.
+    NothingEnded,
+    /// There is none, or it failed, or it is void for another reason.
+    Unsound,
+}
+
 /// A case that is being run.
 pub(crate) struct CaseRun {
     /// The planned case.
@@ -83,11 +96,6 @@ impl CaseRun {
         }
     }
 
-    /// Its rounds that were repeated.
-    pub(super) fn set_aside(&self) -> &[Round] {
-        self.case.as_ref().map_or(&[], |case| &case.set_aside)
-    }
-
     /// Makes the last round that was set aside count after all.
     pub(super) fn take_back(&mut self) {
         if let Some(case) = &mut self.case
@@ -103,24 +111,29 @@ impl CaseRun {
         self.rounds().is_empty()
     }
 
-    /// Sets the last round aside if others disturbed it, or the host stood still so long that nothing ended in it, and nothing
-    /// else is to be said of it: what failed, or has a check that failed, stays. Whether it did.
-    pub(super) fn set_aside_if_disturbed(&mut self) -> bool {
-        let Some(case) = &mut self.case else { return false };
-        let nothing_ended = |round: &Round| !round.operations.is_empty() && round.headline_valid(&case.workload) == 0;
-        let is_sound =
-            |round: &Round| round.failed() == 0 && round.checks.iter().all(|check| check.status != CheckStatus::Failed);
-        let says_nothing = |round: &Round| match round.void {
-            Some(_) => nothing_ended(round),
-            None => round.is_disturbed(),
-        };
-        let set_aside = self.whole.last() == Some(&true)
-            && case.rounds.last().is_some_and(|round| is_sound(round) && says_nothing(round));
-        if set_aside {
-            case.set_aside.extend(case.rounds.pop());
+    /// Fitness of the last round. What failed, or has a check that failed, is never repeated.
+    pub(super) fn last_round(&self) -> LastRound {
+        let (Some(case), Some(true)) = (&self.case, self.whole.last()) else { return LastRound::Unsound };
+        let Some(round) = case.rounds.last() else { return LastRound::Unsound };
+        let nothing_ended = !round.operations.is_empty() && round.headline_valid(&case.workload) == 0;
+        let is_sound = round.failed() == 0 && round.checks.iter().all(|check| check.status != CheckStatus::Failed);
+        match round.void {
+            _ if !is_sound => LastRound::Unsound,
+            Some(_) if nothing_ended => LastRound::NothingEnded,
+            Some(_) => LastRound::Unsound,
+            None if round.is_disturbed() => LastRound::Disturbed,
+            None => LastRound::Fit,
+        }
+    }
+
+    /// Sets the last round aside: another takes its place.
+    pub(super) fn set_last_aside(&mut self) {
+        if let Some(case) = &mut self.case
+            && let Some(round) = case.rounds.pop()
+        {
+            case.set_aside.push(round);
             self.whole.pop();
         }
-        set_aside
     }
 
     /// Every round.

@@ -4,9 +4,11 @@
 //! logarithm. Before the first round only the machine's own part of that is known: from how a fixed CPU loop scattered, which
 //! the engine, the disk and other rounds can only add to. After three pairs the pairs themselves tell.
 
-use crate::plan::{Job, Plan};
+use super::CaseRun;
+use crate::plan::{Comparing, Job, Plan};
 use bourse_driver::Calibration;
-use bourse_record::{Round, Workload};
+use bourse_record::{Better, Gate, Interference, Round, Workload};
+use bourse_report::comparison::{Compared, Pair};
 use bourse_stats::signed_rank::expected_half_width;
 
 /// Pairs after which their scatter is told.
@@ -17,7 +19,9 @@ const OF_THREE: f64 = 0.886_226_925;
 /// What can be said before the first round; none where the rounds have no interval or no length, or the machine did not tell.
 pub(super) fn before(plan: &Plan, calibration: &Calibration) -> Option<String> {
     let rounds = plan.blocks.first()?.rounds;
-    let deviation = calibration.second_deviation?;
+    // What others do to the rounds beside the machine's own noise cannot be foreseen.
+    let deviation =
+        calibration.second_deviation.filter(|_| calibration.others + calibration.stolen <= Interference::NOTICED)?;
     let seconds = plan.cases().filter_map(|case| measured_s(&case.job)).reduce(f64::min)?;
     // A round's mean scatters less the longer it is; a pair's ratio has the noise of two rounds.
     let pair = deviation * (2.0 / seconds).sqrt();
@@ -43,6 +47,15 @@ pub(super) fn after(workload: &Workload, base: &[Round], head: &[Round], rounds:
         "after {PAIRS} pairs: {rounds} pairs are expected to show a difference from {} on; more rounds show less",
         percent(half)
     ))
+}
+
+/// The verdict at a look, in words; none where it is not decided whether the second case is slower by more than the tolerance.
+pub(super) fn decided(comparing: &Comparing, base: &CaseRun, head: &CaseRun) -> Option<&'static str> {
+    let [base, head] = [base, head].map(|it| it.case.clone());
+    let pair = Pair { base: base?, head: head?, in_turn: true };
+    let compared = Compared::at_look(pair, Vec::new(), comparing.tolerance);
+    let verdict = compared.comparisons.first()?.verdict;
+    (verdict.gate() != Gate::Undecided).then(|| verdict.name(Better::Higher))
 }
 
 /// Standard deviation of a sample.
@@ -158,6 +171,8 @@ mod tests {
         assert!(more < 0.6 * second, "{more} {second}");
         assert_eq!(before(&plan(5, Some(1_000_000_000)), &quiet), None, "five pairs have no interval");
         assert_eq!(before(&plan(8, None), &quiet), None, "a load has no length");
+        let busy = Calibration { others: 1.8, ..quiet };
+        assert_eq!(before(&plan(8, Some(1_000_000_000)), &busy), None, "nobody knows what others will do");
         assert_eq!(before(&plan(8, Some(1)), &Calibration { second_deviation: None, ..quiet }), None);
     }
 

@@ -6,6 +6,8 @@
 //! | `databases` | databases loaded once, kept, and put back before a round |
 //! | `system` | the system under test: an engine in this process, or a server that is called |
 //! | `coordinated` | drivers that send their statements to the engine themselves: driver 1 coordinates, the others join it |
+//! | `quiet` | waits for a quiet machine |
+//! | `repeats` | which rounds are run again because others disturbed them |
 //! | `round` | one round of a job: a request in, an outcome out |
 //! | `brokerage`, `classic` | the round of each kind of job |
 //! | `child` | a round in a process of its own: the request and the outcome as JSON |
@@ -39,6 +41,8 @@ mod keeper;
 mod lost;
 mod model;
 mod processes;
+mod quiet;
+mod repeats;
 mod round;
 mod sample;
 mod scratch;
@@ -50,6 +54,7 @@ pub(crate) mod verdict;
 
 pub(crate) use case_run::CaseRun;
 pub(crate) use context::RunContext;
+pub(crate) use quiet::VAIN_WAITS;
 pub(crate) use round::{RoundOutcome, RoundRequest};
 
 use crate::args::Execution;
@@ -62,6 +67,7 @@ use crate::{hold, interrupt, live, panics, spent};
 use bourse_driver::{Clock as _, calibrate};
 use bourse_record::{RunFile, Warning};
 use databases::{At, Databases};
+use quiet::QuietWaits;
 use scratch::Scratch;
 use std::path::Path;
 
@@ -151,6 +157,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
         warnings: Vec::new(),
         best_loop_ns: f64::INFINITY,
         repeated_ns: 0,
+        waits: QuietWaits::default(),
     };
     let mut cases = Vec::new();
     let mut outcome = Ok(());
@@ -199,35 +206,7 @@ struct Executor<'p> {
     best_loop_ns: f64,
     /// Time that repeated rounds have taken until now, in nanoseconds.
     repeated_ns: u64,
-}
-
-/// Runs a round of a case, again while others disturb it, or nothing ends in it, and the case may repeat a round.
-fn repeated(
-    case: &mut CaseRun,
-    repeats: u32,
-    mut run: impl FnMut(&mut CaseRun) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    // Rounds there were when the last one was set aside.
-    let mut before = None;
-    loop {
-        if let Err(failure) = run(case) {
-            // A disturbed round is better than none.
-            if before == Some(case.rounds().len()) {
-                case.take_back();
-            }
-            return Err(failure);
-        }
-        let left = repeats as usize > case.set_aside().len();
-        if !(left && case.goes_on() && case.set_aside_if_disturbed()) {
-            return Ok(());
-        }
-        before = Some(case.rounds().len());
-        let why = match case.set_aside().last().is_some_and(|round| round.void.is_some()) {
-            true => "in which nothing ended",
-            false => "that others disturbed",
-        };
-        note(&format!("{}: repeating a round {why}", case.label()));
-    }
+    waits: QuietWaits,
 }
 
 /// What a round is to be beside what its case says.
@@ -316,7 +295,7 @@ impl Executor<'_> {
             head.machine.harness_ns = Some(calibration.sample_ns).filter(|ns| ns.is_finite());
             head.machine.details.extend(calibration.details());
             self.best_loop_ns = calibration.loop_ns;
-            if self.plan.compares
+            if self.plan.compares.is_some()
                 && let Some(words) = expected::before(self.plan, &calibration)
             {
                 note(&words);
@@ -333,50 +312,82 @@ impl Executor<'_> {
         (self.context.clock.now() - self.begin) as f64 / 1e9
     }
 
-    /// Runs a round of a case, again while others disturb it and there is time for that.
-    fn repeating(&mut self, block: &Block, case: &mut CaseRun, round: u32, label: &str) -> Result<(), Failure> {
-        let is_over = self.plan.repeats_at_most_ns.is_some_and(|most| self.repeated_ns >= most);
-        let repeats = if is_over { 0 } else { self.plan.repeats(block) };
-        let (begun, before) = (self.context.clock.now(), case.set_aside().len());
-        let done = repeated(case, repeats, |case| self.turn(case, round, block.rounds, label));
-        let (again, took) = ((case.set_aside().len() - before) as u64, self.context.clock.now() - begun);
-        self.repeated_ns += took / (again + 1) * again;
-        done
-    }
-
     /// The rounds, in turn. What was measured before a failure stays.
     fn rounds(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
         let of = block.rounds;
+        let mut budget = self.plan.budget(block);
         for round in 0..of {
             let (turns, left_out): (Vec<usize>, Vec<usize>) =
                 block.turns(round, self.plan.seed).into_iter().partition(|at| cases[*at].goes_on());
             for case in left_out.iter().map(|at| &cases[*at].planned).filter(|case| case.not_run.is_none()) {
                 self.round_is_over(case);
             }
-            for (nth, at) in turns.iter().enumerate() {
-                if self.context.is_interrupted() {
-                    return Ok(());
-                }
-                let case = &mut cases[*at];
-                let label = match (self.plan.on_failure, of) {
-                    (OnFailure::LeaveOutCase, _) => {
-                        let (round, nth, all, label) = (round + 1, nth + 1, turns.len(), case.label());
-                        format!("round {round} of {of}, case {nth} of {all}: {label}")
+            let mut order = turns;
+            self.turns(block, cases, round, &order)?;
+            order.iter().for_each(|at| self.round_is_over(&cases[*at].planned));
+            while !self.context.is_interrupted() && self.may_repeat(block, &order) {
+                let Some(again) = repeats::again(&mut budget, round, &order, cases) else { break };
+                let why = if again.nothing_ended { "nothing ended in" } else { "others disturbed" };
+                let labels: Vec<_> = again.cases.iter().map(|at| cases[*at].label()).collect();
+                note(&format!("round {} of {of}: repeated, since {why} it: {}", round + 1, labels.join(", ")));
+                let begun = self.context.clock.now();
+                let before: Vec<usize> = again.cases.iter().map(|at| cases[*at].rounds().len()).collect();
+                let done = self.turns(block, cases, round, &again.cases);
+                self.repeated_ns += self.context.clock.now() - begun;
+                // A disturbed round is better than none.
+                for (at, before) in again.cases.iter().zip(before) {
+                    if cases[*at].rounds().len() == before {
+                        cases[*at].take_back();
                     }
-                    (OnFailure::EndRun, 1) => case.label().to_owned(),
-                    (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
-                };
-                self.repeating(block, case, round, &label)?;
-                self.round_is_over(&case.planned);
+                }
+                done?;
+                order = again.cases;
             }
-            if let (true, [one, other]) = (self.plan.compares, &*cases)
+            if self.context.is_interrupted() {
+                return Ok(());
+            }
+            if let (Some(_), [one, other]) = (&self.plan.compares, &*cases)
                 && let Some(case) = &one.case
                 && let Some(words) = expected::after(&case.workload, one.rounds(), other.rounds(), of)
             {
                 note(&words);
             }
+            if let (Some(comparing), [one, other]) = (&self.plan.compares, &*cases)
+                && comparing.looks.contains(&(round + 1))
+                && let Some(verdict) = expected::decided(comparing, one, other)
+            {
+                note(&format!("decided after {} of at most {of} pairs: {verdict}", round + 1));
+                break;
+            }
         }
         Ok(())
+    }
+
+    /// The rounds of these cases, in this order. What was measured before a failure stays.
+    fn turns(&mut self, block: &Block, cases: &mut [CaseRun], round: u32, order: &[usize]) -> Result<(), Failure> {
+        let of = block.rounds;
+        for (nth, at) in order.iter().enumerate() {
+            if self.context.is_interrupted() {
+                return Ok(());
+            }
+            let case = &mut cases[*at];
+            let label = match (self.plan.on_failure, of) {
+                (OnFailure::LeaveOutCase, _) => {
+                    let (round, nth, all, label) = (round + 1, nth + 1, order.len(), case.label());
+                    format!("round {round} of {of}, case {nth} of {all}: {label}")
+                }
+                (OnFailure::EndRun, 1) => case.label().to_owned(),
+                (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
+            };
+            self.turn(case, round, of, &label)?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is time to repeat rounds of these cases.
+    fn may_repeat(&self, block: &Block, order: &[usize]) -> bool {
+        let expected = order.iter().map(|at| about::round_ns(&block.cases[*at])).fold(0, u64::saturating_add);
+        self.plan.repeats_at_most_ns.is_none_or(|most| self.repeated_ns.saturating_add(expected) <= most)
     }
 
     /// A round of a case was run, or left out.
@@ -426,6 +437,9 @@ impl Executor<'_> {
                 self.warnings.push(warning);
             }
         }
+        if self.waits.are_over_after(&outcome.round) {
+            note("this machine is never quiet: going on without waiting");
+        }
         if let Some([median_ns, p90_ns]) = outcome.fixed_loop_ns.filter(|[median, _]| *median > 0.0) {
             self.best_loop_ns = self.best_loop_ns.min(median_ns);
             outcome.round.slowdown = Some(p90_ns / self.best_loop_ns);
@@ -449,7 +463,7 @@ impl Executor<'_> {
             is_first: case.has_no_round(),
             is_probe: turn.is_probe,
             history: None,
-            wait_quiet_ns: self.plan.wait_quiet_ns,
+            wait_quiet_ns: self.waits.limit_ns(self.plan.wait_quiet_ns),
             call_limit_ns: self.plan.call_limit_ns,
         };
         if planned.rounds_in == RoundsIn::ThisProcess {

@@ -2,6 +2,7 @@
 
 use super::*;
 use bourse_record::{Case, Interference};
+use bourse_stats::repeats::Budget;
 
 /// What a round was like.
 #[derive(Clone, Copy)]
@@ -14,16 +15,26 @@ enum Was {
     Void,
 }
 
-/// A case whose rounds are these.
-fn ran(rounds: &[Was], repeats: u32) -> (Case, u32) {
-    let mut case = CaseRun::new(crate::plan::tests::case("a"));
+/// Keeps a round.
+fn run(case: &mut CaseRun, was: Was) {
+    case.keep(outcome(was), 0.0).expect("it did not fail");
+}
+
+/// A case of so many rounds, run until these are used up.
+fn ran(of: u32, rounds: &[Was]) -> Case {
+    let mut cases = [CaseRun::new(crate::plan::tests::case("a"))];
+    let mut budget = Budget::new(1, of);
     let mut given = rounds.iter();
-    let mut wanted = 0;
-    while !given.as_slice().is_empty() {
-        wanted += 1;
-        repeated(&mut case, repeats, |case| case.keep(outcome(*given.next().expect("another round")), 0.0)).unwrap();
+    let mut number = 0;
+    while let Some(was) = given.next() {
+        run(&mut cases[0], *was);
+        while repeats::again(&mut budget, number, &[0], &mut cases).is_some() {
+            run(&mut cases[0], *given.next().expect("another round"));
+        }
+        number += 1;
     }
-    (case.case.unwrap(), wanted)
+    let [case] = cases;
+    case.case.expect("it has rounds")
 }
 
 fn outcome(was: Was) -> RoundOutcome {
@@ -64,23 +75,40 @@ fn outcome(was: Was) -> RoundOutcome {
 fn disturbed_rounds_are_repeated_half_as_many_times_as_there_are() {
     let quiet = Was::Taken(0.02);
     let busy = Was::Taken(0.8);
-    // Six rounds, the second and the third disturbed, the third twice.
-    let (case, wanted) = ran(&[quiet, busy, quiet, busy, busy, quiet, quiet, quiet, quiet], 3);
-    assert_eq!((case.rounds.len(), case.set_aside.len(), wanted), (6, 3, 6));
-    assert!(case.rounds.iter().all(|round| !round.is_disturbed()));
-    // A machine that never rests: then what there is counts, and says so.
-    let (case, wanted) = ran(&[busy; 9], 3);
-    assert_eq!((case.rounds.len(), case.set_aside.len(), wanted), (6, 3, 6));
+    // Six rounds: the second is disturbed once, the third twice, when there is one repeat left for it.
+    let case = ran(6, &[quiet, busy, quiet, busy, busy, quiet, quiet, quiet]);
+    assert_eq!((case.rounds.len(), case.set_aside.len()), (6, 2));
+    assert_eq!(case.rounds.iter().filter(|round| round.is_disturbed()).count(), 1);
+    // A machine that is never quiet: then what there is counts, and says so; the first round does not use all repeats.
+    let case = ran(6, &[busy; 9]);
+    assert_eq!((case.rounds.len(), case.set_aside.len()), (6, 3));
     assert!(case.rounds.iter().all(bourse_record::Round::is_disturbed));
-    // The host stood still for a whole round: another one takes its place, and if there is none it stays.
-    let (case, _) = ran(&[Was::Idle, quiet], 1);
-    assert_eq!((case.rounds.len(), case.set_aside.len()), (1, 1));
-    let (case, _) = ran(&[Was::Idle, Was::Idle], 1);
-    assert_eq!((case.rounds.len(), case.set_aside.len()), (1, 1));
-    assert!(case.rounds[0].void.is_some());
+    // The host stood still for a whole round: another one takes its place, also where disturbed ones have used up the budget.
+    let case = ran(2, &[busy, Was::Idle, Was::Idle, quiet, quiet]);
+    assert_eq!((case.rounds.len(), case.set_aside.len()), (2, 3));
+    assert!(case.rounds.iter().all(|round| round.void.is_none()));
+    let case = ran(2, &[Was::Idle; 4]);
+    assert!(case.rounds.len() == 1 && case.rounds[0].void.is_some(), "there is an end to it");
     // Any other round without a figure is not made away with.
-    let (case, _) = ran(&[Was::Void, quiet], 1);
+    let case = ran(2, &[Was::Void, quiet]);
     assert_eq!((case.rounds.len(), case.set_aside.len()), (2, 0));
-    let (case, _) = ran(&[busy], 0);
+    let case = ran(1, &[busy]);
     assert_eq!((case.rounds.len(), case.set_aside.len()), (1, 0), "a single round is not repeated");
+}
+
+#[test]
+fn both_rounds_of_a_pair_are_repeated_and_of_more_cases_the_disturbed_ones() {
+    let after = |rounds: &[Was]| {
+        let mut cases: Vec<CaseRun> = rounds.iter().map(|_| CaseRun::new(crate::plan::tests::case("a"))).collect();
+        cases.iter_mut().zip(rounds).for_each(|(case, was)| run(case, *was));
+        let order: Vec<usize> = (0..rounds.len()).collect();
+        let mut budget = Budget::new(u32::try_from(rounds.len()).expect("few"), 8);
+        repeats::again(&mut budget, 0, &order, &mut cases).map(|again| again.cases)
+    };
+    let (quiet, busy) = (Was::Taken(0.0), Was::Taken(0.8));
+    assert_eq!(after(&[quiet, quiet]), None);
+    assert_eq!(after(&[quiet, busy]), Some(vec![0, 1]));
+    assert_eq!(after(&[Was::Void, busy]), None, "not the one that failed, and not the other alone");
+    assert_eq!(after(&[quiet, busy, Was::Void]), Some(vec![1]));
+    assert_eq!(after(&[busy, busy, busy]), Some(vec![0, 1]), "an eighth of twelve rounds, those that ran first");
 }

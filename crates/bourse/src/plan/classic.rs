@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use bourse_engine::did_you_mean;
 use bourse_micro::{Extent, Timing, WorkloadSpec, find};
 use bourse_record::ResponseLimit;
+use bourse_stats::signed_rank::{fewest, level_of_each};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -125,9 +126,13 @@ pub(crate) struct Asked<'a> {
     pub(crate) search: Option<RateSearch>,
 }
 
-/// Rounds of each case, unless told otherwise; and at the rate that a search has found.
-const ROUNDS: u32 = 6;
+/// Rounds of each case at the rate that a search has found.
 const ROUNDS_OF_SEARCH: u32 = 1;
+
+/// Rounds of each of so many cases, unless told otherwise: so many that the ratios of a table have intervals that hold together.
+pub(super) fn rounds_of(cases: usize) -> u32 {
+    fewest(level_of_each(cases.saturating_sub(1)))
+}
 
 /// The plan of `bourse micro run`.
 pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
@@ -146,8 +151,9 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
             arrivals: arguments.arrivals.unwrap_or(Arrivals::Shared),
         }),
     };
-    let rounds = arguments.rounds.unwrap_or(if arguments.find_max { ROUNDS_OF_SEARCH } else { ROUNDS });
-    let block = Block { cases: asked.cases(&arguments.targets)?, rounds };
+    let cases = asked.cases(&arguments.targets)?;
+    let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };
+    let block = Block { cases, rounds: arguments.rounds.unwrap_or(default) };
     let name = format!("micro-{}", arguments.workload);
     Plan::of(name, block, arguments.seed, &arguments.execution, &arguments.output).checked()
 }

@@ -2,15 +2,18 @@
 
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{Asked, OpenLoop};
-use super::{Block, Plan, able};
+use super::{Block, Comparing, Plan, able};
 use crate::args::{Compare, ExplicitlySet, Run, Timed};
 use crate::failure::Failure;
 use crate::output::files;
+use bourse_stats::sequential;
 use std::time::Duration;
 
 /// Rounds on each of two targets, unless told otherwise: an even number, so that each side comes first as often, from which
 /// on every metric can have a verdict.
 const ROUNDS: u32 = 8;
+/// The most rounds of a comparison that ends when it is decided, unless told otherwise.
+const MOST_ROUNDS: u32 = 32;
 /// How long a round waits for a quiet machine, unless told otherwise.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Warm-up of a classic workload, unless told otherwise.
@@ -70,11 +73,18 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
             Ok(cases)
         })?
     };
-    let block = Block { cases, rounds: settings.rounds.unwrap_or(ROUNDS) };
+    let rounds = settings.rounds.unwrap_or(if arguments.until_decided { MOST_ROUNDS } else { ROUNDS });
+    let looks = if arguments.until_decided { sequential::looks(rounds) } else { Vec::new() };
+    if arguments.until_decided && looks.len() < 2 {
+        return Err(Failure::usage(format!("{rounds} rounds are too few for --until-decided"))
+            .hint("give --rounds 12 or more, or no --until-decided"));
+    }
+    let block = Block { cases, rounds };
     let plan = Plan::of("compare", block, settings.seed, &settings.execution, &settings.output);
     let files = files::OF_RUN.iter().chain([&files::COMPARISON]).map(|name| (*name).to_owned()).collect();
     let wait_quiet_ns = settings.execution.wait_quiet_ns(Some(PATIENCE));
-    Plan { compares: true, wait_quiet_ns, files, ..plan }.checked()
+    let tolerance = arguments.tolerance();
+    Plan { compares: Some(Comparing { tolerance, looks }), wait_quiet_ns, files, ..plan }.checked()
 }
 
 fn classic(arguments: &Compare) -> Asked<'_> {

@@ -33,6 +33,7 @@ use crate::failure::Failure;
 use crate::output::files;
 use bourse_driver::{Abilities, Ability};
 use bourse_record::{NameValue, SplitMix};
+use bourse_stats::repeats::Budget;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -59,8 +60,8 @@ pub(crate) struct Plan {
     pub(crate) repeats_at_most_ns: Option<u64>,
     /// How long after the measurement interval a call may go on before it is lost, in nanoseconds.
     pub(crate) call_limit_ns: u64,
-    /// Whether its two cases are compared, so that it says what difference it can show.
-    pub(crate) compares: bool,
+    /// How its two cases are compared, if they are: it says then what difference it can show.
+    pub(crate) compares: Option<Comparing>,
     /// What a round that fails ends.
     pub(crate) on_failure: OnFailure,
     /// Folder that gets a folder for this run.
@@ -72,6 +73,15 @@ pub(crate) struct Plan {
     /// Engines that are left out, and why.
     #[serde(default)]
     pub(crate) left_out: Vec<String>,
+}
+
+/// How two cases are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Comparing {
+    /// Part of one by which the second may be slower.
+    pub(crate) tolerance: f64,
+    /// Numbers of rounds after which the comparison ends if it is decided; none where all rounds are run.
+    pub(crate) looks: Vec<u32>,
 }
 
 /// Cases that take turns.
@@ -223,7 +233,7 @@ impl Plan {
             repeats_disturbed: !how.no_repeat,
             repeats_at_most_ns: None,
             call_limit_ns: nanoseconds(how.call_limit),
-            compares: false,
+            compares: None,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
             files: files::OF_RUN.map(str::to_owned).into(),
@@ -237,9 +247,10 @@ impl Plan {
         self.blocks.iter().flat_map(|block| &block.cases)
     }
 
-    /// Rounds of a case that may be repeated because others disturbed them: half as many as it has.
-    pub(crate) fn repeats(&self, block: &Block) -> u32 {
-        if self.repeats_disturbed { block.rounds / 2 } else { 0 }
+    /// Rounds of a block that may be repeated because others disturbed them.
+    pub(crate) fn budget(&self, block: &Block) -> Budget {
+        let cases = u32::try_from(block.run_cases().count()).unwrap_or(u32::MAX);
+        if self.repeats_disturbed { Budget::new(cases, block.rounds) } else { Budget::none() }
     }
 
     /// Rounds of all cases that are run.
@@ -356,7 +367,7 @@ pub(crate) mod tests {
             repeats_disturbed: true,
             repeats_at_most_ns: None,
             call_limit_ns: 1,
-            compares: false,
+            compares: None,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),
             files: Vec::new(),

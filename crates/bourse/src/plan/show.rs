@@ -35,13 +35,23 @@ pub(crate) fn show(plan: &Plan) -> String {
         text.push_str("before   calibration of harness overhead and machine noise, about 1 s\n");
     }
     if let Some(limit) = plan.wait_quiet_ns {
-        text.push_str(&format!("wait     up to {} before each round for background load to drop\n", time(limit)));
-    }
-    let repeats = plan.blocks.iter().map(|block| plan.repeats(block)).max().unwrap_or(0);
-    if repeats > 0 {
+        let (limit, waits) = (time(limit), crate::execute::VAIN_WAITS);
         text.push_str(&format!(
-            "repeat   up to {repeats} rounds of each case that other processes or the host disturb\n"
+            "wait     up to {limit} before each round for background load to drop; no more after {waits} waits in vain\n"
         ));
+    }
+    let budgets = || plan.blocks.iter().map(|block| plan.budget(block));
+    let repeats: u32 = budgets().map(|budget| budget.most()).sum();
+    if repeats > 0 {
+        let (rounds, of) = match budgets().all(|budget| budget.is_of_pairs()) {
+            true => (repeats / 2, "pairs of rounds"),
+            false => (repeats, "rounds"),
+        };
+        text.push_str(&format!("repeat   up to {rounds} {of} that other processes or the host disturb\n"));
+    }
+    if let Some(comparing) = plan.compares.as_ref().filter(|it| !it.looks.is_empty()) {
+        let looks: Vec<String> = comparing.looks.iter().map(u32::to_string).collect();
+        text.push_str(&format!("looks    after {} rounds of each, until it is decided\n", looks.join(", ")));
     }
     if plan.require_steady {
         text.push_str("steady   exit code 5 unless every round reaches steady state\n");

@@ -303,6 +303,75 @@ fn two_runs_of_the_same_work_are_reported_with_their_comparison() {
     }
 }
 
+/// The verdict once stood in the page of the comparison alone, and a report of the run had another figure for each side.
+#[test]
+fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    store(folder.path(), "run.json", &[100.0, 101.0, 102.0, 103.0, 104.0, 130.0, 131.0, 132.0]);
+    let path = folder.path().join("run.json");
+    let mut run = RunFile::read(&path).expect("it was written");
+    let mut head = run.cases[0].clone();
+    (head.label, head.engine.target) = ("sqlite:y.db".to_owned(), "sqlite:y.db".to_owned());
+    head.rounds.iter_mut().for_each(|round| round.headline *= 0.8);
+    run.cases.push(head);
+    run.name = "compare".to_owned();
+    run.write(&path).expect("a run file can be written");
+    // As an older Bourse left it: decided now.
+    let drawn = |name: &str| {
+        let drawn = output(folder.path(), &["report", "run.json", "-o", name]);
+        assert_eq!(drawn.status.code(), Some(0), "{}", text(&drawn.stderr));
+        fs::read_to_string(folder.path().join(name)).expect("it was written")
+    };
+    let shown = || text(&output(folder.path(), &["report", "run.json"]).stdout);
+    for drawn in [shown(), drawn("page.html"), drawn("page.md")] {
+        assert!(drawn.contains("B is slower by more than 5 %") && drawn.contains("-20.0 %"), "{drawn}");
+        // The Hodges-Lehmann estimate of the rounds, not their median.
+        assert!(drawn.contains("115.8") && !drawn.contains("103.5"), "{drawn}");
+    }
+    // What was decided when the run ended stands.
+    run.comparison = Some(bourse_record::Comparison {
+        base: "sqlite".to_owned(),
+        head: "sqlite:y.db".to_owned(),
+        tolerance: 0.25,
+        ratio: Some(0.79),
+        interval: Some([0.77, 0.81]),
+        level: Some(0.95),
+        until_decided: true,
+        verdict: bourse_record::Verdict::SlowerWithin,
+    });
+    run.write(&path).expect("a run file can be written");
+    for drawn in [shown(), drawn("stored.html"), drawn("stored.md")] {
+        assert!(drawn.contains("B is slower, by no more than 25 %") && drawn.contains("-21.0 %"), "{drawn}");
+    }
+    let tables = output(folder.path(), &["report", "run.json", "--format", "csv", "-o", "tables"]);
+    assert_eq!(tables.status.code(), Some(0), "{}", text(&tables.stderr));
+    let table = |name: &str| fs::read_to_string(folder.path().join("tables").join(name)).expect("it was written");
+    assert!(table("comparisons.csv").contains("sqlite,sqlite:y.db,0.79,0.77,0.81,0.95,0.25,slower_within"));
+    assert!(table("cases.csv").contains("counts,115.75,reads/s,"), "{}", table("cases.csv"));
+}
+
+#[test]
+fn a_comparison_ends_when_it_is_decided() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    // An engine that does nothing, and one that does: slower by far on any machine.
+    let mut arguments = vec!["compare", "null:", "sqlite::memory:", "--workload", "point-read", "-s", "rows=1000"];
+    arguments.extend(["-T", "300ms", "--warmup", "50ms", "--until-decided", "--rounds", "12", "--no-wait"]);
+    arguments.extend(["--fail-above", "5%", "--json"]);
+    let ended = output(folder.path(), &arguments);
+    let (said, noted) = (text(&ended.stdout), text(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(4), "{said}{noted}");
+    assert!(noted.contains("decided after 9 of at most 12 pairs: slower, beyond the tolerance"), "{noted}");
+    let json: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
+    let compared = &json["comparisons"][0];
+    assert_eq!((&compared["until_decided"], &compared["disturbance"][0]["rounds"]), (&true.into(), &9.into()));
+    assert!(
+        compared["metrics"].as_array().expect("metrics").iter().skip(1).all(|it| it["verdict"].is_null()),
+        "{compared}"
+    );
+    let refused = output(folder.path(), &["compare", "null:", "null:", "--until-decided", "--rounds", "7"]);
+    assert!(refused.status.code() == Some(1) && text(&refused.stderr).contains("too few for --until-decided"));
+}
+
 #[test]
 fn two_targets_take_turns_and_are_compared() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -56,8 +56,8 @@ pub(crate) fn page() -> String {
          --fail-above 5%`. It is 4 only if the whole interval is slower by more than the tolerance, 0 only if the interval holds \
          no slowdown of more than the tolerance, and 6 otherwise. An interval that holds no difference is never *faster* or \
          *slower*. An end that lies at the tolerance counts as within it, and one at 0 as no difference. \
-         The interval is that of the pairs of rounds; of stored runs it is widened to what `--noise` leaves. \
-         Without `--fail-above` the tolerance is 5 %, and the exit code 0.\n\n\
+         The interval is that of the pairs of rounds; of stored runs it is widened to what `--noise` leaves, and where others \
+         disturbed one side more, to what that may explain. Without `--fail-above` the tolerance is 5 %, and the exit code 0.\n\n\
          | interval of B against A | example | `verdict` | in words | exit code | `--inconclusive pass` |\n\
          |---|---|---|---|---:|---:|\n",
     );
