@@ -216,6 +216,7 @@ mod tests {
                     io: vec![],
                     io_source: String::new(),
                     server: None,
+                    cost_covers: None,
                     counters: Vec::new(),
                     engine_threads: Vec::new(),
                     conflicts: Vec::new(),

@@ -64,8 +64,9 @@ pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use response_map::{ResponseMap, ResponseMapBuilder};
 pub use round::{
-    Arrivals, Check, CheckStatus, Column, ConflictCount, EngineCounter, EngineThreads, FileActivity, FileKind,
-    Interference, LatencyPhase, Phase, PhaseKind, Round, Series, ServerUse, SharedRound, Stopping, StoppingRule,
+    Arrivals, Check, CheckStatus, Column, ConflictCount, CostCovers, EngineCounter, EngineThreads, FileActivity,
+    FileKind, Interference, LatencyPhase, Phase, PhaseKind, Round, Series, ServerUse, SharedRound, Stopping,
+    StoppingRule,
 };
 pub use run_file::{
     Case, Comparison, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload,

@@ -69,6 +69,10 @@ pub struct Round {
     /// the cost of an operation to be told; none where it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage_late_s: Option<f64>,
+    /// The processes whose CPU time and bytes are known: what a cost covers. None in files of older versions, where it follows
+    /// from `server` and `interference`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_covers: Option<CostCovers>,
     /// Processors that were not ours in the measurement interval; none where the system does not say, or the interval was
     /// too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,8 +158,18 @@ impl Round {
     /// Processor seconds in the measurement interval, a server's included; `None` where the server cannot be looked at, or what
     /// was used was read too late.
     pub fn cpu_s(&self) -> Option<f64> {
-        let of_server = self.server.map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
-        self.is_whole().then_some(self.cpu_user_s + self.cpu_system_s + of_server)
+        let of_server = self.server_cpu_s().unwrap_or(0.0);
+        self.is_whole().then_some(self.own_cpu_s() + of_server)
+    }
+
+    /// Processor seconds of our process in the measurement interval: the client's, and the engine's if it works in it.
+    pub fn own_cpu_s(&self) -> f64 {
+        self.cpu_user_s + self.cpu_system_s
+    }
+
+    /// Processor seconds of the server's process in the measurement interval; `None` where there is none, or it cannot be looked at.
+    pub fn server_cpu_s(&self) -> Option<f64> {
+        self.server.map(|server| server.cpu_user_s + server.cpu_system_s)
     }
 
     /// Bytes written to storage in the measurement interval, as the processor time.
@@ -164,9 +178,25 @@ impl Round {
         self.is_whole().then_some(self.written_bytes.saturating_add(of_server) as f64)
     }
 
+    /// Bytes that a server has written to its files in the measurement interval, by its own count; `None` where it has none.
+    pub fn server_counted_bytes(&self) -> Option<f64> {
+        let counted = !self.io_source.is_empty() && !self.io.is_empty();
+        counted.then(|| self.io.iter().map(|files| files.written_bytes as f64).sum())
+    }
+
+    /// The processes whose CPU time and bytes are known.
+    pub fn cost_covers(&self) -> CostCovers {
+        match self.cost_covers {
+            Some(covers) => covers,
+            None if self.server.is_some() => CostCovers::ClientAndServer,
+            None if self.interference.is_some_and(|it| it.includes_server) => CostCovers::Client,
+            None => CostCovers::Process,
+        }
+    }
+
     /// Whether our process and the server's whose use is known did all the work, and their use was read in time.
     fn is_whole(&self) -> bool {
-        self.usage_late_s.is_none() && self.interference.is_none_or(|it| !it.includes_server)
+        self.usage_late_s.is_none() && self.cost_covers() != CostCovers::Client
     }
 
     /// Whether others disturbed the round: they took more than [`Interference::NOTICED`], or a fixed CPU loop took more than
@@ -316,6 +346,29 @@ pub struct ServerUse {
     pub read_bytes: u64,
     /// Bytes it caused to be written to storage.
     pub written_bytes: u64,
+}
+
+/// The processes whose CPU time and bytes a cost has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CostCovers {
+    /// This one, which the engine works in.
+    Process,
+    /// This one and the server's.
+    ClientAndServer,
+    /// This one alone: the server's cannot be looked at.
+    Client,
+}
+
+impl CostCovers {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Process => "process",
+            Self::ClientAndServer => "client_and_server",
+            Self::Client => "client",
+        }
+    }
 }
 
 /// What others took of the machine in the measurement interval: processors kept busy, on average.

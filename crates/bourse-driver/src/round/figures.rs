@@ -6,8 +6,8 @@ use crate::throughput::Throughput;
 use crate::{Control, Nanos, SECOND};
 use bourse_engine::{FileIo, IoCounts};
 use bourse_record::{
-    Arrivals, FileActivity, FileKind, Interference, Operation, OperationSpec, Phase, PhaseKind, Recorder, Round,
-    ServerUse, Stopping, Warning,
+    Arrivals, CostCovers, FileActivity, FileKind, Interference, Operation, OperationSpec, Phase, PhaseKind, Recorder,
+    Round, ServerUse, Stopping, Warning,
 };
 
 /// Valid completions that the headline counts: of one operation, or of all.
@@ -167,6 +167,11 @@ pub(super) fn figures(
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
         server,
         usage_late_s,
+        cost_covers: Some(match (in_process, server) {
+            (true, _) => CostCovers::Process,
+            (false, Some(_)) => CostCovers::ClientAndServer,
+            (false, None) => CostCovers::Client,
+        }),
         interference,
         counters: at_last.counted_since(&at_first),
         engine_threads,

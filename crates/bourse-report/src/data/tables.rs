@@ -86,8 +86,17 @@ data_table! {
         retries: Count, "Retries after lock conflicts" => view.retries();
         cpu_ns_per_operation: Real, "CPU time for each valid headline operation, a server's included; empty where the server cannot be looked at"
             => view.cost().and_then(|it| it.cpu_ns);
+        own_cpu_ns_per_operation: Real, "Of it that of Bourse's process: the client's, and the engine's where that works in it"
+            => view.cost().map(|it| it.own_cpu_ns);
+        server_cpu_ns_per_operation: Real, "Of it that of the server's process; empty without one, or where it cannot be looked at"
+            => view.cost().and_then(|it| it.server_cpu_ns);
+        cost_covers: Text, "Processes whose CPU time and bytes are known: `process` (Bourse's, which the engine works in), \
+            `client_and_server`, or `client` (Bourse's alone: the server's cannot be looked at)"
+            => view.cost().map(|it| it.covers.name());
         written_bytes_per_operation: Real, "Bytes written to storage for each valid headline operation, as the CPU time"
             => view.cost().and_then(|it| it.written_bytes);
+        server_counted_bytes_per_operation: Real, "Bytes written by the server for each valid headline operation, by its own count; empty where it has none"
+            => view.cost().and_then(|it| it.server_counted_bytes);
         syncs_per_operation: Real, "Syncs for each valid headline operation; empty where the engine cannot say"
             => view.cost().and_then(|it| it.syncs);
         checks_passed: Count, "Checks that passed" => view.checks_that(CheckStatus::Passed);

@@ -5,7 +5,7 @@ use super::page::Page;
 use crate::tables::{self, Tone, by_class};
 use crate::units;
 use crate::view::{CaseView, Kept, Told, lost_nodes, notices, other_warnings, rules, verdicts};
-use bourse_record::{RunFile, WorkloadKind};
+use bourse_record::{CostCovers, RunFile, WorkloadKind};
 
 /// Lines of a run of one case at 80 columns. Only doubts are left out for it, and those are counted.
 const LINES: usize = 24;
@@ -80,11 +80,21 @@ impl Page {
             Some(name) if view.operations.len() > 1 => format!("each {}", units::printable(name)),
             _ => "each operation".to_owned(),
         };
-        let mut parts = vec![match cost.cpu_ns {
-            Some(cpu_ns) => format!("CPU {}", units::duration_ns(cpu_ns)),
-            None => "CPU not known: the server's process cannot be looked at".to_owned(),
+        let mut parts = vec![match (cost.covers, cost.cpu_ns) {
+            (CostCovers::ClientAndServer, Some(cpu_ns)) => {
+                format!("CPU {} (client {})", units::duration_ns(cpu_ns), units::duration_ns(cost.own_cpu_ns))
+            }
+            (CostCovers::Process, Some(cpu_ns)) => format!("CPU {}", units::duration_ns(cpu_ns)),
+            _ => format!(
+                "client's CPU {} (the server's is not known: its process cannot be looked at)",
+                units::duration_ns(cost.own_cpu_ns)
+            ),
         }];
-        parts.extend(cost.written_bytes.map(|bytes| format!("{} written", units::bytes(bytes))));
+        parts.extend(match (cost.written_bytes, cost.server_counted_bytes) {
+            (Some(bytes), _) => Some(format!("{} written", units::bytes(bytes))),
+            (None, Some(bytes)) => Some(format!("{} written by the server's own count", units::bytes(bytes))),
+            (None, None) => None,
+        });
         parts.extend(cost.syncs.map(|syncs| format!("{} syncs", units::number(syncs))));
         self.paragraph(Tone::Plain, &format!("cost of {of}: {}", parts.join(", ")), 2);
     }

@@ -1,13 +1,21 @@
 //! Cost of one operation that the headline counts.
 
 use super::CaseView;
-use bourse_record::Round;
+use bourse_record::{CostCovers, Round};
 
 /// Cost of one operation, a server's part included.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     /// None where the server cannot be looked at.
     pub(crate) cpu_ns: Option<f64>,
+    /// Of our process: the client's part, and the engine's if it works in it.
+    pub(crate) own_cpu_ns: f64,
+    /// None where there is no server, or it cannot be looked at.
+    pub(crate) server_cpu_ns: Option<f64>,
+    /// By the server's own count; none where it has none.
+    pub(crate) server_counted_bytes: Option<f64>,
+    /// The processes that all of it is of: the fewest of any round's.
+    pub(crate) covers: CostCovers,
     /// None where the server cannot be looked at.
     pub(crate) written_bytes: Option<f64>,
     /// None where the engine cannot say.
@@ -25,6 +33,13 @@ pub(super) fn cost(view: &CaseView<'_>) -> Option<Cost> {
     };
     Some(Cost {
         cpu_ns: each(|it| Some(it.cpu_s()? * 1e9)),
+        own_cpu_ns: rounds.iter().map(|round| round.own_cpu_s()).sum::<f64>() * 1e9 / valid,
+        server_cpu_ns: each(|it| Some(it.server_cpu_s()? * 1e9)),
+        server_counted_bytes: each(Round::server_counted_bytes),
+        covers: match rounds.iter().find(|it| it.cost_covers() == CostCovers::Client) {
+            Some(_) => CostCovers::Client,
+            None => rounds.first()?.cost_covers(),
+        },
         written_bytes: each(Round::all_written_bytes),
         syncs: each(|it| Some(it.io.iter().map(|file| file.syncs as f64).sum()))
             .filter(|_| rounds.iter().any(|it| !it.io.is_empty())),

@@ -235,6 +235,7 @@ pub(crate) fn round(decks: u64) -> Round {
         conflicts: Vec::new(),
         market_age_s: None,
         usage_late_s: None,
+        cost_covers: None,
         interference: None,
         slowdown: None,
         time_split: Some(time_split()),

@@ -1,5 +1,5 @@
 use crate::fixture;
-use bourse_record::{BlockedOn, Durability, Interference, Medium, RawSyncs, ServerUse, TimeSplit};
+use bourse_record::{BlockedOn, CostCovers, Durability, Interference, Medium, RawSyncs, ServerUse, TimeSplit};
 use bourse_report::{CsvText, csv, csv_tables, html, markdown, terminal};
 
 #[test]
@@ -393,12 +393,12 @@ fn a_terminal_report_fits_where_it_can() {
 /// The work of a server's process is in what a side took, and a side whose server cannot be looked at has no such figure.
 #[test]
 fn a_comparison_has_the_servers_part_or_no_part() {
-    let metric = |server: Option<ServerUse>, includes_server: bool| {
+    let metric = |server: Option<ServerUse>, covers: Option<CostCovers>, includes_server: bool| {
         let mut head = fixture::case("postgres+private:", Durability::Durable, 30);
         head.rounds = [30; 8].map(fixture::round).to_vec();
         let base = head.clone();
         for round in &mut head.rounds {
-            round.server = server;
+            (round.server, round.cost_covers) = (server, covers);
             let others = Interference { by_others: 0.0, by_kernel: 0.0, by_host: 0.0, includes_server };
             round.interference = Some(others);
         }
@@ -409,10 +409,13 @@ fn a_comparison_has_the_servers_part_or_no_part() {
         let found = compared.comparisons[0].metrics.iter().find(|it| it.name == "processor time each");
         (used, found.map(|it| it.ratio))
     };
-    let (used, alone) = metric(None, false);
+    let (used, alone) = metric(None, None, false);
     assert_eq!(alone, Some(1.0));
     let server = ServerUse { cpu_user_s: 2.0 * used, cpu_system_s: used, read_bytes: 0, written_bytes: 0 };
-    let with_server = metric(Some(server), false).1.expect("all of it is known");
+    let with_server = metric(Some(server), None, false).1.expect("all of it is known");
     assert!((with_server - 4.0).abs() < 1e-9, "{with_server}");
-    assert_eq!(metric(None, true).1, None, "a part would look cheap");
+    assert_eq!(metric(None, None, true).1, None, "a part would look cheap");
+    // An interval too short to tell what others took has no interference, and the client's part was taken for the whole.
+    assert_eq!(metric(None, Some(CostCovers::Client), false).1, None);
+    assert!(metric(Some(server), Some(CostCovers::ClientAndServer), false).1.is_some());
 }
