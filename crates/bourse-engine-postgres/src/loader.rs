@@ -27,8 +27,8 @@ pub(crate) struct DatabaseLoader {
     database: String,
     /// The account's name, quoted.
     user: String,
-    /// Options of `COPY`.
-    copy: &'static str,
+    /// Options of `COPY`; none where rows are inserted.
+    copy: Option<&'static str>,
     /// Statements that add the foreign keys of the tables that were made.
     foreign_keys: Vec<String>,
 }
@@ -52,7 +52,7 @@ impl DatabaseLoader {
             connection,
             database: database.to_owned(),
             user: quoted(&connector.user),
-            copy: COPY,
+            copy: Some(COPY),
             foreign_keys: Vec::new(),
         };
         ownership::refuse_foreign(&mut loader.connection, database)?;
@@ -125,7 +125,8 @@ impl Loader for DatabaseLoader {
         let table = batch.table();
         let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
         let types: Vec<Oid> = table.columns.iter().map(|column| stored(column.column_type)).collect();
-        let sql = format!("COPY {} ({}) FROM STDIN {}", table.name, names.join(", "), self.copy);
+        let Some(options) = self.copy else { return self.insert_each(batch, &names.join(", "), &types) };
+        let sql = format!("COPY {} ({}) FROM STDIN {options}", table.name, names.join(", "));
         let named = |e: EngineError| e.with_statement(&sql);
         message::query(&mut self.connection.out, &sql);
         self.connection.send()?;
@@ -207,6 +208,39 @@ impl Loader for DatabaseLoader {
 }
 
 impl DatabaseLoader {
+    /// Adds rows by one statement that is given the values of each.
+    fn insert_each(&mut self, batch: &dyn Batch, names: &str, types: &[Oid]) -> Result<(), EngineError> {
+        let parameters: Vec<_> = (1..=types.len()).map(|number| format!("${number}")).collect();
+        let sql = format!("INSERT INTO {} ({names}) VALUES ({})", batch.table().name, parameters.join(", "));
+        let named = |e: EngineError| e.with_statement(&sql);
+        message::parse(&mut self.connection.out, "", &sql, types);
+        let mut misfit = None;
+        for index in 0..batch.len() {
+            batch.with_row(index, &mut |values| {
+                misfit = types
+                    .iter()
+                    .zip(values)
+                    .find(|(oid, value)| !fits(**value, **oid))
+                    .map(|(_, value)| value.to_string());
+                if misfit.is_none() {
+                    message::bind(&mut self.connection.out, "", types, values);
+                    message::execute(&mut self.connection.out);
+                }
+            });
+            if let Some(value) = misfit {
+                self.connection.out.clear();
+                let message = format!("{value} is no value for {}", batch.table().name);
+                return Err(named(EngineError::new(ErrorKind::Constraint, message)));
+            }
+            if self.connection.out.len() >= SENT_BYTES || index + 1 == batch.len() {
+                message::sync(&mut self.connection.out);
+                self.connection.send().map_err(named)?;
+                self.connection.finish(&mut |_, _| Ok(())).map_err(named)?;
+            }
+        }
+        Ok(())
+    }
+
     fn send_rows(&mut self, rows: &mut BytesMut) -> Result<(), EngineError> {
         message::copy_data(&mut self.connection.out, rows);
         rows.clear();

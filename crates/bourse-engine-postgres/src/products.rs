@@ -5,8 +5,8 @@ use bourse_client::Product;
 /// What a product does not have.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// Options of `COPY` for rows in binary form.
-    pub(crate) copy: &'static str,
+    /// Options of `COPY` for rows in binary form; none where it takes no rows by `COPY`.
+    pub(crate) copy: Option<&'static str>,
     /// Whether it has PL/pgSQL as PostgreSQL has it.
     pub(crate) plpgsql: bool,
 }
@@ -21,10 +21,12 @@ pub(crate) static PRODUCTS: &[Product<Facts>] = &[
         name: "CockroachDB",
         mark: "CockroachDB",
         was_run: false,
-        facts: Facts { copy: "WITH BINARY", plpgsql: false },
+        facts: Facts { copy: Some("WITH BINARY"), plpgsql: false },
     },
     // Its version is that of the PostgreSQL it was made of, with `-YB-` and its own behind.
-    Product { name: "YugabyteDB", mark: "-YB-", was_run: false, facts: Facts { copy: COPY, plpgsql: true } },
+    Product { name: "YugabyteDB", mark: "-YB-", was_run: false, facts: Facts { copy: Some(COPY), plpgsql: true } },
+    // Its server for sockets ends a connection in `COPY … FROM STDIN`.
+    Product { name: "PGlite", mark: "PGlite", was_run: true, facts: Facts { copy: None, plpgsql: true } },
 ];
 
 #[cfg(test)]
@@ -36,6 +38,7 @@ mod tests {
         let name = |version: &str| Product::of(PRODUCTS, version).map(|product| product.name);
         assert_eq!(name("CockroachDB CCL v24.3.1 (x86_64-pc-linux-gnu, built 2024/12/09)"), Some("CockroachDB"));
         assert_eq!(name("PostgreSQL 11.2-YB-2.20.1.0-b0 on x86_64-pc-linux-gnu"), Some("YugabyteDB"));
+        assert_eq!(name("PostgreSQL 18.6 (PGlite 0.5.14) on wasm32-unknown-emscripten"), Some("PGlite"));
         assert_eq!(name("PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu"), None);
     }
 }

@@ -18,7 +18,6 @@ use bourse_acid::states::folder_of;
 use bourse_acid::{Site, Subject, TestConfig};
 use bourse_record::DocumentKind;
 use bourse_record::crash::{CrashFile, CrashRow};
-use bourse_tpce::users;
 use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -50,11 +49,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     // Everything is checked before anything is loaded.
     for target in &targets {
         let engine = engines::open(target)?;
-        let lacking = users::needs(&engine.capabilities());
-        if !lacking.is_empty() {
-            return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
-                .hint("for instance sqlite:PATH"));
-        }
+        engines::needs_tpce(target, engine.as_ref())?;
     }
     let _held = hold::for_writing(targets.iter().map(String::as_str))?;
     let interrupted = interrupt::flag()?;

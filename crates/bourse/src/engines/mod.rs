@@ -269,6 +269,16 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure
     Err(Failure::usage(format!("{target} cannot run this workload: tpce needs SQL")).hint("for instance sqlite:PATH"))
 }
 
+/// Refuses an engine that the brokerage workload cannot run on, before anything is made.
+pub(crate) fn needs_tpce(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
+    let lacking = bourse_tpce::users::needs(&engine.capabilities());
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
+        .hint("for instance sqlite:PATH or sqlite::memory:"))
+}
+
 /// Makes the folder that a target's file is to lie in, if that is one of ours.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
     let location = location(target)?;

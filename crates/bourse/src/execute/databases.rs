@@ -282,7 +282,7 @@ impl PreparedDatabase {
     /// A copy of the database, or why there can be none. Somebody else who has it open is a failure only where rounds `need` it.
     pub(super) fn copy(&self, need: bool) -> Result<Result<Box<dyn Snapshot>, String>, Failure> {
         let is_told = |kind| match kind {
-            ErrorKind::Unsupported | ErrorKind::Full => true,
+            ErrorKind::Unsupported | ErrorKind::Full | ErrorKind::Denied => true,
             kind => kind == ErrorKind::Conflict && !need,
         };
         match self.system.engine().snapshot() {

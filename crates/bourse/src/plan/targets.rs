@@ -7,7 +7,6 @@ use crate::execute::{coordinated, system};
 use crate::failure::Failure;
 use bourse_engine::{Hosting, Location};
 use bourse_serve::Address;
-use bourse_tpce::users;
 
 /// What a target lacks for a classic workload; empty if nothing.
 pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failure> {
@@ -44,32 +43,28 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
         .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
     }
     let engine = engines::open(target)?;
-    let capabilities = engine.capabilities();
     // The reference model stands in for an engine that keeps nothing.
-    let is_model = matches!(engine.location(), Location::Nowhere);
-    let lacking = if is_model { Vec::new() } else { users::needs(&capabilities) };
+    if !matches!(engine.location(), Location::Nowhere) {
+        engines::needs_tpce(target, engine.as_ref())?;
+    }
     let shares = job.processes > 1 || job.coordinate.is_some();
-    if lacking.is_empty() && (!shares || capabilities.processes) {
+    if !shares || engine.capabilities().processes {
         return match &job.coordinate {
             Some(coordinate) => coordinated::place(&coordinate.place).map(|_| ()),
             None => Ok(()),
         };
     }
-    if lacking.is_empty() {
-        let why = match engine.location() {
-            Location::Memory | Location::Nowhere => "its database is in the memory of one process",
-            _ => "one process at a time can have its database open",
-        };
-        let why = match engine.hosting() {
-            Hosting::OwnedServer(_) => "its server belongs to one process, and ends with it",
-            _ => why,
-        };
-        let option = if job.coordinate.is_some() { "--coordinate" } else { "--processes" };
-        return Err(Failure::usage(format!("{option} cannot be used with {target}: {why}"))
-            .hint("for instance sqlite:PATH, or a running server such as mariadb://USER@HOST/DATABASE"));
-    }
-    Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
-        .hint("for instance sqlite:PATH or sqlite::memory:"))
+    let why = match engine.location() {
+        Location::Memory | Location::Nowhere => "its database is in the memory of one process",
+        _ => "one process at a time can have its database open",
+    };
+    let why = match engine.hosting() {
+        Hosting::OwnedServer(_) => "its server belongs to one process, and ends with it",
+        _ => why,
+    };
+    let option = if job.coordinate.is_some() { "--coordinate" } else { "--processes" };
+    Err(Failure::usage(format!("{option} cannot be used with {target}: {why}"))
+        .hint("for instance sqlite:PATH, or a running server such as mariadb://USER@HOST/DATABASE"))
 }
 
 /// A file of our own whose name tells what is in it.

@@ -13,7 +13,7 @@ use bourse_tpce::check::Depth;
 pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
     super::whole(&arguments.database)?;
     let engine = engines::open(&arguments.target)?;
-    engines::needs_sql(&arguments.target, engine.as_ref())?;
+    engines::needs_tpce(&arguments.target, engine.as_ref())?;
     if matches!(engine.location(), Location::Memory | Location::Nowhere) {
         return Err(Failure::usage(format!(
             "cannot load {}: a database in memory ends with this command",

@@ -12,7 +12,6 @@ use bourse_serve::address::socket_path;
 use bourse_serve::server::{Event, Offer};
 use bourse_serve::{Address, Listen, Server, ServerOptions, Token};
 use bourse_tpce::check::Depth;
-use bourse_tpce::users;
 use std::net::ToSocketAddrs as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -55,11 +54,7 @@ fn serve_as(
 ) -> Result<(), Failure> {
     super::whole(database)?;
     let engine = engines::open(target)?;
-    let lacking = users::needs(&engine.capabilities());
-    if !lacking.is_empty() {
-        return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
-            .hint("for instance sqlite:PATH or sqlite::memory:"));
-    }
+    engines::needs_tpce(target, engine.as_ref())?;
     let failed = |error| failure(target, &error);
     // What cannot be listened on is refused before minutes of loading; a driver that came already would get no answer.
     drop(Server::bind(options.clone()).map_err(failed)?);

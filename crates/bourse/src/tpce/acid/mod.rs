@@ -30,11 +30,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     super::whole(&arguments.database)?;
     let target = arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database));
     let engine = engines::open(&target)?;
-    let lacking = users::needs(&engine.capabilities());
-    if !lacking.is_empty() {
-        return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
-            .hint("for instance sqlite:PATH or sqlite::memory:"));
-    }
+    engines::needs_tpce(&target, engine.as_ref())?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
     let _held = hold::for_writing([target.as_str()])?;
