@@ -7,10 +7,9 @@ use crate::target::Target;
 use crate::{galera, group};
 use bourse_client::passwords::Secret;
 use bourse_engine::{EngineError, ErrorKind, ServerProcess};
-use bourse_engine_mysql::parts::{Address, Connector, DATABASE, SOCKET, error, fill_command, told_process};
+use bourse_engine_mysql::parts::{Address, Connector, DATABASE, Link, SOCKET, error, fill_command, told_process};
 use bourse_engine_mysql::{Options as ServerOptions, Place, Target as ServerTarget};
 use bourse_private_server::{PrivateServer, ServerFolder, processes, sweep_below};
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -288,7 +287,7 @@ impl PrivateCluster {
     }
 
     /// A connection to a node's server, whether or not it takes part; waits until there is one.
-    pub(crate) fn connection(&self, node: usize, until: Instant) -> Result<Conn, EngineError> {
+    pub(crate) fn connection(&self, node: usize, until: Instant) -> Result<Link, EngineError> {
         self.nodes[node].connection(&self.server.options, until)
     }
 }
@@ -310,7 +309,7 @@ impl PrivateNode {
     }
 
     /// Tells the server to end by itself.
-    fn tell_to_end(&self, mut connection: Conn) -> Result<(), EngineError> {
+    fn tell_to_end(&self, mut connection: Link) -> Result<(), EngineError> {
         connection.query_drop("SHUTDOWN").map_err(|e| error(&e).with_statement("SHUTDOWN"))
     }
 
@@ -334,13 +333,13 @@ impl PrivateNode {
         self.connector(&ServerOptions { answer_timeout, ..options.clone() }, "")
     }
 
-    fn connection(&self, options: &ServerOptions, until: Instant) -> Result<Conn, EngineError> {
+    fn connection(&self, options: &ServerOptions, until: Instant) -> Result<Link, EngineError> {
         let connector = self.own_connector(options);
         locked(&self.server).wait_until_it_answers(until, || connector.connect(None))
     }
 
     /// Has it take part if it does not try to by itself, and waits until it does and has all that was committed.
-    fn join(&self, plan: &Plan<'_>, role: Role, until: Instant) -> Result<Conn, EngineError> {
+    fn join(&self, plan: &Plan<'_>, role: Role, until: Instant) -> Result<Link, EngineError> {
         let connector = self.own_connector(&plan.server.options);
         let joined = plan.product.facts().joined;
         locked(&self.server).wait_until_it_answers(until, || {

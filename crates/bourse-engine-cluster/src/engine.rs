@@ -15,11 +15,10 @@ use bourse_engine::{
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
-    Connector, DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, drop_made,
-    environment, error, exists, foreign, hold, leftovers, refuse_side, sizes, table_bytes,
+    Connector, DatabaseLoader, Link, Status, check_each, connectors, counters, damage, describe, describe_way,
+    drop_made, environment, error, exists, foreign, hold, leftovers, refuse_side, sizes, table_bytes,
 };
 use bourse_private_server::parent;
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -150,7 +149,7 @@ impl ClusterEngine {
     }
 
     /// A connection to the first node that can be reached.
-    fn reach(&self) -> Result<(Arc<Nodes>, Conn), EngineError> {
+    fn reach(&self) -> Result<(Arc<Nodes>, Link), EngineError> {
         let Reached { nodes, .. } = self.reached()?;
         let (_, connection) = nodes.reach(0, |connector| connector.connect(None))?;
         Ok((nodes, connection))

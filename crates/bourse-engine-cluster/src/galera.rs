@@ -6,9 +6,9 @@ use crate::product::{Facts, Role};
 use bourse_client::ConflictKinds;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_engine_mysql::Flavour;
+use bourse_engine_mysql::parts::Link;
 use bourse_engine_mysql::parts::{DATABASE, SOCKET, datadir_argument, error};
 use bourse_private_server::{Kind, ServerFolder, processes};
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::path::Path;
 
@@ -100,7 +100,7 @@ fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
 }
 
 /// A node joins by its arguments alone.
-fn joined(connection: &mut Conn, _: &Plan<'_>, _: Role) -> Result<(), EngineError> {
+fn joined(connection: &mut Link, _: &Plan<'_>, _: Role) -> Result<(), EngineError> {
     let state: Vec<(String, String)> = connection
         .query("SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_local_state_comment')")
         .map_err(|e| error(&e))?;

@@ -5,10 +5,10 @@ use crate::plan::Plan;
 use crate::product::{Facts, Role};
 use bourse_client::ConflictKinds;
 use bourse_engine::{EngineError, ErrorKind, Isolation};
+use bourse_engine_mysql::parts::Link;
 use bourse_engine_mysql::parts::{Connector, DATABASE, SOCKET, datadir_argument, error};
 use bourse_engine_mysql::{Flavour, FlushLog};
 use bourse_private_server::{Kind, processes};
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::time::{Duration, Instant};
 
@@ -109,7 +109,7 @@ fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
 }
 
 /// What it makes is no part of the group's history, so that each node can have it from the beginning.
-fn prepare(connection: &mut Conn, plan: &Plan<'_>) -> Result<(), mysql::Error> {
+fn prepare(connection: &mut Link, plan: &Plan<'_>) -> Result<(), mysql::Error> {
     connection.query_drop("SET SESSION sql_log_bin = 0")?;
     connection.query_drop(format!("CREATE DATABASE IF NOT EXISTS {DATABASE}"))?;
     let password = &plan.identity.password;
@@ -118,7 +118,7 @@ fn prepare(connection: &mut Conn, plan: &Plan<'_>) -> Result<(), mysql::Error> {
 }
 
 /// A node joins by a statement. One that was refused tries again: the group may not have noticed yet that it was away.
-fn joined(connection: &mut Conn, plan: &Plan<'_>, role: Role) -> Result<(), EngineError> {
+fn joined(connection: &mut Link, plan: &Plan<'_>, role: Role) -> Result<(), EngineError> {
     const STATE: &str =
         "SELECT member_state FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid";
     let state: Option<String> = connection.query_first(STATE).map_err(|e| error(&e))?;
@@ -182,7 +182,7 @@ pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
 }
 
 /// What a node has made, and what it had received and not made yet, as GTIDs: it makes that before it takes part.
-fn certified(connection: &mut Conn) -> Result<[String; 2], EngineError> {
+fn certified(connection: &mut Link) -> Result<[String; 2], EngineError> {
     let made: Option<String> = connection.query_first("SELECT @@global.gtid_executed").map_err(|e| error(&e))?;
     let received: Option<String> = connection
         .query_first(format!(
@@ -194,7 +194,7 @@ fn certified(connection: &mut Conn) -> Result<[String; 2], EngineError> {
 }
 
 /// The first node that has all that any node has; what was acknowledged to a client is in one at least.
-fn with_most(connection: &mut Conn, certified: &[[String; 2]]) -> Result<usize, EngineError> {
+fn with_most(connection: &mut Link, certified: &[[String; 2]]) -> Result<usize, EngineError> {
     let sets: Vec<String> = certified.iter().map(|sets| sets.join(",")).collect();
     for (node, set) in sets.iter().enumerate() {
         let mut has_all = true;

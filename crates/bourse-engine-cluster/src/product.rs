@@ -6,8 +6,8 @@ use bourse_client::ConflictKinds;
 use bourse_engine::EngineError;
 use bourse_engine_mysql::Flavour;
 use bourse_engine_mysql::parts::Connector;
+use bourse_engine_mysql::parts::Link;
 use bourse_private_server::{Kind, ServerFolder};
-use mysql::Conn;
 
 /// Nodes, as sessions reach them.
 pub(crate) type Nodes = bourse_client::Nodes<Connector>;
@@ -52,10 +52,10 @@ pub(crate) struct Facts {
     /// Arguments of a node's server, counted from 0.
     pub(crate) arguments: fn(&Plan<'_>, usize) -> Vec<String>,
     /// Has the first server make what the nodes will need, before its data are copied.
-    pub(crate) prepare: fn(&mut Conn, &Plan<'_>) -> Result<(), mysql::Error>,
+    pub(crate) prepare: fn(&mut Link, &Plan<'_>) -> Result<(), mysql::Error>,
     /// Whether a node takes part and has all that was committed; has it join if it does not try to yet. An error says what is
     /// waited for.
-    pub(crate) joined: fn(&mut Conn, &Plan<'_>, Role) -> Result<(), EngineError>,
+    pub(crate) joined: fn(&mut Link, &Plan<'_>, Role) -> Result<(), EngineError>,
 }
 
 /// How a node comes into a cluster.

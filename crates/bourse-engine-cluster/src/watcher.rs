@@ -1,12 +1,11 @@
 //! A node asked for sizes.
 
 use bourse_engine::EngineError;
-use bourse_engine_mysql::parts::{Connector, Status};
-use mysql::Conn;
+use bourse_engine_mysql::parts::{Connector, Link, Status};
 
 /// A connection to a node for sizes.
 pub(crate) struct Watcher {
-    pub(crate) connection: Conn,
+    pub(crate) connection: Link,
     /// What the server had counted before us.
     pub(crate) before: Status,
 }

@@ -1,6 +1,7 @@
 //! Connections, each with the settings that every session and loader relies on, and where passwords come from.
 
 use crate::error::error;
+use crate::link::Link;
 use crate::options::{Options, Storage};
 use crate::products::{Facts, OWN, PRODUCTS};
 use crate::routines;
@@ -10,6 +11,7 @@ use bourse_client::passwords::{Environment, Secret, first_line, of_my_cnf};
 #[cfg(feature = "tls")]
 use bourse_client::tls::SslMode;
 use bourse_client::{Limits, Product, Reach};
+use bourse_engine::server_wait::{connect_limit, told, within_limit};
 use bourse_engine::{Dialect, EngineError, ErrorKind};
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
@@ -17,9 +19,6 @@ use mysql::prelude::Queryable as _;
 use mysql::{ClientIdentity, DriverError, SslOpts};
 use mysql::{Conn, OptsBuilder};
 use std::path::PathBuf;
-
-/// How long reaching a server may take.
-const CONNECT_SECONDS: u64 = 10;
 
 /// The server does not know a variable.
 const UNKNOWN_VARIABLE: u16 = 1193;
@@ -53,7 +52,19 @@ impl Connector {
     ///
     /// # Errors
     /// The client's or the server's, with what a person may have to do.
-    pub fn connect(&self, database: Option<&str>) -> Result<Conn, EngineError> {
+    pub fn connect(&self, database: Option<&str>) -> Result<Link, EngineError> {
+        let (this, name) = (self.clone(), database.map(str::to_owned));
+        within_limit(&format!("the server at {}", self.place()), move || this.let_in(name.as_deref())).map_err(told)
+    }
+
+    fn place(&self) -> String {
+        match &self.address {
+            Address::Socket(path) => format!("socket {}", path.display()),
+            Address::Tcp(host, port) => format!("{host}, port {port}"),
+        }
+    }
+
+    fn let_in(&self, database: Option<&str>) -> Result<Link, EngineError> {
         let lock_seconds = self.options.lock_timeout.as_secs();
         // A table in memory may grow as large as it has to: by default it is full at 16 MiB.
         let storage = match self.options.storage {
@@ -80,7 +91,7 @@ impl Connector {
             .additional_capabilities(CapabilityFlags::CLIENT_FOUND_ROWS)
             .read_timeout(Some(self.options.answer_timeout))
             .write_timeout(Some(self.options.answer_timeout))
-            .tcp_connect_timeout(Some(std::time::Duration::from_secs(CONNECT_SECONDS)))
+            .tcp_connect_timeout(Some(connect_limit()))
             .init(vec![settings]);
         let opts = match &self.address {
             Address::Socket(path) => opts.socket(Some(path.display().to_string())),
@@ -95,6 +106,7 @@ impl Connector {
             Err(mysql::Error::MySqlError(e)) if e.code == UNKNOWN_VARIABLE => {}
             other => other.map_err(|e| error(&e))?,
         }
+        let mut connection = Link::new(connection);
         let sql_mode = facts(&mut connection).sql_mode;
         if sql_mode != OWN.sql_mode {
             connection.query_drop(format!("SET SESSION sql_mode = '{sql_mode}'")).map_err(|e| error(&e))?;
@@ -143,28 +155,19 @@ impl Connector {
                 )
             }
             _ if e.kind() != ErrorKind::ConnectionLost => return e,
-            _ => match &self.address {
-                Address::Socket(path) => {
-                    let message = format!("{} (socket {})", e.message(), path.display());
-                    return EngineError::new(e.kind(), message);
-                }
-                Address::Tcp(host, port) => {
-                    let message = format!("{} ({host}, port {port})", e.message());
-                    return EngineError::new(e.kind(), message);
-                }
-            },
+            _ => return EngineError::new(e.kind(), format!("{} ({})", e.message(), self.place())),
         };
         EngineError::new(e.kind(), format!("{}{hint}", e.message())).with_code(e.code().unwrap_or_default())
     }
 }
 
 /// The server's version in its own words; empty if it does not say.
-pub(crate) fn version(connection: &mut Conn) -> String {
+pub(crate) fn version(connection: &mut Link) -> String {
     connection.query_first("SELECT version()").ok().flatten().unwrap_or_default()
 }
 
 /// How the server of a connection differs from MySQL.
-pub(crate) fn facts(connection: &mut Conn) -> &'static Facts {
+pub(crate) fn facts(connection: &mut Link) -> &'static Facts {
     Product::of(PRODUCTS, &version(connection)).map_or(&OWN, |product| &product.facts)
 }
 
@@ -184,7 +187,7 @@ impl Known {
     }
 
     /// Asks the server of a connection.
-    pub(crate) fn ask(connection: &mut Conn, options: &Options) -> Self {
+    pub(crate) fn ask(connection: &mut Link, options: &Options) -> Self {
         let facts = facts(connection);
         // A version without the variable ignores checks too.
         let is_on = |variable: &str| {
@@ -245,7 +248,7 @@ pub fn connectors(
 }
 
 /// Protocol and cipher of a connection by TCP, in the server's words; `None` if it is not encrypted.
-pub(crate) fn tls(connection: &mut Conn) -> Option<String> {
+pub(crate) fn tls(connection: &mut Link) -> Option<String> {
     let sql = "SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_cipher', 'Ssl_version')";
     let said: Vec<(String, String)> = connection.query(sql).ok()?;
     let get = |name: &str| said.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str());
@@ -254,11 +257,11 @@ pub(crate) fn tls(connection: &mut Conn) -> Option<String> {
 }
 
 /// What the server of a connection says of its limits; `None` where it has none, or does not say so in MySQL's words.
-pub(crate) fn limits(connection: &mut Conn) -> Option<Limits> {
-    let ask = |connection: &mut Conn, sql: &str| connection.query_first::<u64, _>(sql).ok().flatten();
+pub(crate) fn limits(connection: &mut Link) -> Option<Limits> {
+    let ask = |connection: &mut Link, sql: &str| connection.query_first::<u64, _>(sql).ok().flatten();
     let of_all = ask(connection, "SELECT @@global.max_connections").filter(|most| *most > 0);
     let of_user = ask(connection, "SELECT @@session.max_user_connections").filter(|most| *most > 0);
-    let open = |connection: &mut Conn| {
+    let open = |connection: &mut Link| {
         connection.query_first::<(String, u64), _>("SHOW GLOBAL STATUS LIKE 'Threads_connected'").ok().flatten()
     };
     let all = match (of_all, open(connection)) {

@@ -2,6 +2,7 @@
 
 use crate::connect::{Known, version};
 use crate::error::error;
+use crate::link::Link;
 use crate::options::Flavour;
 use crate::products::PRODUCTS;
 use crate::target::{Place, Target};
@@ -9,7 +10,6 @@ use bourse_client::Product;
 use bourse_engine::{
     Description, Durability, EngineError, MayLose, Setting, WriterWait, lost_with_machine, memory_file_system,
 };
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::collections::BTreeMap;
 use std::fs;
@@ -64,13 +64,13 @@ const BUILD: [&str; 6] = [
     "version_ssl_library",
 ];
 
-fn variables(connection: &mut Conn) -> Result<BTreeMap<String, String>, EngineError> {
+fn variables(connection: &mut Link) -> Result<BTreeMap<String, String>, EngineError> {
     let rows: Vec<(String, String)> = connection.query("SHOW SESSION VARIABLES").map_err(|e| error(&e))?;
     Ok(rows.into_iter().collect())
 }
 
 /// Settings in force in a session, but for the isolation level, which each transaction sets.
-pub(crate) fn settings_of(connection: &mut Conn) -> Result<Vec<Setting>, EngineError> {
+pub(crate) fn settings_of(connection: &mut Link) -> Result<Vec<Setting>, EngineError> {
     let all = variables(connection)?;
     let names = VARIABLES.iter().filter(|name| !name.ends_with("_isolation"));
     Ok(names.filter_map(|name| Some(Setting { name: (*name).to_owned(), value: all.get(*name)?.clone() })).collect())
@@ -80,7 +80,7 @@ pub(crate) fn settings_of(connection: &mut Conn) -> Result<Vec<Setting>, EngineE
 ///
 /// # Errors
 /// The server's.
-pub fn describe(target: &Target, connection: &mut Conn) -> Result<Description, EngineError> {
+pub fn describe(target: &Target, connection: &mut Link) -> Result<Description, EngineError> {
     let all = variables(connection)?;
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let listed = |names: &[&str]| -> Vec<Setting> {
@@ -223,7 +223,7 @@ fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BT
 ///
 /// # Errors
 /// The server's.
-pub fn table_bytes(connection: &mut Conn, database: &str) -> Result<u64, EngineError> {
+pub fn table_bytes(connection: &mut Link, database: &str) -> Result<u64, EngineError> {
     let bytes: Option<Option<u64>> = connection
         .exec_first(
             "SELECT CAST(sum(data_length + index_length) AS UNSIGNED) FROM information_schema.tables WHERE table_schema = ?",

@@ -4,6 +4,7 @@ use crate::connect::{Connector, Known, connectors, facts, limits, tls, version};
 use crate::copy::StoppedCopy;
 use crate::describe;
 use crate::hold;
+use crate::link::Link;
 use crate::loader::DatabaseLoader;
 use crate::options::Flavour;
 use crate::ownership;
@@ -21,7 +22,6 @@ use bourse_engine::{
     Session, SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{PrivateServer, ServerSlot, parent, processes};
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -55,7 +55,7 @@ const KINDS: ConflictKinds = ConflictKinds {
 };
 
 pub(crate) struct Watcher {
-    connection: Conn,
+    connection: Link,
     /// What the server had counted before us.
     before: Status,
 }
@@ -190,6 +190,7 @@ impl MysqlEngine {
         }
         let watcher = kept.as_mut().expect("made just before");
         let asked = ask(watcher);
+        watcher.connection.rests();
         if asked.is_err() {
             *kept = None;
         }
@@ -198,7 +199,7 @@ impl MysqlEngine {
 }
 
 /// Adds how a server that runs already was reached.
-pub fn describe_way(description: &mut Description, connector: &Connector, connection: &mut Conn) {
+pub fn describe_way(description: &mut Description, connector: &Connector, connection: &mut Link) {
     description.settings.push(tls_setting(tls(connection)));
     if let Some(product) = Product::of(PRODUCTS, &version(connection)) {
         product.describe(description);
@@ -266,7 +267,7 @@ fn server_use(process: u32) -> Option<ServerProcess> {
 ///
 /// # Errors
 /// The server's, if it cannot even look.
-pub fn damage(connection: &mut Conn) -> Result<Vec<String>, EngineError> {
+pub fn damage(connection: &mut Link) -> Result<Vec<String>, EngineError> {
     let tables: Vec<String> = connection
         .query("SELECT table_name FROM information_schema.tables WHERE table_schema = database()")
         .map_err(|e| crate::error::error(&e))?;

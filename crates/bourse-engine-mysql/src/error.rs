@@ -1,6 +1,6 @@
 //! The server's and the client's errors as the seam's.
 
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, server_wait};
 use mysql::{DriverError, Error};
 
 /// What a program can do about a server's error. Numbers are those of MySQL's and MariaDB's references unless something else is
@@ -47,8 +47,12 @@ pub(crate) fn warning(code: u16, message: String) -> EngineError {
     EngineError::new(kind(code, "", &message), message).with_code(code.to_string())
 }
 
-/// A client's error as ours.
+/// A client's error as ours; of a connection that an interruption of the program has ended, that.
 pub fn error(e: &Error) -> EngineError {
+    server_wait::told(of_client(e))
+}
+
+fn of_client(e: &Error) -> EngineError {
     // The client does not name what its codec's errors come from.
     let told = match e {
         Error::CodecError(e) => bourse_client::tls::told(e),

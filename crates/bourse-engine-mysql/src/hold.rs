@@ -6,8 +6,9 @@
 use crate::connect::Connector;
 use crate::engine::locked;
 use crate::error::error;
+use crate::link::Link;
 use bourse_engine::{EngineError, ErrorKind, Hold};
-use mysql::Conn;
+
 use mysql::prelude::Queryable as _;
 use std::sync::Mutex;
 
@@ -28,7 +29,7 @@ static OURS: Mutex<Vec<Place>> = Mutex::new(Vec::new());
 
 /// A connection that holds a database.
 struct Held {
-    _connection: Conn,
+    _connection: Link,
     place: Place,
 }
 
@@ -69,23 +70,24 @@ pub fn hold(connector: &Connector, database: &str) -> Result<Hold, EngineError> 
 }
 
 /// Names this process in further locks.
-fn held(mut connection: Conn, database: &str) -> Result<Hold, mysql::Error> {
+fn held(mut connection: Link, database: &str) -> Result<Hold, mysql::Error> {
     let process = std::process::id();
     let set =
         (0..BITS).filter(|bit| process >> bit & 1 == 1).map(|bit| format!("GET_LOCK({}, 0)", bit_name(database, bit)));
     connection.query_drop(format!("DO {}", set.collect::<Vec<_>>().join(", ")))?;
     let place = (server(&mut connection)?, u64::from(connection.connection_id()));
     locked(&OURS).push(place.clone());
+    connection.rests();
     Ok(Hold::Held(Box::new(Held { _connection: connection, place })))
 }
 
 /// Which server it is, as it says itself.
-fn server(connection: &mut Conn) -> Result<String, mysql::Error> {
+fn server(connection: &mut Link) -> Result<String, mysql::Error> {
     Ok(connection.query_first::<String, _>("SELECT CONCAT(@@hostname, ':', @@port)")?.unwrap_or_default())
 }
 
 /// The holder in named details: what its locks tell, and what the server shows of its connection.
-fn details(connection: &mut Conn, database: &str, holder: u64) -> Result<Vec<(String, String)>, mysql::Error> {
+fn details(connection: &mut Link, database: &str, holder: u64) -> Result<Vec<(String, String)>, mysql::Error> {
     let bits: Vec<String> = (0..BITS)
         .map(|bit| format!("coalesce(IS_USED_LOCK({}) = {holder}, 0) << {bit}", bit_name(database, bit)))
         .collect();

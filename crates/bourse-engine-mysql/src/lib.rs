@@ -33,7 +33,7 @@
 //!
 //! Files: `options` and `target` (what was asked for), `statement` and `value` (texts and values in the server's notation),
 //! `session` and `loader` (the seam), `local` (rows for `LOAD DATA LOCAL INFILE`), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `server` (private ones), `copy` (snapshots of those),
-//! `connect`, `describe` (what was run on), `kind` (what a program is told of it), `status`
+//! `connect`, `link` (a connection whose waits an interruption ends), `describe` (what was run on), `kind` (what a program is told of it), `status`
 //! (what the server counts and uses), `routines` (procedures in the server), `error` (codes).
 
 mod connect;
@@ -44,6 +44,7 @@ mod engine;
 mod error;
 mod hold;
 mod kind;
+mod link;
 mod loader;
 mod local;
 mod options;
@@ -71,6 +72,7 @@ pub mod parts {
     pub use crate::engine::{check_each, damage, describe_way, environment};
     pub use crate::error::error;
     pub use crate::hold::hold;
+    pub use crate::link::Link;
     pub use crate::loader::DatabaseLoader;
     pub use crate::options::{OPTIONS, PRIVATE_ONLY, RUNNING_ONLY};
     pub use crate::ownership::{drop_made, exists, foreign, leftovers, refuse_side};

@@ -3,13 +3,13 @@
 
 use crate::connect::{Connector, facts};
 use crate::error::error;
+use crate::link::Link;
 use crate::local::LocalRows;
 use crate::ownership;
 use crate::products::Facts;
 use crate::session::through;
 use crate::value::write_literal;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ const INSERT_BYTES: usize = 1 << 20;
 
 /// A loader by way of one server.
 pub struct DatabaseLoader {
-    connection: Conn,
+    connection: Link,
     database: String,
     facts: &'static Facts,
     /// Where it is loaded.
@@ -111,8 +111,9 @@ impl DatabaseLoader {
         let account: Option<String> = self.connection.query_first("SELECT current_user()").ok().flatten();
         let account = account.unwrap_or_default();
         let (name, host) = account.rsplit_once('@').unwrap_or((&account, "%"));
-        // In a grant `_` stands for any character.
-        let pattern = self.database.replace('_', "\\_");
+        // Of a database beside another, that one's name is before ours. In a grant `_` stands for any character.
+        let first = self.database.split("_bourse_").next().unwrap_or_default();
+        let pattern = first.replace('_', "\\_");
         let message =
             format!("{}; GRANT ALL ON `{pattern}\\_bourse\\_%`.* TO '{name}'@'{host}' gives the right", e.message());
         EngineError::new(ErrorKind::Denied, message).with_code(e.code().unwrap_or_default())
@@ -166,7 +167,7 @@ fn lock_name(database: &str) -> String {
 }
 
 /// Two loads of one database at once would mix.
-fn take_lock(connection: &mut Conn, database: &str) -> Result<(), EngineError> {
+fn take_lock(connection: &mut Link, database: &str) -> Result<(), EngineError> {
     let got: Option<Option<i64>> =
         connection.exec_first("SELECT get_lock(?, 0)", (lock_name(database),)).map_err(|e| error(&e))?;
     match got {

@@ -3,13 +3,14 @@
 use crate::connect::version;
 use crate::engine::locked;
 use crate::error::{error, warning};
+use crate::link::Link;
 use crate::products::PRODUCTS;
 use crate::value::write_field;
 use bourse_client::Product;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_schema::{Table, Value};
+use mysql::LocalInfileHandler;
 use mysql::prelude::Queryable as _;
-use mysql::{Conn, LocalInfileHandler};
 use std::io;
 use std::sync::{Arc, Mutex};
 
@@ -32,7 +33,7 @@ impl LocalRows {
     ///
     /// # Errors
     /// The server's.
-    pub(crate) fn of(connection: &mut Conn) -> Result<Option<Self>, EngineError> {
+    pub(crate) fn of(connection: &mut Link) -> Result<Option<Self>, EngineError> {
         let version = version(connection);
         if version.contains("MariaDB") || Product::of(PRODUCTS, &version).is_some() {
             return Ok(None);
@@ -66,7 +67,7 @@ impl LocalRows {
     ///
     /// # Errors
     /// The server's. Of what is wrong with a row it only warns, as for `INSERT IGNORE`: the first warning is the error.
-    pub(crate) fn send(&mut self, connection: &mut Conn, table: &Table) -> Result<(), EngineError> {
+    pub(crate) fn send(&mut self, connection: &mut Link, table: &Table) -> Result<(), EngineError> {
         let sql = statement(table, &self.beyond_ascii);
         let sent = self.send_by(connection, &sql);
         locked(&self.text).clear();
@@ -75,7 +76,7 @@ impl LocalRows {
         sent.map_err(|e| e.with_statement(&sql))
     }
 
-    fn send_by(&self, connection: &mut Conn, sql: &str) -> Result<(), EngineError> {
+    fn send_by(&self, connection: &mut Link, sql: &str) -> Result<(), EngineError> {
         let text = Arc::clone(&self.text);
         // A server may ask for a file at any time: nothing answers but here.
         connection.set_local_infile_handler(Some(LocalInfileHandler::new(move |name, out| {

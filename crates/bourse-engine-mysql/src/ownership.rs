@@ -6,9 +6,9 @@
 
 use crate::connect::facts;
 use crate::error::error;
+use crate::link::Link;
 use crate::loader::side_databases;
 use bourse_engine::EngineError;
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::borrow::Cow;
 
@@ -48,14 +48,14 @@ const REFERRERS: &str = "SELECT DISTINCT concat(constraint_schema, '`.`', table_
 /// Names that a refusal lists.
 const LISTED: usize = 3;
 
-fn names(connection: &mut Conn, sql: &str, parameters: impl Into<mysql::Params>) -> Result<Vec<String>, EngineError> {
+fn names(connection: &mut Link, sql: &str, parameters: impl Into<mysql::Params>) -> Result<Vec<String>, EngineError> {
     let mut names: Vec<String> = connection.exec(sql, parameters).map_err(|e| error(&e).with_statement(sql))?;
     names.sort();
     Ok(names)
 }
 
 /// What in a database bears no mark, each with its kind and name; nothing for a database that is empty or does not exist.
-fn unmarked(connection: &mut Conn, database: &str) -> Result<Vec<String>, EngineError> {
+fn unmarked(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
     let mut found = Vec::new();
     for (kind, sql) in UNMARKED {
         found.extend(names(connection, sql, (database,))?.into_iter().map(|name| format!("{kind} `{name}`")));
@@ -73,7 +73,7 @@ fn listed(found: &[String]) -> String {
 ///
 /// # Errors
 /// The server's.
-pub fn foreign(connection: &mut Conn, database: &str) -> Result<Option<String>, EngineError> {
+pub fn foreign(connection: &mut Link, database: &str) -> Result<Option<String>, EngineError> {
     let found = unmarked(connection, database)?;
     Ok((!found.is_empty()).then(|| format!("database `{database}` holds what bourse did not make: {}", listed(&found))))
 }
@@ -84,7 +84,7 @@ fn refusal(message: String) -> EngineError {
 }
 
 /// Refuses a database that is not the loader's to replace.
-pub(crate) fn refuse_foreign(connection: &mut Conn, database: &str) -> Result<(), EngineError> {
+pub(crate) fn refuse_foreign(connection: &mut Link, database: &str) -> Result<(), EngineError> {
     if let Some(why) = foreign(connection, database)? {
         return Err(refusal(format!("{why}; it is left as it is: name another database, which need not exist")));
     }
@@ -101,7 +101,7 @@ pub(crate) fn refuse_foreign(connection: &mut Conn, database: &str) -> Result<()
 }
 
 /// Whether there is a database of that name.
-pub(crate) fn is_there(connection: &mut Conn, database: &str) -> Result<bool, EngineError> {
+pub(crate) fn is_there(connection: &mut Link, database: &str) -> Result<bool, EngineError> {
     const SQL: &str = "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?";
     const ALL: &str = "SHOW DATABASES";
     if facts(connection).shards {
@@ -113,7 +113,7 @@ pub(crate) fn is_there(connection: &mut Conn, database: &str) -> Result<bool, En
 }
 
 /// Refuses a database that is spread over shards: no table is given a sharding, so that no row would have a place.
-pub(crate) fn refuse_sharded(connection: &mut Conn, database: &str) -> Result<(), EngineError> {
+pub(crate) fn refuse_sharded(connection: &mut Link, database: &str) -> Result<(), EngineError> {
     let sql = format!("SHOW VITESS_SHARDS LIKE '{database}/%'");
     let shards: Vec<String> = connection.query(&sql).map_err(|e| error(&e).with_statement(&sql))?;
     if shards.len() < 2 {
@@ -126,7 +126,7 @@ pub(crate) fn refuse_sharded(connection: &mut Conn, database: &str) -> Result<()
 }
 
 /// The tables of a database that bear the mark, without the one that marks the database itself.
-pub(crate) fn marked_tables(connection: &mut Conn, database: &str) -> Result<Vec<String>, EngineError> {
+pub(crate) fn marked_tables(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
     const SQL: &str = "SELECT table_name FROM information_schema.tables
         WHERE table_schema = ? AND table_type = 'BASE TABLE' AND table_comment = 'made by bourse'";
     let mut tables = names(connection, SQL, (database,))?;
@@ -136,9 +136,9 @@ pub(crate) fn marked_tables(connection: &mut Conn, database: &str) -> Result<Vec
 
 /// Makes a database of the loader's own. It is marked by the same message to the server, so that a loader which is killed
 /// leaves none without its mark.
-pub(crate) fn create_side(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+pub(crate) fn create_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     let table = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
-    let run = |connection: &mut Conn, sql: &str| connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql));
+    let run = |connection: &mut Link, sql: &str| connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql));
     run(connection, &format!("CREATE DATABASE `{side}`; {table}"))?;
     if is_side(connection, side)? {
         return Ok(());
@@ -152,14 +152,14 @@ pub(crate) fn create_side(connection: &mut Conn, side: &str) -> Result<(), Engin
     })
 }
 
-fn is_side(connection: &mut Conn, side: &str) -> Result<bool, EngineError> {
+fn is_side(connection: &mut Link, side: &str) -> Result<bool, EngineError> {
     const SQL: &str = "SELECT table_name FROM information_schema.tables
         WHERE table_schema = ? AND table_name = ? AND table_comment = 'made by bourse'";
     Ok(!names(connection, SQL, (side, SIDE_TABLE))?.is_empty())
 }
 
 /// Drops a database of a loader's own, if there is one; one of that name which no loader made is refused.
-pub(crate) fn drop_side(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+pub(crate) fn drop_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     if !is_there(connection, side)? {
         return Ok(());
     }
@@ -183,7 +183,7 @@ pub(crate) fn drop_side(connection: &mut Conn, side: &str) -> Result<(), EngineE
 ///
 /// # Errors
 /// The refusal, or the server's.
-pub fn refuse_side(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+pub fn refuse_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     if !is_there(connection, side)? {
         return Ok(());
     }
@@ -198,7 +198,7 @@ pub fn refuse_side(connection: &mut Conn, side: &str) -> Result<(), EngineError>
 ///
 /// # Errors
 /// The refusal, or the server's.
-pub fn drop_made(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+pub fn drop_made(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     if !is_there(connection, side)? {
         return Ok(());
     }
@@ -211,7 +211,7 @@ pub fn drop_made(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// The server's.
-pub fn leftovers(connection: &mut Conn, database: &str) -> Result<Option<String>, EngineError> {
+pub fn leftovers(connection: &mut Link, database: &str) -> Result<Option<String>, EngineError> {
     let mut found = Vec::new();
     if !facts(connection).moves_tables {
         return Ok(None);
@@ -229,7 +229,7 @@ pub fn leftovers(connection: &mut Conn, database: &str) -> Result<Option<String>
 ///
 /// # Errors
 /// The server's.
-pub fn exists(connection: &mut Conn, database: &str) -> Result<bool, EngineError> {
+pub fn exists(connection: &mut Link, database: &str) -> Result<bool, EngineError> {
     Ok(!marked_tables(connection, database)?.is_empty() || foreign(connection, database)?.is_some())
 }
 
@@ -282,13 +282,13 @@ fn behind_parenthesis(body: &str) -> Option<&str> {
 }
 
 /// The tables of a database that bear no mark.
-pub(crate) fn unmarked_tables(connection: &mut Conn, database: &str) -> Result<Vec<String>, EngineError> {
+pub(crate) fn unmarked_tables(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
     names(connection, UNMARKED[0].1, (database,))
 }
 
 /// Marks the tables that a loader's statement made without, of those in the database that it loads into: all but those that were
 /// there before.
-pub(crate) fn mark_new(connection: &mut Conn, loading: &str, before: &[String]) -> Result<(), EngineError> {
+pub(crate) fn mark_new(connection: &mut Link, loading: &str, before: &[String]) -> Result<(), EngineError> {
     let new = unmarked_tables(connection, loading)?.into_iter().filter(|table| !before.contains(table));
     for table in new {
         let sql = format!("ALTER TABLE `{loading}`.`{}` COMMENT = '{MARK}'", table.replace('`', "``"));
@@ -299,7 +299,7 @@ pub(crate) fn mark_new(connection: &mut Conn, loading: &str, before: &[String]) 
 
 /// Refuses a loader's own database that holds more than tables: nothing else can bear a mark, so that the next load would
 /// refuse to replace it.
-pub(crate) fn refuse_more_than_tables(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+pub(crate) fn refuse_more_than_tables(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     let found = unmarked(connection, side)?;
     if found.is_empty() {
         return Ok(());

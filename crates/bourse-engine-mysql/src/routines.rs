@@ -4,9 +4,9 @@
 
 use crate::dialect::DIALECT;
 use crate::error::error;
+use crate::link::Link;
 use crate::ownership::MARK;
 use bourse_engine::{EngineError, Language, Routine, version_of};
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 
 static PSM: Language = Language {
@@ -29,7 +29,7 @@ const ALREADY_THERE: u16 = 1304;
 const TRIES: u32 = 5;
 
 /// Refuses a server that has no such procedures.
-pub(crate) fn refuse_without(connection: &mut Conn) -> Result<(), EngineError> {
+pub(crate) fn refuse_without(connection: &mut Link) -> Result<(), EngineError> {
     let version: Option<String> = connection.query_first("SELECT version()").map_err(|e| error(&e))?;
     refuse_version(&version.unwrap_or_default())
 }
@@ -59,7 +59,7 @@ pub(crate) fn call(routine: &Routine) -> String {
 }
 
 /// Procedures of ours: name and version.
-fn installed(connection: &mut Conn) -> Result<Vec<(String, String)>, EngineError> {
+fn installed(connection: &mut Link) -> Result<Vec<(String, String)>, EngineError> {
     let before = format!("{MARK}, version ");
     let sql = format!(
         "SELECT routine_name, CAST(routine_comment AS CHAR) FROM information_schema.routines
@@ -70,7 +70,7 @@ fn installed(connection: &mut Conn) -> Result<Vec<(String, String)>, EngineError
 }
 
 /// Makes those routines that are not there as they are written now.
-pub(crate) fn install(connection: &mut Conn, routines: &[&Routine]) -> Result<(), EngineError> {
+pub(crate) fn install(connection: &mut Link, routines: &[&Routine]) -> Result<(), EngineError> {
     let wanted: Vec<_> = routines.iter().map(|routine| (routine.name(), created(routine))).collect();
     for _ in 0..TRIES {
         let there = installed(connection)?;

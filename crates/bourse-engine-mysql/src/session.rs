@@ -4,6 +4,7 @@ use crate::connect::Known;
 use crate::describe;
 use crate::dialect::DIALECT;
 use crate::error::error;
+use crate::link::Link;
 use crate::products::{Facts, OWN};
 use crate::routines;
 use crate::statement::{Rendered, Scales};
@@ -14,7 +15,7 @@ use bourse_engine::{
     Value,
 };
 use mysql::prelude::{Protocol, Queryable as _};
-use mysql::{Binary, Conn, QueryResult, Statement};
+use mysql::{Binary, QueryResult, Statement};
 use std::borrow::Cow;
 
 /// A statement in the server, and how values are put into it.
@@ -37,7 +38,7 @@ enum State {
 
 /// A session of one server.
 pub struct MysqlSession {
-    connection: Conn,
+    connection: Link,
     statements: Vec<Option<Prepared>>,
     /// What the server was last told; `None` before that.
     isolation: Option<Isolation>,
@@ -54,7 +55,7 @@ pub struct MysqlSession {
 
 impl MysqlSession {
     /// The session of a connection that uses a database; whether it calls routines.
-    pub fn new(connection: Conn, procedures: bool) -> Self {
+    pub fn new(connection: Link, procedures: bool) -> Self {
         Self {
             connection,
             statements: Vec::new(),

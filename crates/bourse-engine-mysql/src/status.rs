@@ -1,8 +1,8 @@
 //! What the server counts, by its own status variables.
 
 use crate::error::error;
+use crate::link::Link;
 use bourse_engine::{Counter, EngineError, FileIo, IoCounts, LockStats};
-use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ const COUNTERS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
 ///
 /// # Errors
 /// The server's.
-pub fn counters(connection: &mut Conn) -> Result<Vec<Counter>, EngineError> {
+pub fn counters(connection: &mut Link) -> Result<Vec<Counter>, EngineError> {
     let rows: Vec<(String, String)> = connection.query(COUNTERS).map_err(|e| error(&e))?;
     Ok(rows.into_iter().filter_map(|(name, value)| Some(Counter { name, value: value.parse().ok()? })).collect())
 }
@@ -56,7 +56,7 @@ impl Status {
     ///
     /// # Errors
     /// The server's.
-    pub fn read(connection: &mut Conn) -> Result<Self, EngineError> {
+    pub fn read(connection: &mut Link) -> Result<Self, EngineError> {
         let rows: Vec<(String, String)> = connection.query(ASKED).map_err(|e| error(&e))?;
         Ok(Self::of(&rows))
     }

@@ -11,16 +11,13 @@ use bourse_client::passwords::{Environment, Secret, first_line, of_pgpass};
 #[cfg(feature = "tls")]
 use bourse_client::tls::Secured;
 use bourse_client::{Limits, Reach};
+use bourse_engine::server_wait::{Awaited, connect_limit, told, within_limit};
 use bourse_engine::{EngineError, ErrorKind};
 use std::io;
 #[cfg(feature = "tls")]
 use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// How long reaching a server may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The server has no database of that name.
 const NO_DATABASE: &str = "3D000";
@@ -55,10 +52,16 @@ pub(crate) struct Connector {
 impl Connector {
     /// A connection that uses `database`.
     pub(crate) fn connect(&self, database: &str) -> Result<Connection, EngineError> {
+        let (this, name) = (self.clone(), database.to_owned());
+        within_limit(&format!("the server at {}", self.place()), move || this.let_in(&name)).map_err(told)
+    }
+
+    fn let_in(&self, database: &str) -> Result<Connection, EngineError> {
         let opened = self.open().map_err(|e| self.unreachable(&e))?;
+        let end = opened.end().map_err(|e| self.unreachable(&e))?;
         #[cfg(feature = "tls")]
         let opened = self.secured(opened)?;
-        let mut connection = Connection::start(opened, &self.user, &self.secret, database)?;
+        let mut connection = Connection::start(opened, Awaited::new(end), &self.user, &self.secret, database)?;
         connection.run(&self.settings())?;
         Ok(connection)
     }
@@ -110,7 +113,7 @@ impl Connector {
             Address::Tcp(host, port) => {
                 let mut tried = Err(io::Error::other("the name has no address"));
                 for address in (host.as_str(), *port).to_socket_addrs()? {
-                    tried = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT);
+                    tried = TcpStream::connect_timeout(&address, connect_limit());
                     if tried.is_ok() {
                         break;
                     }
@@ -147,14 +150,17 @@ impl Connector {
         }
     }
 
-    fn unreachable(&self, e: &io::Error) -> EngineError {
-        let place = match &self.address {
+    fn place(&self) -> String {
+        match &self.address {
             Address::Socket(folder, number) => {
                 format!("socket {}", folder.join(format!(".s.PGSQL.{number}")).display())
             }
             Address::Tcp(host, port) => format!("{host}, port {port}"),
-        };
-        EngineError::new(ErrorKind::ConnectionLost, format!("no server answers at {place}: {e}"))
+        }
+    }
+
+    fn unreachable(&self, e: &io::Error) -> EngineError {
+        EngineError::new(ErrorKind::ConnectionLost, format!("no server answers at {}: {e}", self.place()))
     }
 }
 

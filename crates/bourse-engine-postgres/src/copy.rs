@@ -64,7 +64,7 @@ impl Snapshot for DatabaseCopy {
             ownership::refuse_foreign(&mut connection, &self.database)?;
         }
         *locked(&self.watcher) = None;
-        let mut connection = self.connector.maintenance(&self.copy)?;
+        let mut connection = self.connector.maintenance(&self.copy)?.patient();
         ownership::drop_marked(&mut connection, &self.database)?;
         create(&mut connection, &self.database, &self.copy)
     }

@@ -1,5 +1,6 @@
 //! The server's errors, and the connection's, as the seam's.
 
+use bourse_engine::server_wait::told;
 use bourse_engine::{EngineError, ErrorKind};
 use std::io;
 
@@ -60,13 +61,13 @@ pub(crate) fn io(e: &io::Error) -> EngineError {
         io::ErrorKind::UnexpectedEof => "the server has closed the connection".to_owned(),
         _ => format!("the connection to the server is broken: {e}"),
     };
-    EngineError::new(ErrorKind::ConnectionLost, message)
+    told(EngineError::new(ErrorKind::ConnectionLost, message))
 }
 
 /// Of a connection that has ended before.
 #[cold]
 pub(crate) fn lost() -> EngineError {
-    EngineError::new(ErrorKind::ConnectionLost, "the connection to the server has ended")
+    told(EngineError::new(ErrorKind::ConnectionLost, "the connection to the server has ended"))
 }
 
 /// Of an answer that cannot be.

@@ -5,10 +5,11 @@ use crate::message;
 use crate::scram::{MECHANISM, Scram};
 use crate::value::Column;
 use bourse_client::passwords::Secret;
+use bourse_engine::server_wait::Awaited;
 use bourse_engine::{EngineError, ErrorKind};
 use bytes::BytesMut;
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::ops::Range;
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;
@@ -55,6 +56,28 @@ impl Stream {
             #[cfg(feature = "tls")]
             Self::Tls(stream) => stream.set_timeout(limit),
         }
+    }
+}
+
+type End = Box<dyn Fn() + Send + Sync>;
+
+impl Stream {
+    /// What ends one that is not encrypted yet, for whoever reads from it.
+    pub(crate) fn end(&self) -> io::Result<End> {
+        // One that has ended already needs no ending.
+        Ok(match self {
+            #[cfg(unix)]
+            Self::Unix(stream) => {
+                let stream = stream.try_clone()?;
+                Box::new(move || drop(stream.shutdown(Shutdown::Both)))
+            }
+            Self::Tcp(stream) => {
+                let stream = stream.try_clone()?;
+                Box::new(move || drop(stream.shutdown(Shutdown::Both)))
+            }
+            #[cfg(feature = "tls")]
+            Self::Tls(_) => return Err(io::ErrorKind::Unsupported.into()),
+        })
     }
 }
 
@@ -110,6 +133,9 @@ pub(crate) type Field = (usize, i32);
 /// One connection.
 pub(crate) struct Connection {
     stream: Stream,
+    awaited: Awaited,
+    /// Whether its answers are awaited through an interruption.
+    is_patient: bool,
     /// What is to be sent next.
     pub(crate) out: BytesMut,
     input: Vec<u8>,
@@ -126,9 +152,17 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Logs in over a stream that is open.
-    pub(crate) fn start(stream: Stream, user: &str, secret: &Secret, database: &str) -> Result<Self, EngineError> {
+    pub(crate) fn start(
+        stream: Stream,
+        awaited: Awaited,
+        user: &str,
+        secret: &Secret,
+        database: &str,
+    ) -> Result<Self, EngineError> {
         let mut this = Self {
             stream,
+            awaited,
+            is_patient: false,
             out: BytesMut::with_capacity(4 << 10),
             input: vec![0; READ_BYTES],
             unread: 0..0,
@@ -198,6 +232,11 @@ impl Connection {
             return Ok(());
         }
         self.round_trips += 1;
+        if self.is_patient {
+            self.awaited.waits_for_long()
+        } else {
+            self.awaited.waits()
+        }
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
         sent.map_err(|e| self.failed(&e))
@@ -283,6 +322,12 @@ impl Connection {
         Ok(())
     }
 
+    /// Has its answers awaited through an interruption: what it asks for is not to be left half done.
+    pub(crate) fn patient(mut self) -> Self {
+        self.is_patient = true;
+        self
+    }
+
     /// Protocol and cipher, where the connection is encrypted.
     pub(crate) fn tls(&self) -> Option<String> {
         self.stream.tls()
@@ -327,6 +372,7 @@ impl Connection {
             };
             match message.kind {
                 b'Z' => {
+                    self.awaited.rests();
                     self.state = match self.body(&message) {
                         b"I" => State::Idle,
                         b"T" => State::Open,

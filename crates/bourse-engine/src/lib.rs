@@ -23,6 +23,7 @@ mod null;
 mod read;
 pub mod records;
 mod routine;
+pub mod server_wait;
 mod session;
 mod side_file;
 mod sql;

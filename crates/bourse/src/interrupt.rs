@@ -2,6 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::live;
+use bourse_engine::server_wait;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,6 +25,7 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
     let mut first = None;
     ctrlc::set_handler(move || {
         let first = *first.get_or_insert_with(Instant::now);
+        server_wait::interrupt();
         if seen.swap(true, Ordering::SeqCst) && first.elapsed() > ONE_INTERRUPTION {
             live::restore();
             live::abandon();

@@ -28,6 +28,7 @@ mod tpce;
 mod work_folder;
 
 use args::{Arguments, Command, Document, FromFile, Micro, Suite, Tpce};
+use bourse_engine::server_wait;
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use failure::{Exit, Failure};
@@ -65,6 +66,8 @@ fn command() -> Result<ExitCode, Failure> {
     provenance::set_revision(arguments.revision);
     progress::tell_every(arguments.progress);
     hold::wait_for_others(arguments.wait);
+    server_wait::set_connect_limit(arguments.connect_limit);
+    server_wait::tell_by(live::told);
     run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
 

@@ -19,6 +19,9 @@ struct Panic {
 /// Has panics noted instead of printed; those of threads other than the main one are told of at once, in one line.
 pub(crate) fn install() {
     std::panic::set_hook(Box::new(|info: &PanicHookInfo<'_>| {
+        if bourse_engine::server_wait::is_read_by_others() {
+            return;
+        }
         let payload = info.payload();
         let words =
             payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));

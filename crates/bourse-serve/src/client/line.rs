@@ -5,14 +5,11 @@ use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, Toke
 use crate::stream::Stream;
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
+use bourse_engine::server_wait::{connect_limit, within_limit};
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Longest wait for a connection, a greeting and an admission.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Parameters of a call to a server.
 #[derive(Debug, Clone)]
@@ -26,10 +23,16 @@ pub(super) struct Caller {
 impl Caller {
     /// Calls the server.
     pub(super) fn call(&self, purpose: Purpose) -> Result<(Wire, Admission), ServeError> {
+        let this = self.clone();
+        within_limit(&format!("the server at {}", self.address), move || this.let_in(purpose))
+    }
+
+    fn let_in(&self, purpose: Purpose) -> Result<(Wire, Admission), ServeError> {
+        let limit = connect_limit();
         let address = self.address.to_string();
         let stream = self.connect().map_err(|cause| ServeError::Connect { address: address.clone(), cause })?;
         let mut wire = Wire::new(Arc::new(stream))?;
-        let greeting = wire.receive(GREETING_BYTES, &mut at_most(REPLY_TIMEOUT));
+        let greeting = wire.receive(GREETING_BYTES, &mut at_most(limit));
         let greeting: Greeting = match greeting {
             Ok(greeting) => greeting,
             Err(ServeError::Codec(_)) => return Err(ServeError::NotAServer { address }),
@@ -54,7 +57,7 @@ impl Caller {
         };
         let hello = Hello { protocol: PROTOCOL, program: self.version.clone(), proof, purpose };
         wire.send(&hello, GREETING_BYTES)?;
-        match wire.receive(REPLY_BYTES, &mut at_most(REPLY_TIMEOUT))? {
+        match wire.receive(REPLY_BYTES, &mut at_most(limit))? {
             Admission::Refused(why) => Err(ServeError::Refused(why)),
             Admission::Unauthenticated(fault) => Err(ServeError::Unauthenticated(fault)),
             admission => Ok((wire, admission)),
@@ -68,7 +71,7 @@ impl Caller {
         };
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         for address in (host, port).to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, REPLY_TIMEOUT) {
+            match TcpStream::connect_timeout(&address, connect_limit()) {
                 Ok(stream) => return Ok(Stream::Tcp(stream)),
                 Err(error) => last = error,
             }

@@ -61,6 +61,17 @@ pub(crate) struct Arguments {
         env = "BOURSE_WAIT"
     )]
     pub(crate) wait: Option<Duration>,
+    /// Time that a server has to let a session in: to be reached, and to answer first
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "TIME",
+        value_parser = numbers::call_limit,
+        default_value = "10s",
+        env = "BOURSE_CONNECT_LIMIT"
+    )]
+    pub(crate) connect_limit: Duration,
 }
 
 impl Arguments {

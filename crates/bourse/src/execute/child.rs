@@ -7,6 +7,7 @@ use crate::args::Database;
 use crate::failure::{Exit, Failure};
 use crate::plan::Brokerage;
 use crate::{engines, hold, interrupt, live, output, progress, spent, tpce};
+use bourse_engine::server_wait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
@@ -163,6 +164,7 @@ pub(super) fn start() -> Result<(Child, ChildStdin), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)
         .arg("round")
+        .env("BOURSE_CONNECT_LIMIT", format!("{}ms", server_wait::connect_limit().as_millis()))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -30,7 +30,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     // This is what starts a server of ours. One that does not come up ends the round: asked again, it would be started
     // again.
     let stopped = |error: EngineError| match error.kind() {
-        ErrorKind::Refused => engine_failure(target, &error),
+        ErrorKind::Refused | ErrorKind::Interrupted => engine_failure(target, &error),
         _ => failed(error.to_string()),
     };
     let before = engine.description().map_err(stopped)?;
@@ -43,7 +43,9 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     });
     let result = result.map_err(|error| match error {
         MicroError::Foreign => refused(target, &error.to_string()),
-        MicroError::Engine { error, .. } if error.kind() == ErrorKind::Refused => refused(target, error.message()),
+        MicroError::Engine { error, .. } if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Interrupted) => {
+            engine_failure(target, &error)
+        }
         MicroError::Fault(Fault::Interrupted) => interrupt::interrupted("nothing was measured"),
         // What the engine refuses of a person's file is to be changed in the file.
         MicroError::Fault(Fault::Prepare { .. }) => failed_by(Exit::Usage, error.to_string()),

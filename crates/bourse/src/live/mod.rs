@@ -34,7 +34,7 @@ pub(crate) use line::{FILE, Outcome};
 pub(crate) use terminal::restore;
 pub(crate) use watch::{unfinished, watch};
 pub(crate) use writer::{
-    abandon, begin, end, passed_on, round, round_done, second, share, step, step_ended, tell_parent,
+    abandon, begin, end, passed_on, round, round_done, second, share, step, step_ended, tell_parent, told,
 };
 
 use crate::args::Execution;

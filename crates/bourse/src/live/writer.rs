@@ -5,6 +5,7 @@ use super::line::{Event, FILE, Line, Outcome, RoundBegun, RunBegun, Second, VERS
 use crate::failure::Failure;
 use crate::output::print;
 use crate::plan::{Plan, about};
+use crate::progress::note;
 use bourse_driver::Progress;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -38,6 +39,22 @@ fn sink() -> MutexGuard<'static, Option<Sink>> {
 #[derive(Serialize, Deserialize)]
 struct PassedOn<E> {
     live: E,
+}
+
+/// A line for a person, of the process of a round.
+#[derive(Serialize, Deserialize)]
+struct Noted {
+    note: String,
+}
+
+/// Tells a person something at once, by way of the process that started this one if there is one.
+pub(crate) fn told(words: &str) {
+    if !matches!(*sink(), Some(Sink::Parent)) {
+        return note(words);
+    }
+    if let Ok(text) = serde_json::to_string(&Noted { note: words.to_owned() }) {
+        let _ = print(&format!("{text}\n"));
+    }
 }
 
 /// Begins the file of a run. It is there under its name once it is locked.
@@ -126,6 +143,12 @@ impl Sink {
 
 /// Tells what the process of a round said, if it is no answer; whether it was none.
 pub(crate) fn passed_on(line: &str) -> bool {
+    if line.starts_with("{\"note\":") {
+        if let Ok(Noted { note: words }) = serde_json::from_str(line) {
+            told(&words);
+        }
+        return true;
+    }
     if !line.starts_with("{\"live\":") {
         return false;
     }

@@ -8,7 +8,7 @@ use crate::progress::{Step, note};
 use crate::spent::{self, Part};
 use bourse_driver::RealClock;
 use bourse_egen::Inputs;
-use bourse_engine::{Engine, EngineError, ErrorKind, Location};
+use bourse_engine::{Engine, EngineError, ErrorKind, Location, server_wait};
 use bourse_record::{Check, CheckStatus};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{
@@ -214,8 +214,10 @@ pub(crate) fn refused(target: &str, why: &str) -> Failure {
 
 /// An engine's error as it is told: with the engine's words, and what to try.
 pub(crate) fn engine_failure(target: &str, error: &EngineError) -> Failure {
-    if error.kind() == ErrorKind::Refused {
-        return refused(target, error.message());
+    match error.kind() {
+        ErrorKind::Refused => return refused(target, error.message()),
+        ErrorKind::Interrupted if server_wait::is_interrupted() => return interrupt::interrupted(error.message()),
+        _ => {}
     }
     let exit = if error.kind() == ErrorKind::Unsupported { Exit::Usage } else { Exit::Target };
     let mut cause = error.message().to_owned();

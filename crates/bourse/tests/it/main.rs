@@ -31,6 +31,7 @@ mod run;
 mod serve;
 mod server_use;
 mod shown;
+mod silent_server;
 mod suite;
 mod tables;
 mod waiting;

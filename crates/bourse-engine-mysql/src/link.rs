@@ -1,0 +1,133 @@
+//! A connection whose waits for answers an interruption ends.
+
+use bourse_engine::server_wait::{Awaited, read_by_others};
+use mysql::prelude::{AsStatement, Queryable};
+use mysql::{Binary, Conn, Error, Params, QueryResult, Statement, Text};
+use std::ops::{Deref, DerefMut};
+use std::{fmt, io};
+
+/// A connection to a server. Whoever changes it asks the server for something; who keeps it for later says that it [`rests`](Self::rests).
+pub struct Link {
+    connection: Conn,
+    /// Whether the server has sent what the client could not read: nothing can be asked any more.
+    is_broken: bool,
+    /// None where the system gives no second handle of the socket.
+    awaited: Option<Awaited>,
+}
+
+impl Link {
+    pub(crate) fn new(connection: Conn) -> Self {
+        let awaited = end_of(&connection).map(Awaited::new);
+        Self { connection, is_broken: false, awaited }
+    }
+
+    /// Nothing is awaited until it is used again.
+    pub fn rests(&self) {
+        if let Some(awaited) = &self.awaited {
+            awaited.rests();
+        }
+    }
+}
+
+/// What ends a connection for whoever reads from it.
+#[cfg(unix)]
+fn end_of(connection: &Conn) -> Option<impl Fn() + Send + Sync + use<>> {
+    use std::os::fd::{AsRawFd as _, BorrowedFd};
+    #[expect(unsafe_code, reason = "the client gives its socket as a number alone")]
+    // SAFETY: the connection has the socket open, and is borrowed for longer than the number is used.
+    let socket = unsafe { BorrowedFd::borrow_raw(connection.as_raw_fd()) }.try_clone_to_owned().ok()?;
+    // Of a Unix socket too: what is asked of the system is the same.
+    let socket = std::net::TcpStream::from(socket);
+    // One that has ended already needs no ending.
+    Some(move || drop(socket.shutdown(std::net::Shutdown::Both)))
+}
+
+#[cfg(not(unix))]
+fn end_of(_: &Conn) -> Option<fn()> {
+    None
+}
+
+/// What `$self`'s client makes of the server's answer to `$ask`.
+macro_rules! asked {
+    ($self:ident, $connection:ident => $ask:expr) => {{
+        if $self.is_broken {
+            return Err(unreadable());
+        }
+        if let Some(awaited) = &$self.awaited {
+            awaited.waits();
+        }
+        let $connection = &mut $self.connection;
+        match read_by_others(move || $ask) {
+            Some(answered) => answered,
+            None => {
+                $self.is_broken = true;
+                Err(unreadable())
+            }
+        }
+    }};
+}
+
+/// The client panics where a server announces more than there can be.
+#[cold]
+fn unreadable() -> Error {
+    Error::IoError(io::Error::new(
+        io::ErrorKind::InvalidData,
+        "the server has sent what cannot be read, or announced too much",
+    ))
+}
+
+impl Queryable for Link {
+    #[inline]
+    fn query_iter<Q: AsRef<str>>(&mut self, query: Q) -> mysql::Result<QueryResult<'_, '_, '_, Text>> {
+        asked!(self, connection => connection.query_iter(query))
+    }
+
+    fn prep<Q: AsRef<str>>(&mut self, query: Q) -> mysql::Result<Statement> {
+        asked!(self, connection => connection.prep(query))
+    }
+
+    fn close(&mut self, statement: Statement) -> mysql::Result<()> {
+        asked!(self, connection => connection.close(statement))
+    }
+
+    #[inline]
+    fn exec_iter<S: AsStatement, P: Into<Params>>(
+        &mut self,
+        statement: S,
+        params: P,
+    ) -> mysql::Result<QueryResult<'_, '_, '_, Binary>> {
+        asked!(self, connection => connection.exec_iter(statement, params))
+    }
+
+    fn exec_batch<S: AsStatement, P: Into<Params>, I: IntoIterator<Item = P>>(
+        &mut self,
+        statement: S,
+        params: I,
+    ) -> mysql::Result<()> {
+        asked!(self, connection => connection.exec_batch(statement, params))
+    }
+}
+
+impl Deref for Link {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        &self.connection
+    }
+}
+
+impl DerefMut for Link {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Conn {
+        if let Some(awaited) = &self.awaited {
+            awaited.waits();
+        }
+        &mut self.connection
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,249 @@
+//! Waits for servers: the time that one has to let a session in, and the end of all waits when the program is interrupted.
+//!
+//! A client that waits for an answer has its [`Awaited`] connection say so. A wait that an interruption finds ends within a
+//! second of it, by the end of its connection. One that begins later, as of what puts things in order, goes on.
+
+use crate::{EngineError, ErrorKind};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// Time that a server has to let a session in, where nothing else was set.
+pub const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// A wait for a server that goes on for so long is told.
+const TOLD_AFTER: Duration = Duration::from_secs(2);
+
+/// An answer may come so long after an interruption.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// How often somebody who waits for a connection looks up.
+const TICK: Duration = Duration::from_millis(50);
+
+static LIMIT_MS: AtomicU64 = AtomicU64::new(CONNECT_LIMIT.as_secs() * 1_000);
+static TELL: OnceLock<fn(&str)> = OnceLock::new();
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+static AWAITED: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+/// Gives servers so long to let a session in.
+pub fn set_connect_limit(limit: Duration) {
+    LIMIT_MS.store(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+}
+
+/// Time that a server has to let a session in.
+pub fn connect_limit() -> Duration {
+    Duration::from_millis(LIMIT_MS.load(Ordering::Relaxed))
+}
+
+/// Has waits that go on told in that way; the first way that is set stays.
+pub fn tell_by(tell: fn(&str)) {
+    let _ = TELL.set(tell);
+}
+
+/// Whether the program was interrupted.
+pub fn is_interrupted() -> bool {
+    IS_INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Ends every wait that goes on, within a second.
+pub fn interrupt() {
+    if IS_INTERRUPTED.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let end_all = || {
+        std::thread::sleep(GRACE);
+        // Ends of connections call nothing that comes back here, but they may take a while.
+        let all: Vec<_> = awaited().iter().filter_map(Weak::upgrade).collect();
+        all.iter().for_each(|shared| shared.end_if_found());
+    };
+    // Without the thread a second interruption ends the program.
+    let _ = std::thread::Builder::new().name("interruption".to_owned()).spawn(end_all);
+}
+
+fn awaited() -> MutexGuard<'static, Vec<Weak<Shared>>> {
+    AWAITED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn interrupted() -> EngineError {
+    EngineError::new(ErrorKind::Interrupted, "the wait for the server's answer was ended")
+}
+
+/// An error of a client as it is told: a connection that is lost once the program was interrupted is one that the interruption ended.
+pub fn told(error: EngineError) -> EngineError {
+    if error.kind() == ErrorKind::ConnectionLost && is_interrupted() { interrupted() } else { error }
+}
+
+/// What `connect` gets of a server within its time. It goes on in a thread of its own if it does not return by then.
+///
+/// # Errors
+/// That of `connect`; [`ErrorKind::ConnectionLost`] when the time is over; [`ErrorKind::Interrupted`].
+pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
+    server: &str,
+    connect: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
+    let was_interrupted = is_interrupted();
+    // What is put in order after an interruption needs a server that answers at once.
+    let limit = if was_interrupted { connect_limit().min(GRACE) } else { connect_limit() };
+    let (answer, answered) = mpsc::channel();
+    let begun = Instant::now();
+    let lost = |message: String| E::from(EngineError::new(ErrorKind::ConnectionLost, message));
+    let spawned = std::thread::Builder::new().name("connecting".to_owned()).spawn(move || {
+        // Nobody listens any more once the time is over.
+        let _ = answer.send(read_by_others(connect));
+    });
+    spawned.map_err(|e| lost(format!("cannot connect to {server}: no thread can be started: {e}")))?;
+    let mut is_told = false;
+    loop {
+        match answered.recv_timeout(TICK) {
+            Ok(Some(connected)) => return connected,
+            Ok(None) | Err(RecvTimeoutError::Disconnected) => {
+                return Err(lost(format!("{server} has sent what cannot be read")));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let waited = begun.elapsed();
+        // A limit of its own that `connect` has ends it with better words.
+        if waited >= limit + 4 * TICK {
+            let seconds = limit.as_secs_f64();
+            return Err(lost(format!("{server} has not let a session in within {seconds} s (--connect-limit)")));
+        }
+        if !was_interrupted && is_interrupted() {
+            return Err(interrupted().into());
+        }
+        if waited >= TOLD_AFTER && !is_told {
+            is_told = true;
+            if let Some(tell) = TELL.get() {
+                tell(&format!("waiting for {server} to let a session in, {} s at most", limit.as_secs_f64()));
+            }
+        }
+    }
+}
+
+thread_local! {
+    static IS_READ_BY_OTHERS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether what goes on in this thread is another's reading of what a server has sent, whose panic is the server's fault.
+pub fn is_read_by_others() -> bool {
+    IS_READ_BY_OTHERS.get()
+}
+
+/// What a client of others makes of what a server sends; nothing if that is such that the client panics. Its connection is of no
+/// use then.
+pub fn read_by_others<T>(read: impl FnOnce() -> T) -> Option<T> {
+    let before = IS_READ_BY_OTHERS.replace(true);
+    // What a panic leaves behind is only dropped.
+    let found = catch_unwind(AssertUnwindSafe(read)).ok();
+    IS_READ_BY_OTHERS.set(before);
+    found
+}
+
+/// Nothing is awaited.
+const RESTS: u8 = 0;
+/// An answer is awaited, since before any interruption.
+const WAITS: u8 = 1;
+/// An answer is awaited, since after the interruption.
+const WAITS_LATE: u8 = 2;
+
+struct Shared {
+    state: AtomicU8,
+    end: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Shared {
+    fn end_if_found(&self) {
+        if self.state.load(Ordering::SeqCst) == WAITS {
+            (self.end)();
+        }
+    }
+}
+
+/// A connection whose waits an interruption ends.
+pub struct Awaited(Arc<Shared>);
+
+impl Awaited {
+    /// A connection that `end` ends for whoever reads from it.
+    pub fn new(end: impl Fn() + Send + Sync + 'static) -> Self {
+        let shared = Arc::new(Shared { state: AtomicU8::new(RESTS), end: Box::new(end) });
+        let mut all = awaited();
+        if all.len() == all.capacity() {
+            all.retain(|it| it.strong_count() > 0);
+        }
+        all.push(Arc::downgrade(&shared));
+        Self(shared)
+    }
+
+    /// Something was asked.
+    #[inline]
+    pub fn waits(&self) {
+        let state = if is_interrupted() { WAITS_LATE } else { WAITS };
+        self.0.state.store(state, Ordering::Relaxed);
+    }
+
+    /// Something was asked whose answer is awaited through an interruption.
+    pub fn waits_for_long(&self) {
+        self.0.state.store(WAITS_LATE, Ordering::Relaxed);
+    }
+
+    /// The answer is there.
+    #[inline]
+    pub fn rests(&self) {
+        self.0.state.store(RESTS, Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Debug for Awaited {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Awaited").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    /// One test, since an interruption is the whole process's.
+    #[test]
+    fn a_wait_ends_by_its_limit_and_by_an_interruption() {
+        let silent = || -> Result<(), EngineError> {
+            std::thread::sleep(Duration::from_secs(60));
+            Ok(())
+        };
+        assert_eq!(within_limit("the server", || Ok::<_, EngineError>(7)).unwrap(), 7);
+        let broken = || -> Result<(), EngineError> { panic!("capacity overflow") };
+        let told_of = within_limit("the server", broken).unwrap_err();
+        assert_eq!(told_of.message(), "the server has sent what cannot be read");
+        assert!(!is_read_by_others());
+        set_connect_limit(Duration::from_millis(300));
+        let late = within_limit("the server", silent).unwrap_err();
+        assert_eq!(late.kind(), ErrorKind::ConnectionLost);
+        assert_eq!(late.message(), "the server has not let a session in within 0.3 s (--connect-limit)");
+        set_connect_limit(CONNECT_LIMIT);
+
+        let ends = Arc::new(AtomicUsize::new(0));
+        let counted = || {
+            let ends = Arc::clone(&ends);
+            Awaited::new(move || {
+                ends.fetch_add(1, Ordering::SeqCst);
+            })
+        };
+        let [waits, rests, is_patient, is_late, is_gone] = [(); 5].map(|()| counted());
+        [&waits, &rests, &is_late, &is_gone].iter().for_each(|it| it.waits());
+        rests.rests();
+        is_patient.waits_for_long();
+        drop(is_gone);
+        let connecting = std::thread::spawn(move || within_limit("the server", silent).unwrap_err());
+        std::thread::sleep(4 * TICK);
+        interrupt();
+        is_late.waits();
+        assert_eq!(connecting.join().unwrap().kind(), ErrorKind::Interrupted);
+        std::thread::sleep(GRACE + 10 * TICK);
+        assert_eq!(ends.load(Ordering::SeqCst), 1, "the one that an interruption found waiting");
+        let lost = told(EngineError::new(ErrorKind::ConnectionLost, "gone"));
+        assert_eq!(lost.kind(), ErrorKind::Interrupted);
+    }
+}

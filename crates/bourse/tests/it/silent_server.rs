@@ -1,0 +1,222 @@
+//! Servers that accept and say nothing, or what cannot be read. Each command waited for an hour, and heard the second signal alone.
+
+use crate::{bourse, text};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Commands with the target in the place of `T`, and the first words of one that is heard to be interrupted.
+const COMMANDS: &[&str] = &[
+    "tpce run T --days 1 --for 1s --warmup 0s",
+    "tpce load T --days 1",
+    "tpce check T",
+    "tpce acid T",
+    "micro run update T -s rows=100 --count 10 --warmup 0s --rounds 1",
+];
+
+/// A server that does that with each connection, in a thread of its own, for as long as the test runs; its port.
+fn server(serve: fn(TcpStream)) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it is bound").port();
+    thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            thread::spawn(move || serve(connection));
+        }
+    });
+    port
+}
+
+/// Hears all and says nothing.
+fn silent(mut connection: TcpStream) {
+    let _ = std::io::copy(&mut connection, &mut std::io::sink());
+}
+
+fn started(folder: &Path, command: &str, target: &str, limit: &str) -> Child {
+    let arguments: Vec<&str> = command.split(' ').map(|word| if word == "T" { target } else { word }).collect();
+    let mut command = bourse(folder, &arguments);
+    command.args(["--connect-limit", limit]).env("HOME", folder).env_remove("PGPASSWORD");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started")
+}
+
+/// Waits for a program; one that goes on for a minute is killed, and no code is its end.
+fn ended(child: &mut Child) -> Option<i32> {
+    let begun = Instant::now();
+    loop {
+        match child.try_wait().expect("it is ours") {
+            Some(status) => return status.code(),
+            None if begun.elapsed() > Duration::from_secs(60) => {
+                child.kill().expect("it is ours");
+                child.wait().expect("it is ours");
+                return None;
+            }
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+fn terminate(child: &Child) {
+    let id = rustix::process::Pid::from_child(child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("it runs");
+}
+
+/// The lines of what it says, up to one with those words.
+fn heard(child: &mut Child, words: &str) -> (BufReader<std::process::ChildStderr>, String) {
+    let mut said = BufReader::new(child.stderr.take().expect("it was asked for"));
+    let mut all = String::new();
+    while !all.contains(words) {
+        let read = said.read_line(&mut all).expect("it says UTF-8");
+        assert!(read > 0, "it ended without a word of {words:?}: {all}");
+    }
+    (said, all)
+}
+
+#[test]
+fn the_first_signal_ends_a_wait_for_a_connection() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let port = server(silent);
+    let mut all = Vec::new();
+    for engine in ["postgres", "mysql"] {
+        for command in COMMANDS {
+            let target = format!("{engine}://x@127.0.0.1:{port}/db");
+            all.push((format!("{command} on {engine}"), started(folder.path(), command, &target, "1h")));
+        }
+    }
+    all.push((
+        "tpce run bourse".to_owned(),
+        started(folder.path(), COMMANDS[0], &format!("bourse://127.0.0.1:{port}"), "1h"),
+    ));
+    for (name, mut child) in all {
+        let (mut said, mut words) = heard(&mut child, "waiting for the server at ");
+        terminate(&child);
+        assert_eq!(ended(&mut child), Some(130), "{name}");
+        said.read_to_string(&mut words).expect("it says UTF-8");
+        assert!(words.contains("interrupted"), "{name}: {words}");
+    }
+}
+
+#[test]
+fn a_server_that_lets_nobody_in_is_lost_at_the_limit() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let port = server(silent);
+    for target in [format!("postgres://x@127.0.0.1:{port}/db"), format!("mysql://x@127.0.0.1:{port}/db")] {
+        let mut child = started(folder.path(), "tpce load T --days 1", &target, "500ms");
+        assert_eq!(ended(&mut child), Some(2), "{target}");
+        let said = text(&child.wait_with_output().expect("it has ended").stderr);
+        assert!(said.contains("has not let a session in within 0.5 s (--connect-limit)"), "{target}: {said}");
+    }
+}
+
+/// A message of PostgreSQL's protocol.
+fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len() + 4).expect("it is short").to_be_bytes();
+    [&[kind][..], &length, body].concat()
+}
+
+/// Lets a session in as PostgreSQL does, and answers its first statement; what comes then is `after`.
+fn postgres(mut connection: TcpStream, after: &[u8]) {
+    let mut bytes = [0; 4_096];
+    let ready = message(b'Z', b"I");
+    let answers =
+        [[message(b'R', &[0; 4]), ready.clone()].concat(), [message(b'C', b"SET\0"), ready].concat(), after.to_vec()];
+    for answer in answers {
+        if !matches!(connection.read(&mut bytes), Ok(1..)) || connection.write_all(&answer).is_err() {
+            return;
+        }
+    }
+    silent(connection);
+}
+
+/// A packet of MySQL's protocol.
+fn packet(number: u8, body: &[u8]) -> Vec<u8> {
+    let [a, b, c, _] = u32::try_from(body.len()).expect("it is short").to_le_bytes();
+    [&[a, b, c, number][..], body].concat()
+}
+
+const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+
+/// Lets a session in as MySQL does, and answers `statements` of its own; what comes then is `after`.
+fn mysql(mut connection: TcpStream, statements: usize, after: &[u8]) {
+    let mut bytes = [0; 4_096];
+    let greeting = [
+        &b"\x0a8.0.0\0\x01\0\0\0abcdefgh\0"[..],
+        // What it can do, its character set, its state.
+        &[0xff, 0xf7, 45, 2, 0, 0x0f, 0x00, 21],
+        &[0; 10],
+        b"ijklmnopqrst\0mysql_native_password\0",
+    ]
+    .concat();
+    if connection.write_all(&packet(0, &greeting)).is_err() {
+        return;
+    }
+    for at in 0..=statements + 1 {
+        if !matches!(connection.read(&mut bytes), Ok(1..)) {
+            return;
+        }
+        let answer = match at {
+            0 => packet(2, OK),
+            at if at <= statements => packet(1, OK),
+            _ => after.to_vec(),
+        };
+        if connection.write_all(&answer).is_err() {
+            return;
+        }
+    }
+    silent(connection);
+}
+
+/// It lets a session in, and does not answer what is asked then.
+#[test]
+fn the_first_signal_ends_a_wait_for_an_answer() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let servers = [
+        ("postgres", server(|connection| postgres(connection, &[]))),
+        ("mysql", server(|connection| mysql(connection, 2, &[]))),
+    ];
+    for (engine, port) in servers {
+        let all: Vec<_> = COMMANDS
+            .iter()
+            .map(|command| {
+                (command, started(folder.path(), command, &format!("{engine}://x@127.0.0.1:{port}/db"), "1h"))
+            })
+            .collect();
+        // Nothing tells that they wait: a program that is interrupted earlier has to end all the same.
+        thread::sleep(Duration::from_secs(3));
+        all.iter().for_each(|(_, child)| terminate(child));
+        for (command, mut child) in all {
+            let code = ended(&mut child);
+            let said = text(&child.wait_with_output().expect("it has ended").stderr);
+            assert_eq!(code, Some(130), "{command} on {engine}: {said}");
+        }
+    }
+}
+
+/// What a server announces is as large as it likes: a panic of the client, before.
+#[test]
+fn a_server_that_announces_too_much_is_told_in_a_line() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    // A number of columns of 64 bits; a row of a gigabyte and a half; a message longer than any.
+    const COLUMNS: &[u8] = &[9, 0, 0, 1, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
+    let servers = [
+        ("mysql", server(|connection| mysql(connection, 2, COLUMNS))),
+        ("mysql", server(|connection| mysql(connection, 3, COLUMNS))),
+        ("postgres", server(|connection| postgres(connection, b"D\x7f\xff\xff\xff"))),
+        ("postgres", server(|connection| postgres(connection, b"T\x40\x00\x00\x00\xff\xff"))),
+    ];
+    for (engine, port) in servers {
+        for command in COMMANDS {
+            let mut child = started(folder.path(), command, &format!("{engine}://x@127.0.0.1:{port}/db"), "2s");
+            thread::sleep(Duration::from_secs(1));
+            // One that waits for the rest of what was announced is interrupted.
+            if child.try_wait().expect("it is ours").is_none() {
+                terminate(&child);
+            }
+            let code = ended(&mut child);
+            let said = text(&child.wait_with_output().expect("it has ended").stderr);
+            assert!(matches!(code, Some(2 | 130)), "{command} on {engine}: {code:?} {said}");
+            assert!(!said.contains("internal error") && !said.contains("panicked"), "{command} on {engine}: {said}");
+        }
+    }
+}
