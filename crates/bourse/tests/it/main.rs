@@ -11,6 +11,7 @@ mod faults;
 mod foreign;
 mod foreign_server;
 mod gate;
+mod held;
 mod history;
 mod injected;
 mod interrupted;

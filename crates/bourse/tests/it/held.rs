@@ -1,0 +1,319 @@
+//! Two commands on one database at once: the first holds it, and the second is refused or waits.
+//!
+//! A first command is stopped (SIGSTOP) once it holds, so that no test depends on how long it takes.
+#![cfg(unix)]
+
+use crate::waiting::wait_for;
+use crate::{bourse, load, output, text};
+use bourse_engine::Engine as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::symlink;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+const SQLITE: &str = "sqlite:h.db?sync=off";
+
+/// Commands that load, change, restore, check or remove a database of the brokerage workload, with the target in the place of `T`,
+/// and how each ends as the first of two: by itself, or interrupted.
+const BROKERAGE: &[(&str, Ends)] = &[
+    ("tpce load T --days 1 --reload", Ends::Itself),
+    ("tpce run T --days 1 --for 1s --warmup 0s", Ends::Itself),
+    ("tpce run T --find-max --for 1s --warmup 0s", Ends::Interrupted),
+    ("tpce check T", Ends::Itself),
+    ("tpce verify T model: --days 1 -n 5", Ends::Interrupted),
+    ("tpce acid T", Ends::Interrupted),
+    ("tpce serve T --days 1 --listen 127.0.0.1:0", Ends::Interrupted),
+    ("compare T sqlite::memory: --days 1 --for 1s --warmup 0s --rounds 1", Ends::Interrupted),
+    ("crash T", Ends::Interrupted),
+];
+
+/// The same for a database of microbenchmarks.
+const MICRO: &[(&str, Ends)] = &[
+    ("micro run update T --for 1s --rounds 1 --set rows=100", Ends::Itself),
+    ("compare T null: --workload point-read --for 1s --rounds 1", Ends::Interrupted),
+];
+
+/// How a command ends that was stopped and goes on.
+#[derive(Clone, Copy, PartialEq)]
+enum Ends {
+    /// By itself, with exit code 0.
+    Itself,
+    /// Interrupted, with the exit code of that, or 0 where that is its end.
+    Interrupted,
+}
+
+fn words<'c>(command: &'c str, target: &'c str) -> Vec<&'c str> {
+    command.split(' ').map(|word| if word == "T" { target } else { word }).collect()
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().expect("kill can be run");
+    assert!(sent.success());
+}
+
+/// A command that holds a database, stopped.
+struct Holder {
+    child: Child,
+    command: String,
+}
+
+impl Holder {
+    /// Starts a command, and stops it once it holds.
+    fn start(folder: &Path, arguments: &[&str], holds: &dyn Fn(u32) -> bool) -> Self {
+        let mut started = bourse(folder, arguments);
+        let child = started.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program can be started");
+        let id = child.id();
+        wait_for(&format!("{arguments:?} to hold its database"), || holds(id).then_some(()));
+        signal(&child, "-STOP");
+        Self { child, command: arguments.join(" ") }
+    }
+
+    /// Lets it go on to its end, which has to be a good one.
+    fn goes_on(self, ends: Ends) {
+        signal(&self.child, "-CONT");
+        if ends == Ends::Interrupted {
+            signal(&self.child, "-INT");
+        }
+        let ended = self.child.wait_with_output().expect("it has ended");
+        let code = ended.status.code();
+        // A signal ends a command that has begun nothing which it would have to end first.
+        let is_interrupted = code == Some(130) || ended.status.signal() == Some(2);
+        let is_good = code == Some(0) || ends == Ends::Interrupted && is_interrupted;
+        assert!(is_good, "{}: {code:?}: {}", self.command, text(&ended.stderr));
+    }
+
+    /// Has it killed.
+    fn killed(mut self) {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it has ended");
+    }
+}
+
+/// Whether the file beside a database names a process as its holder.
+fn is_named(lock: &Path, process: u32) -> bool {
+    fs::read_to_string(lock).is_ok_and(|text| text.contains(&format!("\nprocess: {process}\n")) && text.ends_with('\n'))
+}
+
+/// Each of the first commands against each of the second, which are refused and say who holds the database.
+fn refuses_each(
+    folder: &Path,
+    firsts: &[(&str, Ends)],
+    seconds: &[&str],
+    targets: [&str; 2],
+    holds: &dyn Fn(u32) -> bool,
+) {
+    let [target, other_name] = targets;
+    for (first, ends) in firsts {
+        let holder = Holder::start(folder, &words(first, target), holds);
+        for second in seconds {
+            let ended = output(folder, &words(second, other_name));
+            let said = text(&ended.stderr);
+            assert_eq!(ended.status.code(), Some(2), "{second} while {first}: {said}");
+            let shown: String = holder.command.chars().take(16).collect();
+            for wanted in
+                ["is in use by another command", &holder.child.id().to_string(), &shown, "since: 20", "--wait"]
+            {
+                assert!(said.contains(wanted), "{second} while {first} does not say {wanted:?}: {said}");
+            }
+        }
+        holder.goes_on(*ends);
+    }
+}
+
+fn commands(of: &[(&'static str, Ends)]) -> Vec<&'static str> {
+    of.iter().map(|(command, _)| *command).collect()
+}
+
+#[test]
+fn a_second_command_on_a_sqlite_file_is_refused() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    load(folder, SQLITE);
+    symlink("h.db", folder.join("link.db")).expect("a link can be made");
+    let absolute = format!("sqlite-lean:{}", folder.join("link.db").display());
+    let lock = folder.join("h.db.bourse-lock");
+    let seconds = [commands(BROKERAGE), commands(MICRO), vec!["data rm h.db", "data rm ./h.db"]].concat();
+    refuses_each(folder, BROKERAGE, &seconds, [SQLITE, &absolute], &|process| is_named(&lock, process));
+    let checked = output(folder, &["tpce", "check", SQLITE]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
+    let left: Vec<_> = fs::read_dir(folder).expect("it is there").map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| name != "h.db.bourse-lock" && name != "h.db.bourse-snapshot"), "{left:?}");
+    let removed = output(folder, &["data", "rm", "h.db"]);
+    assert_eq!(removed.status.code(), Some(0), "{}", text(&removed.stderr));
+    assert!(!lock.exists() && !folder.join("h.db").exists());
+}
+
+#[test]
+fn a_second_command_on_other_files_is_refused() {
+    for (target, lock) in [("sqlite:m.db", "m.db.bourse-lock"), ("lmdb:m.lmdb", "m.lmdb.bourse-lock")] {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let lock = folder.path().join(lock);
+        let other_name = target.replace(":m", ":./m");
+        let holds = |process| is_named(&lock, process);
+        refuses_each(folder.path(), MICRO, &commands(MICRO), [target, &other_name], &holds);
+        assert!(!lock.exists());
+    }
+}
+
+#[test]
+fn a_killed_holder_is_in_nobodys_way_and_a_living_one_is_waited_for() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    load(folder, SQLITE);
+    let lock = folder.join("h.db.bourse-lock");
+    let holds = |process| is_named(&lock, process);
+    let check = ["tpce", "check", SQLITE];
+    Holder::start(folder, &["tpce", "run", SQLITE, "--for", "9s", "--warmup", "1s"], &holds).killed();
+    assert!(lock.exists());
+    let ended = output(folder, &check);
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    assert!(!lock.exists(), "it is removed by whoever came next");
+
+    let holder = Holder::start(folder, &check, &holds);
+    let limited = output(folder, &["tpce", "check", SQLITE, "--wait=300ms"]);
+    assert_eq!(limited.status.code(), Some(2));
+    assert!(text(&limited.stderr).contains("waited: 0.3 s"), "{}", text(&limited.stderr));
+    let wait = |arguments: &[&str]| {
+        let mut waiting = bourse(folder, arguments);
+        let mut child = waiting.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
+        let mut said = BufReader::new(child.stderr.take().expect("it was asked for"));
+        let mut line = String::new();
+        said.read_line(&mut line).expect("it is text");
+        assert!(
+            line.starts_with("waiting: sqlite:h.db?sync=off is in use")
+                && line.contains(&holder.child.id().to_string()),
+            "{line}"
+        );
+        (child, said)
+    };
+    let (mut given_up, _said) = wait(&["tpce", "check", SQLITE, "--wait"]);
+    signal(&given_up, "-INT");
+    assert_eq!(given_up.wait().expect("it ends").code(), Some(130));
+    let (mut patient, _said) = wait(&["tpce", "check", "--wait", SQLITE]);
+    holder.goes_on(Ends::Itself);
+    assert_eq!(patient.wait().expect("it ends").code(), Some(0));
+}
+
+/// What a killed command has started goes on for a moment, and holds the database as long.
+#[test]
+fn processes_of_a_killed_holder_hold_until_they_end() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let lock = folder.join("m.db.bourse-lock");
+    let run = ["micro", "run", "update", "sqlite:m.db", "--for", "30s", "--rounds", "1", "--set", "rows=100"];
+    let mut holder = bourse(folder, &run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let children = || {
+        let listed = fs::read_to_string(format!("/proc/{0}/task/{0}/children", holder.id())).unwrap_or_default();
+        listed.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    wait_for("the round to write", || fs::metadata(folder.join("m.db-wal")).is_ok().then_some(()));
+    let children = children();
+    let [round] = &children[..] else { panic!("one process of a round: {children:?}") };
+    let send = |name: &str| assert!(Command::new("kill").args([name, round]).status().expect("kill runs").success());
+    send("-STOP");
+    holder.kill().expect("it can be killed");
+    holder.wait().expect("it has ended");
+    let refused = output(folder, &run);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = text(&refused.stderr);
+    assert!(said.contains("the process has ended, and one that it started has not yet"), "{said}");
+    send("-CONT");
+    let begun = Instant::now();
+    let short =
+        ["micro", "run", "update", "sqlite:m.db", "--count", "10", "--rounds", "1", "--set", "rows=100", "--wait=60s"];
+    let ended = output(folder, &short);
+    assert_eq!(ended.status.code(), Some(0), "after {:?}: {}", begun.elapsed(), text(&ended.stderr));
+    assert!(!lock.exists());
+}
+
+/// A folder that cannot be written to takes no lock; its database can be read all the same.
+#[test]
+fn a_database_in_a_folder_that_is_read_only_can_be_checked() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let below = folder.path().join("below");
+    fs::create_dir(&below).expect("it can be made");
+    load(&below, "sqlite:h.db?journal=delete");
+    fs::set_permissions(&below, fs::Permissions::from_mode(0o555)).expect("it is ours");
+    let ended = output(folder.path(), &["tpce", "check", "sqlite:below/h.db?journal=delete"]);
+    fs::set_permissions(&below, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+}
+
+/// Servers of the tests' own stand for a person's.
+#[test]
+fn a_second_command_on_a_postgres_server_is_refused() {
+    if let Err(why) = bourse_engine_postgres::installed(None) {
+        return bourse_testkit::skipped("held::a_second_command_on_a_postgres_server_is_refused", why);
+    }
+    let memory = if Path::new("/dev/shm").is_dir() { "?ram=on" } else { "" };
+    let server = bourse_engine_postgres::open(&format!("postgres+private:{memory}")).expect("a target");
+    let mut session = server.session().expect("the server starts");
+    let data = server.location().folder().expect("its files are here");
+    let socket = data.parent().expect("its folder").display().to_string();
+    let target = |database: &str| format!("postgres://postgres@localhost/{database}?socket={socket}");
+    let session = std::cell::RefCell::new(&mut *session);
+    let holds = |process: u32| {
+        let sql = format!(
+            "SELECT a.pid FROM pg_locks l INNER JOIN pg_stat_activity a ON a.pid = l.pid
+              WHERE l.locktype = 'advisory' AND a.application_name LIKE 'process {process} %'"
+        );
+        holds_by(&mut **session.borrow_mut(), &sql)
+    };
+    on_a_server(&target, &holds);
+}
+
+#[test]
+fn a_second_command_on_a_mariadb_server_is_refused() {
+    use bourse_engine_mysql::{Flavour, installed, open};
+    if let Err(why) = installed(Flavour::Mariadb, None) {
+        return bourse_testkit::skipped("held::a_second_command_on_a_mariadb_server_is_refused", why);
+    }
+    let memory = if Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
+    let server = open(&format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB")).expect("a target");
+    let mut session = server.session().expect("the server starts");
+    let data = server.location().folder().expect("its files are here");
+    let socket = data.parent().expect("its folder").join("s").display().to_string();
+    let target = |database: &str| format!("mariadb://root@localhost/{database}?socket={socket}");
+    let session = std::cell::RefCell::new(&mut *session);
+    let holds = |process: u32| {
+        // The lock of the highest bit of its number is the last that a holder takes.
+        let last = 31 - process.leading_zeros();
+        ["a", "m"].iter().any(|database| {
+            let sql = format!("SELECT 1 FROM DUAL WHERE IS_USED_LOCK('bourse:{database}:{last}') IS NOT NULL");
+            holds_by(&mut **session.borrow_mut(), &sql)
+        })
+    };
+    on_a_server(&target, &holds);
+}
+
+fn holds_by(session: &mut dyn bourse_engine::Session, sql: &str) -> bool {
+    let mut found = false;
+    let asked = session.query_text(sql, &[], &mut |_| {
+        found = true;
+        Ok(())
+    });
+    asked.expect("the server answers");
+    found
+}
+
+/// The commands on a server.
+fn on_a_server(target: &dyn Fn(&str) -> String, holds: &dyn Fn(u32) -> bool) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let (brokerage, micro) = (target("a"), target("m"));
+    let loaded = output(folder, &["tpce", "load", &brokerage, "--days", "1"]);
+    assert_eq!(loaded.status.code(), Some(0), "{}", text(&loaded.stderr));
+    let seconds = [commands(BROKERAGE), commands(MICRO)].concat();
+    // All commands hold alike: the file's test has each of them as the first.
+    let is_short = |command: &str| ["tpce check", "tpce serve"].iter().any(|short| command.starts_with(short));
+    let firsts: Vec<_> = BROKERAGE.iter().filter(|(command, _)| is_short(command)).copied().collect();
+    refuses_each(folder, &firsts, &seconds, [&brokerage, &brokerage], holds);
+    refuses_each(folder, &MICRO[..1], &seconds, [&micro, &micro], holds);
+    Holder::start(folder, &words("tpce run T --days 1 --for 9s", &brokerage), holds).killed();
+    let checked = output(folder, &["tpce", "check", &brokerage, "--wait=60s"]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+}
