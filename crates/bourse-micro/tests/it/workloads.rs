@@ -157,7 +157,8 @@ fn every_workload_runs_on_the_null_engine() {
 fn a_cap_on_time_is_told() {
     let timing = Timing { measure_ns: Some(300 * MS), ..WHOLE };
     let result = run(&sqlite(), "bulk-load", &[("rows", "100M"), ("per_transaction", "100")], timing);
-    assert_eq!(result.round.warnings, [Warning::EndedEarly { after_s: 0.3 }]);
+    let ended_early = Warning::EndedEarly { after_s: 0.3 };
+    assert!(result.round.warnings.contains(&ended_early), "{:?}", result.round.warnings);
     assert!(operation(&result, "insert").valid() > 0);
 }
 
@@ -232,6 +233,8 @@ fn commits_stand_beside_raw_syncs() {
     assert!(fact(&result, "a commit, by raw fdatasyncs (medians)").parse::<f64>().unwrap() > 0.0);
     let result = run(&sqlite(), "commit", &[], counted(50));
     assert_eq!(fact(&result, "raw fdatasync"), "the database has no file here to be synced");
-    assert_eq!(result.round.warnings, [Warning::NotDurable { class: bourse_record::Durability::Volatile }]);
+    // Another may say that a busy machine read the cost too late.
+    let not_durable = Warning::NotDurable { class: bourse_record::Durability::Volatile };
+    assert!(result.round.warnings.contains(&not_durable), "{:?}", result.round.warnings);
     assert_eq!(number(&engine, "SELECT sum(n) FROM counters"), 400);
 }
