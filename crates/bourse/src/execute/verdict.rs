@@ -26,13 +26,13 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
         return Err(interrupt::interrupted("what was measured until then is reported"));
     }
     let mut rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
-    if let Some((case, why)) = rounds.find_map(|(case, round)| Some((case, round.void.as_deref()?))) {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("no figure of {} on {}", case.workload.name, case.engine.target),
-        )
-        .detail("cause", why)
-        .hint("a longer --for, fewer users or rows, or a higher --rate"));
+    if let Some((case, round, why)) = rounds.find_map(|(case, round)| Some((case, round, round.void.as_deref()?))) {
+        let what = format!("no figure of {} on {}", case.workload.name, case.engine.target);
+        let failure = Failure::new(Exit::Usage, what).detail("cause", why);
+        return Err(match round.headline_valid(&case.workload) {
+            0 => failure.hint("a longer --for, fewer users or rows, or a higher --rate"),
+            _ => failure,
+        });
     }
     steady(file, plan)
 }
