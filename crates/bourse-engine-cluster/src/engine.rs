@@ -170,7 +170,12 @@ impl ClusterEngine {
             if watcher.is_none() && nodes.is_up(at) {
                 *watcher = Watcher::of(nodes.connector(at)).ok();
             }
-            match watcher.as_mut().map(&ask) {
+            let asked = watcher.as_mut().map(|watcher| {
+                let asked = ask(watcher);
+                watcher.connection.rests();
+                asked
+            });
+            match asked {
                 Some(Ok(answer)) => answers.push(answer),
                 Some(Err(_)) => {
                     *watcher = None;
