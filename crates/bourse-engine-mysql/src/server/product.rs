@@ -87,8 +87,8 @@ pub(super) fn vitess_command(installed: &Installed, folder: &ServerFolder, optio
     ]);
     // As many transactions at once as users may have.
     command.args(["--queryserver-config-transaction-cap=1000", "--queryserver-config-pool-size=500"]);
-    // A load reads whole tables back; by default a result has 10,000 rows.
-    command.arg("--queryserver-config-max-result-size=100000000");
+    // A load reads whole tables back; by default a result has 10,000 rows in a tablet, and 300,000 in a gate.
+    command.args(["--queryserver-config-max-result-size=100000000", "--max-memory-rows=100000000"]);
     command.arg(format!("--queryserver-config-transaction-timeout={seconds}s"));
     command.arg(format!("--queryserver-config-query-timeout={seconds}s"));
     command
