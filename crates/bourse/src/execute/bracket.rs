@@ -1,54 +1,124 @@
-//! The rates that a search tries: it brackets the highest that meets the limits, and halves the bracket.
+//! The rates that a search tries: short rounds bracket the highest rate that meets the limits and halve the bracket; rounds of full
+//! length go down from there until one meets them.
 
-/// The bracket is narrow enough when its ends differ by this share: further halving would tell noise from noise.
+/// The bracket of the short rounds is narrow enough when its ends differ by this share: further halving would tell noise from
+/// noise.
 const NARROW: f64 = 0.04;
-/// Rounds a search may take before its bracket is what it is.
-const MOST: usize = 12;
+/// Short rounds that a search may take before its bracket is what it is.
+const MOST_SHORT: usize = 12;
+/// Rates that are tried at full length, by what is left of the last: a step of the bracket's size, then larger ones, since what a
+/// short round hides may be large. The last is a fifth of the first.
+const LEFT: [f64; 6] = [1.0, 0.95, 0.9, 0.8, 0.6, 0.5];
 
-/// A search's bracket.
+/// A rate to try.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Try {
+    /// In a short round that is not kept.
+    Short(f64),
+    /// In the rounds of full length that are.
+    Full(f64),
+}
+
+/// A search's state.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bracket {
-    /// The highest rate that met every limit.
-    pub(super) passing: Option<f64>,
-    /// The lowest that did not.
-    pub(super) failing: Option<f64>,
-    tried: usize,
+    /// Every try with its answer, in their order.
+    tried: Vec<(Try, bool)>,
     /// The first rate.
     first: f64,
     /// The highest rate that can be asked for.
     most: f64,
 }
 
+/// What a search came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Answer {
+    /// The highest rate that met every limit: at full length if one did there, else in a short round below those that did not.
+    pub(super) passing: Option<f64>,
+    /// The lowest above it that did not.
+    pub(super) failing: Option<f64>,
+    /// Whether rounds of full length met the limits at `passing`.
+    pub(super) confirmed: bool,
+}
+
 impl Bracket {
     /// A search that begins near `first`.
     pub(super) fn from(first: f64, most: f64) -> Self {
-        Self { passing: None, failing: None, tried: 0, first, most }
+        Self { tried: Vec::new(), first, most }
     }
 
-    /// The next rate to try; none if the bracket is what it will be.
-    pub(super) fn next(&self) -> Option<f64> {
-        let next = match (self.passing, self.failing) {
+    /// What is tried next; none at the end.
+    pub(super) fn next(&self) -> Option<Try> {
+        let full: Vec<(f64, bool)> = self.full().collect();
+        match full.last() {
+            None => self.next_short().map(Try::Short).or_else(|| self.passing_short().map(Try::Full)),
+            Some((_, true)) => None,
+            Some((rate, false)) => {
+                let next = significant(rate * LEFT.get(full.len())?);
+                (next > 0.0 && next < *rate).then_some(Try::Full(next))
+            }
+        }
+    }
+
+    /// Notes whether a rate met every limit.
+    pub(super) fn tried(&mut self, this: Try, is_met: bool) {
+        self.tried.push((this, is_met));
+    }
+
+    /// What is known until now.
+    pub(super) fn answer(&self) -> Answer {
+        let confirmed = self.full().find(|(_, is_met)| *is_met).map(|(rate, _)| rate);
+        let refuted = self.full().filter(|(_, is_met)| !is_met).map(|(rate, _)| rate).reduce(f64::min);
+        let below = |rate: &f64| refuted.is_none_or(|refuted| *rate < refuted);
+        let passing = confirmed.or_else(|| self.short(true).filter(below).reduce(f64::max));
+        let all = self.tried.iter().filter(|(_, is_met)| !is_met).map(|(this, _)| this.rate());
+        let failing = all.filter(|rate| passing.is_none_or(|passing| *rate > passing)).reduce(f64::min);
+        Answer { passing, failing, confirmed: confirmed.is_some() }
+    }
+
+    fn next_short(&self) -> Option<f64> {
+        let (passing, failing) = (self.passing_short(), self.short(false).reduce(f64::min));
+        let tried = self.tried.len();
+        let next = match (passing, failing) {
             (Some(passing), Some(failing)) if failing - passing <= NARROW * failing => return None,
             (Some(passing), Some(failing)) => (passing + failing) / 2.0,
             // What users manage without a schedule is near the answer; where it is not, the answer may be far from it.
-            (Some(passing), None) if self.tried == 1 => passing * 1.25,
+            (Some(passing), None) if tried == 1 => passing * 1.25,
             (Some(passing), None) => passing * 2.0,
-            (None, Some(failing)) if self.tried == 1 => failing * 0.75,
+            (None, Some(failing)) if tried == 1 => failing * 0.75,
             (None, Some(failing)) => failing * 0.5,
             (None, None) => self.first,
         };
         let next = significant(next).min(self.most);
-        let is_new = Some(next) != self.passing && Some(next) != self.failing;
-        (next > 0.0 && self.tried < MOST && is_new).then_some(next)
+        let is_new = Some(next) != passing && Some(next) != failing;
+        (next > 0.0 && tried < MOST_SHORT && is_new).then_some(next)
     }
 
-    /// Notes whether a rate met every limit.
-    pub(super) fn tried(&mut self, rate: f64, is_met: bool) {
-        self.tried += 1;
-        if is_met {
-            self.passing = Some(self.passing.map_or(rate, |found| found.max(rate)));
-        } else {
-            self.failing = Some(self.failing.map_or(rate, |refuted| refuted.min(rate)));
+    fn passing_short(&self) -> Option<f64> {
+        self.short(true).reduce(f64::max)
+    }
+
+    /// Rates of the short rounds with that answer.
+    fn short(&self, wanted: bool) -> impl Iterator<Item = f64> {
+        self.tried.iter().filter_map(move |(this, is_met)| match this {
+            Try::Short(rate) if *is_met == wanted => Some(*rate),
+            _ => None,
+        })
+    }
+
+    /// Rates at full length with their answers.
+    fn full(&self) -> impl Iterator<Item = (f64, bool)> {
+        self.tried.iter().filter_map(|(this, is_met)| match this {
+            Try::Full(rate) => Some((*rate, *is_met)),
+            Try::Short(_) => None,
+        })
+    }
+}
+
+impl Try {
+    pub(super) const fn rate(self) -> f64 {
+        match self {
+            Self::Short(rate) | Self::Full(rate) => rate,
         }
     }
 }
@@ -66,6 +136,7 @@ pub(super) fn significant(rate: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bourse_stats::SplitMix;
 
     #[test]
     fn rates_can_be_typed_again() {
@@ -74,11 +145,12 @@ mod tests {
         }
     }
 
-    /// What a search finds where all rates up to a highest one meet the limits.
-    fn found(first: f64, highest: f64) -> Bracket {
+    /// A search whose rounds meet the limits as `meets` says.
+    fn searched(first: f64, mut meets: impl FnMut(Try) -> bool) -> Bracket {
         let mut bracket = Bracket::from(first, 1e7);
-        while let Some(rate) = bracket.next() {
-            bracket.tried(rate, rate <= highest);
+        while let Some(next) = bracket.next() {
+            let is_met = meets(next);
+            bracket.tried(next, is_met);
         }
         bracket
     }
@@ -86,20 +158,92 @@ mod tests {
     #[test]
     fn the_highest_rate_is_found_within_the_bracket() {
         for highest in [3.0, 60.0, 800.0, 990.0, 1_000.0, 1_700.0, 5_000.0, 20_000.0] {
-            let bracket = found(1_000.0, highest);
-            let (passing, failing) = (bracket.passing.unwrap(), bracket.failing.unwrap());
-            assert!(passing <= highest && failing > highest, "{highest}: {bracket:?}");
+            let answer = searched(1_000.0, |this| this.rate() <= highest).answer();
+            let (passing, failing) = (answer.passing.unwrap(), answer.failing.unwrap());
+            assert!(answer.confirmed && passing <= highest && failing > highest, "{highest}: {answer:?}");
             // Far below the first rate the rounds do not suffice to halve it so often.
             let width = if highest < 50.0 { 0.25 } else { NARROW };
-            assert!(failing - passing <= width * failing, "{highest}: {bracket:?}");
+            assert!(failing - passing <= width * failing, "{highest}: {answer:?}");
         }
     }
 
     #[test]
     fn a_search_ends_where_nothing_or_everything_meets_the_limits() {
-        let nothing = found(1_000.0, 0.0);
-        assert_eq!((nothing.passing, nothing.tried), (None, MOST));
-        assert_eq!(found(9.9e6, f64::INFINITY).passing, Some(1e7), "the highest rate that can be asked for");
-        assert_eq!(found(0.0, 5.0), Bracket::from(0.0, 1e7), "nothing is known to begin with");
+        let nothing = searched(1_000.0, |_| false);
+        assert_eq!((nothing.answer().passing, nothing.tried.len()), (None, MOST_SHORT));
+        assert_eq!(searched(9.9e6, |_| true).answer().passing, Some(1e7), "the highest rate that can be asked for");
+        assert_eq!(searched(0.0, |_| true), Bracket::from(0.0, 1e7), "nothing is known to begin with");
+    }
+
+    /// The search gave up after three steps of 5 %, though lower rates had met the limits.
+    #[test]
+    fn what_short_rounds_hide_is_gone_down_from_until_a_rate_meets_the_limits() {
+        let in_full = |most: f64| {
+            searched(104.0, move |this| match this {
+                Try::Short(rate) => rate <= 110.0,
+                Try::Full(rate) => rate <= most,
+            })
+        };
+        for most in [90.0, 60.0, 40.0, 23.0] {
+            let answer = in_full(most).answer();
+            let (passing, failing) = (answer.passing.unwrap(), answer.failing.unwrap());
+            assert!(answer.confirmed && passing <= most && failing > most, "{most}: {answer:?}");
+            assert!(passing >= 0.48 * failing, "{most}: {answer:?}");
+        }
+        // Where none does, what lies between is the answer, if a short round was below.
+        let none = searched(100.0, |this| matches!(this, Try::Short(rate) if rate <= 110.0));
+        assert_eq!(none.tried.iter().filter(|(this, _)| matches!(this, Try::Full(_))).count(), LEFT.len());
+        assert_eq!((none.answer().passing, none.answer().confirmed), (None, false));
+        let mut interrupted = Bracket::from(100.0, 1e7);
+        for (this, is_met) in [(Try::Short(55.0), true), (Try::Short(97.0), true), (Try::Full(97.0), false)] {
+            interrupted.tried(this, is_met);
+        }
+        interrupted.tried(Try::Full(92.0), false);
+        let answer = Answer { passing: Some(55.0), failing: Some(92.0), confirmed: false };
+        assert_eq!(interrupted.answer(), answer);
+    }
+
+    /// The 99th percentile of the response times of a first-in, first-out queue at that rate, over so many seconds: arrivals at
+    /// random moments, a server whose services last a millisecond on average, and `hidden` times as long from that second on.
+    fn p99_ms(rate: f64, seconds: f64, hidden: (f64, f64), random: &mut SplitMix) -> f64 {
+        let mut exponential = |mean: f64| -mean * (1.0 - random.unit()).ln();
+        let (mut now, mut free) = (0.0, 0.0_f64);
+        let mut times = Vec::new();
+        loop {
+            now += exponential(1.0 / rate);
+            if now > seconds {
+                break;
+            }
+            let slower = if now > hidden.0 { hidden.1 } else { 1.0 };
+            free = free.max(now) + slower * exponential(1e-3);
+            times.push(1e3 * (free - now));
+        }
+        bourse_stats::quantile(&times, 0.99).unwrap_or(0.0)
+    }
+
+    #[test]
+    fn searches_on_a_queue_end_with_a_rate_near_the_true_one() {
+        const SEARCHES: u32 = 40;
+        // Of services of 1 ms that many a second have a 99th percentile of 30 ms: 1,000 − ln 100 / 30 ms.
+        const TRUE: f64 = 846.5;
+        let mut random = SplitMix::new(3);
+        // The machine differs by so much from round to round; the rounds begin to be slower after 5 s.
+        for (deviation, hidden, least) in [(0.0, 1.0, 0.9), (0.05, 1.0, 0.85), (0.0, 1.4, 0.5)] {
+            let (mut none, mut sum) = (0, 0.0);
+            for _ in 0..SEARCHES {
+                let answer = searched(1_000.0, |this| {
+                    let speed = 1.0 + deviation * random.normal();
+                    let seconds = if matches!(this, Try::Short(_)) { 3.0 } else { 9.0 };
+                    p99_ms(this.rate() / speed, seconds, (4.0, hidden), &mut random) * speed.recip() <= 30.0
+                })
+                .answer();
+                none += u32::from(!answer.confirmed);
+                sum += answer.passing.unwrap_or(0.0) / TRUE;
+                assert!(answer.failing.zip(answer.passing).is_none_or(|(failing, passing)| failing > passing));
+            }
+            let mean = sum / f64::from(SEARCHES);
+            assert_eq!(none, 0, "{deviation}, {hidden}: searches without an answer");
+            assert!((least..1.1).contains(&mean), "{deviation}, {hidden}: {mean} of the true rate");
+        }
     }
 }

@@ -1,17 +1,13 @@
-//! `--find-max`: the highest rate that meets every response limit, by short rounds that bracket and halve, then confirmed.
+//! `--find-max`: the highest rate that meets every response limit, by short rounds that bracket and halve, and rounds of full length
+//! that confirm.
 
-use super::bracket::{Bracket, significant};
+use super::bracket::{Bracket, Try};
 use super::judge::Judgement;
 use super::{CaseRun, Executor, Turn};
 use crate::failure::Failure;
 use crate::plan::{Block, Job, Search};
 use crate::progress::note;
 use bourse_record::{Probe, Round};
-
-/// How often a rate that its confirming run refutes is lowered.
-const LOWERED: usize = 3;
-/// By how much.
-const STEP: f64 = 0.95;
 
 impl Executor<'_> {
     /// Finds the rate of each case, one after the other.
@@ -23,10 +19,9 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Finds the rate of a case, and leaves it at that rate with its confirming rounds and the search they ended.
+    /// Finds the rate of a case, and leaves it with the rounds of full length that ended the search.
     fn search(&mut self, case: &mut CaseRun, search: &Search, rounds: u32) -> Result<(), Failure> {
         let job = case.planned.job.clone();
-        let mut found = Found::new(search);
         // What the users manage without a schedule is near the rate sought, and says where to begin.
         let label = format!("{}: without a schedule", case.label());
         let round = self.probe(case, &label, &job.probe(None))?;
@@ -34,50 +29,28 @@ impl Executor<'_> {
         if capacity <= 0.0 {
             note(&format!("{}: nothing completed, so no rate can be searched", case.label()));
         }
-        found.bracket(capacity, &job, search, |rate| {
-            if self.context.is_interrupted() {
-                return Ok(None);
-            }
-            let label = format!("{}: trying {rate} {}", case.label(), search.unit);
-            let round = self.probe(case, &label, &job.probe(Some(rate)))?;
-            Ok((!self.context.is_interrupted()).then_some(round))
-        })?;
-        self.confirm(case, &job, search, &mut found, rounds)?;
+        let mut found = Found::new(search, capacity);
+        let ended = found.run(search, &job, |next| {
+            let tried = match next {
+                Try::Short(rate) => {
+                    let label = format!("{}: trying {rate} {}", case.label(), search.unit);
+                    vec![self.probe(case, &label, &job.probe(Some(rate)))?]
+                }
+                Try::Full(rate) => {
+                    case.job = job.at_rate(rate);
+                    case.clear();
+                    for round in 0..rounds {
+                        let label = format!("{}, round {} of {}", case.label(), round + 2, rounds + 1);
+                        // Other requests than the search saw: the answer must not hang on one sequence of them.
+                        self.round(case, round + 1, rounds + 1, &label)?;
+                    }
+                    case.rounds().to_vec()
+                }
+            };
+            Ok((!self.context.is_interrupted()).then_some(tried))
+        });
         case.search = Some(found.search);
-        Ok(())
-    }
-
-    /// Runs rounds of full length at the rate found, and lowers it as long as they do not meet every limit.
-    fn confirm(
-        &mut self,
-        case: &mut CaseRun,
-        job: &Job,
-        search: &Search,
-        found: &mut Found,
-        rounds: u32,
-    ) -> Result<(), Failure> {
-        let mut rate = found.search.highest_passing;
-        let mut attempts = 0;
-        while let Some(asked) = rate.filter(|_| !self.context.is_interrupted()) {
-            case.job = job.at_rate(asked);
-            case.clear();
-            for round in 0..rounds {
-                let label = format!("{}, round {} of {}", case.label(), round + 2, rounds + 1);
-                // Other requests than the search saw: the answer must not hang on one sequence of them.
-                self.round(case, round + 1, rounds + 1, &label)?;
-            }
-            // Each is told of, also after one that did not.
-            let met: Vec<bool> = case.rounds().iter().map(|round| found.tried(asked, round, job, search)).collect();
-            if met.iter().all(|is_met| *is_met) {
-                found.search.highest_passing = Some(asked);
-                found.search.confirmed = !self.context.is_interrupted();
-                break;
-            }
-            found.search.highest_passing = None;
-            attempts += 1;
-            rate = (attempts <= LOWERED).then(|| significant(asked * STEP));
-        }
-        Ok(())
+        ended
     }
 
     /// The figures of a round that is looked at and not kept.
@@ -90,12 +63,13 @@ impl Executor<'_> {
 
 /// What a search has found until now.
 struct Found {
+    bracket: Bracket,
     search: bourse_record::Search,
 }
 
 impl Found {
-    fn new(search: &Search) -> Self {
-        let search = bourse_record::Search {
+    fn new(search: &Search, capacity: f64) -> Self {
+        let found = bourse_record::Search {
             unit: search.unit.to_owned(),
             limits: search.limits.clone(),
             highest_passing: None,
@@ -103,37 +77,36 @@ impl Found {
             confirmed: false,
             probes: Vec::new(),
         };
-        Self { search }
+        Self { bracket: Bracket::from(capacity, search.most), search: found }
     }
 
-    /// Brackets the highest rate by rounds that `probe` runs, until there is none.
-    fn bracket(
+    /// Tries rates by the rounds that `measure` runs, until the answer is known or there are none.
+    fn run(
         &mut self,
-        first: f64,
-        job: &Job,
         search: &Search,
-        mut probe: impl FnMut(f64) -> Result<Option<Round>, Failure>,
+        job: &Job,
+        mut measure: impl FnMut(Try) -> Result<Option<Vec<Round>>, Failure>,
     ) -> Result<(), Failure> {
-        let mut bracket = Bracket::from(first, search.most);
-        while let Some(rate) = bracket.next() {
-            let Some(round) = probe(rate)? else { break };
-            bracket.tried(rate, self.tried(rate, &round, job, search));
+        while let Some(next) = self.bracket.next() {
+            let Some(rounds) = measure(next)? else { break };
+            // Each is told of, also after one that did not.
+            let met: Vec<bool> = rounds.iter().map(|round| self.met(next.rate(), round, job, search)).collect();
+            self.bracket.tried(next, !met.is_empty() && met.iter().all(|is_met| *is_met));
+            let answer = self.bracket.answer();
+            self.search.highest_passing = answer.passing;
+            self.search.lowest_failing = answer.failing;
+            self.search.confirmed = answer.confirmed;
         }
         Ok(())
     }
 
     /// Judges a round at a rate, tells of it and keeps it; whether it met every limit.
-    fn tried(&mut self, rate: f64, round: &Round, job: &Job, search: &Search) -> bool {
+    fn met(&mut self, rate: f64, round: &Round, job: &Job, search: &Search) -> bool {
         let judgement = Judgement::of(round, search);
-        let (is_met, found, unit) = (judgement.is_met(), &mut self.search, search.unit);
-        if is_met {
-            note(&format!("{rate} {unit}: within every limit"));
-            found.highest_passing = Some(found.highest_passing.map_or(rate, |highest| highest.max(rate)));
-        } else {
-            note(&format!("{rate} {unit}: {}", judgement.violations.join("; ")));
-            found.lowest_failing = Some(found.lowest_failing.map_or(rate, |lowest| lowest.min(rate)));
-        }
-        found.probes.push(Probe {
+        let is_met = judgement.is_met();
+        let words = if is_met { "within every limit".to_owned() } else { judgement.violations.join("; ") };
+        note(&format!("{rate} {}: {words}", search.unit));
+        self.search.probes.push(Probe {
             rate,
             reached: job.reached(round),
             measured_s: round.measured_s,
@@ -213,8 +186,8 @@ mod tests {
             search: Some(RateSearch { limits, arrivals: Arrivals::Shared }),
         });
         let search = job.search().unwrap();
-        let mut found = Found::new(&search);
-        found.bracket(first, &job, &search, |rate| Ok(Some(round(schedule(rate))))).unwrap();
+        let mut found = Found::new(&search, first);
+        found.run(&search, &job, |next| Ok(Some(vec![round(schedule(next.rate()))]))).unwrap();
         found.search
     }
 
@@ -260,7 +233,7 @@ mod tests {
         let search = found(3_000.0, 0.99, 60 * SECOND, evenly);
         let first = &search.probes[0];
         assert_eq!(first.worst_limit_ratio, None);
-        assert_eq!(first.violations[0], "read: p99 one that failed or was not started, limit 60 s");
-        assert!(first.violations[1].ends_with("of 15000 that were due were not started"), "{first:?}");
+        assert!(first.violations[0].ends_with("of 15000 that were due were not started"), "{first:?}");
+        assert_eq!(first.violations[1], "read: p99 beyond any limit, since too many failed or were not started");
     }
 }

@@ -8,8 +8,8 @@ use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Steadiness, Stea
 /// How many failed operations a round may have: none.
 const ALLOWED_FAILURES: u64 = 0;
 
-/// Fails if a check failed, operations failed, the run was interrupted, a round has no figure, or a steady state is demanded
-/// and was not shown; in that order.
+/// Fails if a check failed, operations failed, the run was interrupted, a search has no answer, a round has no figure, or a
+/// steady state is demanded and was not shown; in that order.
 pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     let rounds = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(Round::with_latency);
     let checks = || rounds().flat_map(|round| &round.checks);
@@ -24,6 +24,14 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     }
     if file.interrupted {
         return Err(interrupt::interrupted("what was measured until then is reported"));
+    }
+    if let Some(case) = file.cases.iter().find(|case| case.search.as_ref().is_some_and(|search| !search.confirmed)) {
+        let failure =
+            Failure::new(Exit::Target, format!("{}: no rate met every limit in a round of full length", case.label));
+        return Err(match plan.cases().find_map(|case| case.job.search()) {
+            Some(search) => failure.hint(search.hint),
+            None => failure,
+        });
     }
     let mut rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
     if let Some((case, round, why)) = rounds.find_map(|(case, round)| Some((case, round, round.void.as_deref()?))) {

@@ -129,19 +129,19 @@ fn the_highest_rate_within_limits_is_searched() {
     let arguments = ["micro", "run", "sql", "example", "sqlite::memory:", "--find-max", "--limit", "p50=2s,max=1m"];
     let ended = output(folder.path(), &[&arguments[..], &SHORT].concat());
     let said = text(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(0), "{said}");
     let run = bourse_record::RunFile::parse(&ended.stdout, "run.json".as_ref()).expect("a run file is printed");
     let case = &run.cases[0];
     let search = case.search.as_ref().expect("the case is a search's answer");
+    // Others on the machine may keep the rounds of full length from their rates.
+    assert_eq!(ended.status.code(), Some(if search.confirmed { 0 } else { 2 }), "{said}");
     assert_eq!(search.unit, "operations/s");
     assert_eq!(
         search.limits.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["p50 within 2 s", "max within 60 s"]
     );
     assert!(search.probes.len() >= 2 && search.probes.iter().all(|it| it.reached > 0.0), "{search:?}");
-    // Others on the machine may keep the confirming round from its rate, four times.
     let asked = case.conditions.requested_rate.expect("the confirming round has a rate");
-    assert!(search.highest_passing.is_none_or(|found| found == asked && search.confirmed), "{search:?}");
+    assert!(!search.confirmed || search.highest_passing == Some(asked), "{search:?}");
     assert_eq!(case.conditions.arrival_streams, Some(bourse_record::ArrivalStreams::Shared));
     assert!(case.workload.parameters.iter().any(|it| it.name == "arrivals" && it.value == "shared"));
     assert_eq!(case.rounds.len(), 1);
