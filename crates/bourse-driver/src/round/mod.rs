@@ -48,6 +48,9 @@ pub struct Progress {
     pub elapsed_s: f64,
     /// Seconds of warm-up and measurement interval together, as planned.
     pub planned_s: f64,
+    /// Seconds of the warm-up alone, as planned.
+    #[serde(default)]
+    pub warm_up_s: f64,
     /// Valid completions per second in the last second, by operation.
     pub throughput: Vec<f64>,
     /// Failures per second in the last second.
@@ -200,6 +203,7 @@ pub fn run<'w>(
                     phase: control.phase(now),
                     elapsed_s: (now - begin) as f64 / SECOND as f64,
                     planned_s: (control.measure_to() - begin) as f64 / SECOND as f64,
+                    warm_up_s: (control.measure_from() - begin) as f64 / SECOND as f64,
                     throughput: done.operations.iter().map(|it| it.since.valid as f64 / seconds).collect(),
                     failures: done.failed() as f64 / seconds,
                     response_ns: done.response_ns,

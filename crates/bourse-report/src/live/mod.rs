@@ -21,7 +21,7 @@ pub struct LiveRun {
     pub round: Option<[u32; 2]>,
     /// What is done now, in words.
     pub phase: String,
-    /// Seconds of the round's warm-up and interval that have passed, and that there are; none outside of them.
+    /// Seconds of the round's warm-up or interval that have passed, and that there are; none outside of them.
     pub phase_s: Option<[f64; 2]>,
     /// Seconds since the run began.
     pub running_s: f64,

@@ -10,7 +10,7 @@ use crate::tpce::database::engine_failure;
 use crate::{interrupt, live, panics, spent};
 use bourse_driver::Progress;
 use bourse_engine::Location;
-use bourse_record::{Conditions, LatencyPhase, NameValue, RawSyncs};
+use bourse_record::{Conditions, LatencyPhase, NameValue, PhaseKind, RawSyncs};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 
@@ -204,19 +204,17 @@ fn named(name: &str, value: String) -> NameValue {
 fn shown(label: &str, progress: &Progress) -> String {
     let results = progress.throughput.get(Transaction::TradeResult as usize).copied();
     let all: f64 = progress.throughput.iter().sum();
+    let measured_s = progress.planned_s - progress.warm_up_s;
     let phase = match progress.phase {
-        bourse_record::PhaseKind::WarmUp => "warm-up",
-        bourse_record::PhaseKind::Measurement => "measuring",
-        bourse_record::PhaseKind::Drain => "drain",
+        PhaseKind::WarmUp => format!("warm-up {:.0} of {:.0} s", progress.elapsed_s, progress.warm_up_s),
+        PhaseKind::Measurement => {
+            format!("measuring {:.0} of {measured_s:.0} s", progress.elapsed_s - progress.warm_up_s)
+        }
+        PhaseKind::Drain => "drain".to_owned(),
     };
     let waiting = progress.queue_length.unwrap_or(0);
     let p90 = progress.response_ns.map_or_else(String::new, |[_, p90, _]| format!(", p90 {:.2} ms", p90 / 1e6));
-    format!(
-        "{label}  {phase} {:.0} of {:.0} s  {:.0} TR/s, {all:.0} transactions/s{p90}, {waiting} waiting",
-        progress.elapsed_s.min(progress.planned_s),
-        progress.planned_s,
-        results.unwrap_or(0.0),
-    )
+    format!("{label}  {phase}  {:.0} TR/s, {all:.0} transactions/s{p90}, {waiting} waiting", results.unwrap_or(0.0),)
 }
 
 pub(super) fn run_failure(target: &str, error: &RunError) -> Failure {

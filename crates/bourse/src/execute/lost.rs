@@ -85,6 +85,7 @@ mod tests {
             phase: bourse_record::PhaseKind::Drain,
             elapsed_s,
             planned_s: 10.0,
+            warm_up_s: 0.0,
             throughput: Vec::new(),
             failures: 0.0,
             response_ns: None,

@@ -98,10 +98,23 @@ pub(crate) struct Second {
     pub(super) elapsed_s: f64,
     /// Seconds of warm-up and interval, as planned.
     pub(super) planned_s: f64,
+    /// Seconds of the warm-up alone.
+    #[serde(default)]
+    pub(super) warm_up_s: f64,
     /// The operations.
     pub(super) operations: Vec<OperationProgress>,
     /// The row of the round's series: the metrics of the run file.
     pub(super) row: SeriesRow,
+}
+
+impl Second {
+    /// Seconds of the phase that have passed, and that there are.
+    pub(super) fn of_phase(&self) -> [f64; 2] {
+        match self.phase {
+            PhaseKind::WarmUp => [self.elapsed_s, self.warm_up_s],
+            _ => [self.elapsed_s - self.warm_up_s, self.planned_s - self.warm_up_s],
+        }
+    }
 }
 
 /// How a run has ended.
@@ -158,6 +171,7 @@ mod tests {
                 is_latency: true,
                 elapsed_s: 1.0,
                 planned_s: 3.5,
+                warm_up_s: 0.5,
                 operations: vec![operation],
                 row: [("throughput".to_owned(), 7.25)].into(),
             }),

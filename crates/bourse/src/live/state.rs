@@ -206,7 +206,7 @@ impl State {
             case: self.round.as_ref().map_or_else(String::new, |round| round.case.clone()),
             round: self.rounds(),
             phase: self.phase().1,
-            phase_s: self.second.as_ref().map(|second| [second.elapsed_s, second.planned_s]),
+            phase_s: self.second.as_ref().map(Second::of_phase),
             running_s,
             left_s: self.left_s(running_s),
             operations: case.map(|case| case.operations.clone()).unwrap_or_default(),
@@ -296,6 +296,7 @@ pub(super) mod tests {
             is_latency: false,
             elapsed_s,
             planned_s: 3.5,
+            warm_up_s: 0.0,
             operations: vec![operation("read", valid, 0), operation("up\"date\\", valid / 100, 2)],
             row: row.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         })

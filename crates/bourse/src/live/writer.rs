@@ -193,6 +193,7 @@ pub(crate) fn second(progress: &Progress, is_latency: bool) {
         is_latency,
         elapsed_s: progress.elapsed_s,
         planned_s: progress.planned_s,
+        warm_up_s: progress.warm_up_s,
         operations: progress.operations.clone(),
         row: progress.row.clone(),
     }));
