@@ -175,6 +175,14 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// Name of the engine that does nothing.
+    pub const NULL: &str = "null";
+
+    /// Whether the engine does nothing, so that all time is the harness's and the workload's own.
+    pub fn is_null(&self) -> bool {
+        self.name == Self::NULL
+    }
+
     /// Arrangements between Bourse and the engine that its figures depend on, in words: how writers wait, and what holds a
     /// database in memory.
     pub fn arrangements(&self) -> impl Iterator<Item = &'static str> + use<> {

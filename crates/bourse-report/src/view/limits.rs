@@ -49,11 +49,18 @@ pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
             (Some(why), None) => alone(&format!("not available: {}", units::printable(why))),
             (None, None) => return None,
         }
-    } else if market_limits(&roles) {
-        let advice = "; more of them (--market-users) can bring more".to_owned();
-        Limit { evidence: advice, ..alone("the harness: the market users were always busy") }
+    } else if let Some(market) = saturated_market(&roles) {
+        of_market(view, market)?
     } else {
-        largest(view, &roles)?
+        let working = Working::of(&roles)?;
+        let idle = 1.0 - working.seconds / working.all_s;
+        let idle = if idle >= 0.5 {
+            format!("; idle {} of all their time", units::percent(100.0 * idle))
+        } else {
+            String::new()
+        };
+        let amount = format!(": {} of the users' working time", units::percent(100.0 * working.share()));
+        Limit { cause: cause(view, working.first()).to_owned(), amount, evidence: format!("{}{idle}", working.rest()) }
     };
     let used = used.map_or_else(String::new, |used| format!("; {used}"));
     Some(Limit { evidence: format!("{}{used}", limit.evidence), ..limit })
@@ -83,30 +90,56 @@ fn taken(view: &CaseView<'_>) -> f64 {
     each.iter().sum::<f64>() / each.len().max(1) as f64
 }
 
-/// The largest part of the time in which the users had something to do, with the others behind it.
-fn largest(view: &CaseView<'_>, roles: &[RoleSplit]) -> Option<Limit> {
-    let seconds = |part: Part| roles.iter().map(|role| role.seconds(part)).sum::<f64>();
-    let all: f64 = roles.iter().map(|role| role.wall_s).sum();
-    let working: f64 = Part::ALL.into_iter().filter(|part| !part.is_idle()).map(seconds).sum();
-    if all <= 0.0 || working <= 0.0 {
-        return None;
+/// The time in which users had something to do.
+struct Working {
+    /// Seconds of it, and of all their time.
+    seconds: f64,
+    all_s: f64,
+    /// Its parts with their shares, the largest first.
+    parts: Vec<(Part, f64)>,
+}
+
+impl Working {
+    /// None where there is none.
+    fn of(roles: &[RoleSplit]) -> Option<Self> {
+        let seconds_of = |part: Part| roles.iter().map(|role| role.seconds(part)).sum::<f64>();
+        let all_s: f64 = roles.iter().map(|role| role.wall_s).sum();
+        let of_work = || Part::ALL.into_iter().filter(|part| !part.is_idle());
+        let seconds: f64 = of_work().map(seconds_of).sum();
+        let mut parts: Vec<(Part, f64)> = of_work().map(|part| (part, seconds_of(part) / seconds)).collect();
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        (all_s > 0.0 && seconds > 0.0).then_some(Self { seconds, all_s, parts })
     }
-    let mut parts: Vec<(Part, f64)> =
-        Part::ALL.into_iter().filter(|part| !part.is_idle()).map(|part| (part, seconds(part) / working)).collect();
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let (first, share) = *parts.first()?;
-    let rest: Vec<String> = parts
-        .iter()
-        .skip(1)
-        .filter(|(_, share)| *share >= 0.01)
-        .map(|(part, share)| format!("{} {}", part.name(), units::percent(100.0 * share)))
-        .collect();
-    let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join(", ")) };
+
+    /// The largest part.
+    fn first(&self) -> Part {
+        self.parts[0].0
+    }
+
+    /// Its share.
+    fn share(&self) -> f64 {
+        self.parts[0].1
+    }
+
+    /// The other parts in words.
+    fn rest(&self) -> String {
+        let rest = self.parts.iter().skip(1).filter(|(_, share)| *share >= 0.01);
+        let rest: Vec<String> =
+            rest.map(|(part, share)| format!("{} {}", part.name(), units::percent(100.0 * share))).collect();
+        if rest.is_empty() { String::new() } else { format!(" ({})", rest.join(", ")) }
+    }
+}
+
+/// What the largest part of the working time means.
+fn cause(view: &CaseView<'_>, largest: Part) -> &'static str {
     let ours = view.cores_busy().unwrap_or(0.0);
-    let cause = match first {
+    match largest {
+        Part::Cpu | Part::Harness if view.case.engine.is_null() => {
+            "the harness and the workload's own code: the null engine does nothing"
+        }
         Part::Cpu | Part::Runnable if ours >= FULL * cores(view) => "CPU: the users need more than there are",
-        Part::Runnable if taken(view) > Interference::NOTICED => "waiting for a CPU that other processes have",
-        Part::Runnable => "waiting for a CPU",
+        Part::Runnable if taken(view) > Interference::NOTICED => "waiting for CPU (other processes)",
+        Part::Runnable => "waiting for CPU",
         Part::Cpu => "computing, one core for each user at work",
         Part::Harness => "the harness's own CPU time",
         Part::Blocked(BlockedOn::Sync) => "syncs to disk",
@@ -115,24 +148,39 @@ fn largest(view: &CaseView<'_>, roles: &[RoleSplit]) -> Option<Limit> {
         Part::Blocked(BlockedOn::Server) => "the server and the network",
         Part::Blocked(BlockedOn::BackOff) => "pauses before retries",
         Part::Blocked(_) => "waits inside the engine that it does not tell apart",
+    }
+}
+
+/// What kept market users that had no time left: the customers waited for them.
+fn of_market(view: &CaseView<'_>, market: &RoleSplit) -> Option<Limit> {
+    let working = Working::of(std::slice::from_ref(market))?;
+    let users = units::counted(market.threads, "market user, who was", "market users, who were");
+    let amount = format!(": {} of the time of {users} always busy", units::percent(100.0 * working.share()));
+    let has_room = view.cores_busy().is_none_or(|busy| busy < FULL * cores(view));
+    // A core each, or a server that works for several at once, has room for more of them; a disk that syncs for one writer after
+    // the other, or the writer itself, has not.
+    let would_help = match working.first() {
+        Part::Cpu | Part::Harness | Part::Blocked(BlockedOn::Server | BlockedOn::Storage) => has_room,
+        _ => false,
     };
-    let idle = 1.0 - working / all;
-    let idle =
-        if idle >= 0.5 { format!("; idle {} of all their time", units::percent(100.0 * idle)) } else { String::new() };
-    let amount = format!(": {} of the users' working time", units::percent(100.0 * share));
-    Some(Limit { cause: cause.to_owned(), amount, evidence: format!("{rest}{idle}") })
+    let more = 2 * market.threads;
+    let advice = if would_help { format!("; --market-users {more} may bring more") } else { String::new() };
+    let cause = match working.first() {
+        Part::Cpu if would_help && !view.case.engine.is_null() => "too few market users, computing",
+        part => cause(view, part),
+    };
+    Some(Limit { cause: cause.to_owned(), amount, evidence: format!("{}{advice}", working.rest()) })
 }
 
 fn of<'r>(roles: &'r [RoleSplit], role: &str) -> Option<&'r RoleSplit> {
     roles.iter().find(|it| it.role == role)
 }
 
-/// Whether the market users had no time left while the customers paused for them, and it was not the engine's locks and
-/// syncs that kept them, which more users would only queue for.
-fn market_limits(roles: &[RoleSplit]) -> bool {
-    let (Some(customers), Some(market)) = (of(roles, CUSTOMERS), of(roles, MARKET_USERS)) else { return false };
-    let engine = market.share(Part::Blocked(BlockedOn::Lock)) + market.share(Part::Blocked(BlockedOn::Sync));
-    market.busy() >= ALWAYS_BUSY && customers.share(Part::Blocked(BlockedOn::Queue)) >= PAUSED && engine < 0.5
+/// The market users, if they had no time left while the customers paused for them.
+fn saturated_market(roles: &[RoleSplit]) -> Option<&RoleSplit> {
+    let (customers, market) = (of(roles, CUSTOMERS)?, of(roles, MARKET_USERS)?);
+    let is_saturated = market.busy() >= ALWAYS_BUSY && customers.share(Part::Blocked(BlockedOn::Queue)) >= PAUSED;
+    is_saturated.then_some(market)
 }
 
 /// Pauses of the customers, which the driver's queue makes when it is full.

@@ -248,11 +248,7 @@ fn the_bottleneck_is_the_largest_part_of_the_users_time() {
     // User and system seconds of processor in 30 s on two cores, what the users did in that time.
     let cases = [
         ((52.0, 6.0), users(45.0, 15.0, &[]), "bottleneck: CPU: the users need more than there are: 74.9"),
-        (
-            (20.0, 3.0),
-            users(20.0, 30.0, &[(Lock, 10.0)]),
-            "bottleneck: waiting for a CPU that other processes have: 50.00 % of",
-        ),
+        ((20.0, 3.0), users(20.0, 30.0, &[(Lock, 10.0)]), "bottleneck: waiting for CPU (other processes): 50.00 % of"),
         ((29.0, 2.0), users(29.0, 1.0, &[]), "bottleneck: computing, one core for each user at work: 96.6"),
         (
             (6.0, 1.0),
@@ -294,6 +290,15 @@ fn the_bottleneck_is_the_largest_part_of_the_users_time() {
     // A file of an older version says nothing about it.
     file.cases[0].rounds[0].time_split = None;
     assert!(!terminal(&file, 300, false).contains("bottleneck"));
+    // What computes with the null engine is not the engine.
+    let mut file = fixture::normal();
+    file.cases[0].engine.name = bourse_record::Engine::NULL.to_owned();
+    file.cases[0].rounds[0].time_split = Some(TimeSplit::Measured(users(29.0, 1.0, &[])));
+    let report = terminal(&file, 300, false);
+    assert!(
+        report.contains("bottleneck: the harness and the workload's own code: the null engine does nothing: "),
+        "{report}"
+    );
     // A market that is always busy without waiting for locks, and customers who pause for it.
     let market = |lock, queue| {
         vec![
@@ -301,13 +306,26 @@ fn the_bottleneck_is_the_largest_part_of_the_users_time() {
             fixture::role("market users", 1, 29.0 - lock, 0.0, &[(Queue, 1.0), (Lock, lock)]),
         ]
     };
-    for (roles, harness, paused) in
-        [(market(2.0, 24.0), true, true), (market(20.0, 24.0), false, true), (market(2.0, 3.0), false, false)]
-    {
+    for (roles, expected, paused) in [
+        (
+            market(2.0, 24.0),
+            "bottleneck: too few market users, computing: 93.10 % of the time of 1 market user, who was always busy (locks 6.90 %); \
+             --market-users 2 may bring more",
+            true,
+        ),
+        // A second one would wait for the same writer.
+        (
+            market(20.0, 24.0),
+            "bottleneck: locks: waiting for another writer: 68.97 % of the time of 1 market user, who was always busy (on a CPU \
+             31.03 %); 1.05 of 2 cores busy",
+            true,
+        ),
+        (market(2.0, 3.0), "bottleneck: computing, one core for each user at work: ", false),
+    ] {
         let mut file = fixture::normal();
         file.cases[0].rounds[0].time_split = Some(TimeSplit::Measured(roles));
         let report = terminal(&file, 300, false);
-        assert_eq!(report.contains("bottleneck: the harness: the market users were always busy"), harness, "{report}");
+        assert!(report.contains(expected), "{report}");
         let told = "customers paused 40.00 % of their time: 1 market user was busy 96.67 %";
         assert_eq!(report.contains(told), paused, "{report}");
     }
