@@ -74,8 +74,8 @@ pub use run_file::{
 };
 pub use sample::{Counted, Sample, ServerTime};
 pub use series::SeriesRow;
-pub use stats::{FEWEST_ROUNDS, even};
-pub use steady::{Steadiness, Steady, SteadyTest, blocks_need_s};
+pub use stats::{FEWEST_ROUNDS, NoInterval, even};
+pub use steady::{Steadiness, Steady, SteadyTest};
 pub use time_spent::{PartOfTime, TimeSpent};
 pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};
 pub use verdict::{Evidence, Gate, Verdict};

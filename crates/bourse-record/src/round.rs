@@ -284,8 +284,10 @@ impl LatencyPhase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StoppingRule {
-    /// The warm-up ends when two windows agree, the interval when its mean rate is known within 5 %.
-    RateKnown,
+    /// The warm-up ends when its rate shows no trend; the interval has its planned length. In files of older versions a look at
+    /// the rate may have ended the interval too.
+    #[serde(rename = "rate_known")]
+    RateLevel,
     /// Both end when it can be told whether they are in steady state.
     SteadinessTold,
 }

@@ -1,11 +1,33 @@
 //! How sure a figure of a round, or of several rounds, is: estimates of `bourse_stats` on what a run file holds.
 
-use crate::{Case, Operation, PhaseKind, Round, Series, StoppingRule, Workload, WorkloadKind};
-use bourse_stats::batch::SeriesMean;
-use bourse_stats::{Estimate, Interval, batch, center, signed_rank, stopping};
+use crate::{Case, Operation, PhaseKind, Round, Series, Workload, WorkloadKind};
+use bourse_stats::batch::{SeriesMean, Withheld};
+use bourse_stats::{Estimate, Interval, batch, center, signed_rank};
 
 /// Rounds from which a figure has an interval.
 pub const FEWEST_ROUNDS: usize = signed_rank::FEWEST;
+
+/// Reason that a round's figure has no interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NoInterval {
+    /// The rate changes too slowly.
+    TooSlow {
+        /// Seconds that are needed, about.
+        needs_s: f64,
+    },
+    /// The rate rises or falls all the time.
+    Changing {
+        /// Change in a minute, relative to the mean: -0.1 is a tenth down.
+        a_minute: f64,
+    },
+    /// Stalls too rare to tell how many to expect.
+    RareStalls {
+        /// Stalls in the interval; of those before it there are more.
+        seen: usize,
+        /// Seconds that are needed, about.
+        needs_s: f64,
+    },
+}
 
 impl Round {
     /// Mean throughput in the measurement interval by batch means, with what its interval rests on: of one operation, or of
@@ -29,12 +51,17 @@ impl Round {
         valid as f64 / self.measured_s
     }
 
-    /// Seconds that the interval of this round's figure would have needed by what its neighbouring moments share. None where
-    /// that is not what it lacks: where it has one, or too few values were kept, as in files of older versions.
-    pub fn interval_needs_s(&self, workload: &Workload) -> Option<f64> {
-        let found = self.throughput(operation_of_figure(workload)).filter(|it| it.mean.interval.is_none())?;
-        let values = (found.batch * found.batches) as f64;
-        (found.needs > values).then(|| found.needs * self.measured_s / values)
+    /// Reason that the figure of this round has no interval. None where it has one, or too few values were kept, as in short
+    /// rounds and in files of older versions.
+    pub fn withheld(&self, workload: &Workload) -> Option<NoInterval> {
+        let found = self.throughput(operation_of_figure(workload))?;
+        let seconds = |values: f64| values * self.measured_s / (found.batch * found.batches) as f64;
+        match found.withheld? {
+            Withheld::TooFew => None,
+            Withheld::TooSlow { needs } => Some(NoInterval::TooSlow { needs_s: seconds(needs) }),
+            Withheld::Changing { by } => Some(NoInterval::Changing { a_minute: by * 60.0 / self.measured_s }),
+            Withheld::RareStalls { seen, needs } => Some(NoInterval::RareStalls { seen, needs_s: seconds(needs) }),
+        }
     }
 
     /// The round's figure with its interval by batch means of its throughput.
@@ -93,11 +120,7 @@ fn throughput(round: &Round, operation: Option<&str>, from_s: f64, to_s: f64) ->
     let column = operation.map_or_else(|| "throughput".to_owned(), |name| format!("throughput.{name}"));
     let kept = [&round.throughput_series, &round.series].into_iter().find(|series| series.column(&column).is_some())?;
     let values = even(kept, &column, from_s, to_s);
-    match round.stopping.map(|it| it.rule) {
-        // Looks that may have ended the interval cost some of its certainty.
-        Some(StoppingRule::RateKnown) => stopping::mean(&values),
-        _ => batch::mean(&values),
-    }
+    batch::mean_after(&even(kept, &column, 0.0, from_s), &values)
 }
 
 /// A rate's values between two times in rows of equal length. The rows of a busy machine are not: their counts are spread
@@ -154,33 +177,44 @@ mod tests {
         assert_eq!(even(&series(&[(f64::NAN, 1.0), (0.0, 1.0)]), "throughput", 0.0, 4.0), [0.0; 0]);
     }
 
-    #[test]
-    fn an_interval_that_looks_may_have_ended_is_not_that_of_a_fixed_length() {
+    fn round_of(rate: impl Fn(u32, f64) -> f64) -> (Round, Workload) {
         let text = r#"{ "offset_s": 0, "phases": [], "measured_s": 20, "headline": 1, "operations": [], "cpu_user_s": 0,
             "cpu_system_s": 0, "series": { "time_s": [], "columns": [] }, "read_bytes": 0, "written_bytes": 0, "facts": [],
             "checks": [], "warnings": [] }"#;
         let mut round: Round = serde_json::from_str(text).unwrap();
         let workload = r#"{ "name": "tpce", "kind": "brokerage", "parameters": [], "headline_operation": "Trade-Result",
             "headline_unit": "TR/s", "nominal": 2, "outcomes": [], "notice": null }"#;
-        let workload: Workload = serde_json::from_str(workload).unwrap();
         round.phases = vec![crate::Phase { kind: PhaseKind::Measurement, from_s: 5.0, to_s: 25.0 }];
         let mut random = crate::SplitMix::new(1);
         for step in 1..=250 {
-            // Steps of the warm-up must not count.
-            let rate = if step <= 50 { 1e6 } else { 1_000.0 + 100.0 * random.normal() };
+            let rate = rate(step, random.normal());
             round.throughput_series.push(0.1 * f64::from(step), [("throughput".to_owned(), Some(rate))]);
         }
-        let half = |round: &Round| round.throughput(None).and_then(|it| it.mean.interval).map(|it| it.half_width());
-        let fixed = half(&round).unwrap();
-        // 10 % over the root of 200 steps, twice.
-        assert!((10.0..20.0).contains(&fixed), "{fixed}");
-        let rule = StoppingRule::RateKnown;
-        round.stopping = Some(crate::Stopping { rule, warmed_up: true, looks: 1, reached: true });
-        let looked_at = half(&round).unwrap();
-        assert!((12.0..30.0).contains(&looked_at) && looked_at != fixed, "{looked_at}");
+        (round, serde_json::from_str(workload).unwrap())
+    }
+
+    #[test]
+    fn the_interval_is_that_of_the_steps_measured() {
+        // Steps of the warm-up must not count.
+        let (mut round, workload) = round_of(|step, off| if step <= 50 { 1e6 } else { 1_000.0 + 100.0 * off });
+        let half = round.throughput(None).and_then(|it| it.mean.interval).map(|it| it.half_width()).unwrap();
+        // 10 % over the root of 200 steps, twice, and what might be a trend.
+        assert!((10.0..60.0).contains(&half), "{half}");
+        assert_eq!(round.withheld(&workload), None);
         // Without transactions the figure is 0, and so is the lower end.
         assert_eq!(round.estimate(&workload).interval.map(|it| it.low), Some(0.0));
         round.throughput_series = Series::default();
-        assert_eq!(round.estimate(&workload).interval, None);
+        assert_eq!((round.estimate(&workload).interval, round.withheld(&workload)), (None, None));
+    }
+
+    #[test]
+    fn a_figure_without_an_interval_says_what_it_lacks_in_seconds_and_by_the_minute() {
+        let (round, workload) = round_of(|step, off| 1_000.0 + 4.0 * f64::from(step) + 20.0 * off);
+        let Some(NoInterval::Changing { a_minute }) = round.withheld(&workload) else { panic!("it rises") };
+        // 800 in 20 s, of 1,600.
+        assert!((a_minute - 1.5).abs() < 0.1 && round.estimate(&workload).interval.is_none(), "{a_minute}");
+        let (round, workload) =
+            round_of(|step, off| if (100..106).contains(&step) { 0.0 } else { 1_000.0 + 50.0 * off });
+        assert_eq!(round.withheld(&workload), Some(NoInterval::RareStalls { seen: 1, needs_s: 125.0 }));
     }
 }

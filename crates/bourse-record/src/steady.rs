@@ -1,6 +1,6 @@
 //! Whether a measurement interval was in steady state: asked of its series, not assumed.
 //!
-//! Throughput is judged by [`bourse_stats::steady`]: yes, no, or it cannot be told. Its blocks are as long as the cycle in
+//! Throughput is judged by [`bourse_stats::steady`]: yes, no, or undetermined. Its blocks are as long as the cycle in
 //! which the log is moved into the database, where one is seen. Beside it: whether response times change, whether the log
 //! goes on growing, whether a schedule was kept.
 
@@ -25,7 +25,7 @@ impl Steady {
         match self {
             Self::Yes => "steady",
             Self::No => "not steady",
-            Self::Unknown => "cannot be told",
+            Self::Unknown => "undetermined",
         }
     }
 }
@@ -119,14 +119,6 @@ impl Steadiness {
         // That the log is as it should be needs no words beside a throughput that is.
         if self.steady == Steady::Yes { words.into_iter().take(1).collect() } else { words.join("; ") }
     }
-}
-
-/// Seconds that an interval needs so that its throughput, of all operations together, has blocks enough to be judged; none
-/// where it has them between these moments. `log_written` is what the engine has written to its log since the first.
-pub fn blocks_need_s(series: &Series, from_s: f64, to_s: f64, log_written: Option<f64>) -> Option<f64> {
-    let values = |metric| values(series, (from_s, to_s), metric, 1.0);
-    let cycle_s = log_cycle_s(&values("log_bytes"), log_written, to_s - from_s);
-    judge(&values("throughput"), period(cycle_s, 1.0), TOLERANCE).needs().map(|seconds| seconds as f64)
 }
 
 /// A metric's values of the measurement interval.
@@ -415,9 +407,6 @@ mod tests {
         let short = steady(&level, log);
         let words = "6 blocks of 3.0 s, as long as a cycle, 10 are needed; needs about 40 s (--for 40s)";
         assert!(short.evidence().contains(words), "{}", short.evidence());
-        let round_of = |seconds| round(&rates(seconds, 3, |_| 1.0), log, None);
-        let needs = |seconds: usize| blocks_need_s(&round_of(seconds).series, 10.0, 10.0 + seconds as f64, None);
-        assert_eq!([needs(20), needs(29), needs(31), needs(40)], [Some(30.0), Some(30.0), None, None]);
         assert_eq!(steady(&rates(40, 3, |_| 1.0), log).steady, Steady::Yes);
         assert_eq!([0.4, 3.0, 30.0, 57.0].map(long_enough), [1, 4, 40, 70]);
     }

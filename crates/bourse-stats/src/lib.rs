@@ -28,6 +28,8 @@ mod estimate;
 pub mod holm;
 mod random;
 pub mod rank_sum;
+#[cfg(test)]
+mod rates;
 pub mod repeats;
 pub mod sequential;
 pub mod sessions;

@@ -1,4 +1,4 @@
-//! Whether a series is steady: yes, no, or it cannot be told.
+//! Whether a series is steady: yes, no, or undetermined.
 //!
 //! The series is cut into blocks so long that one says little of the next: some two autocorrelation times of what is left
 //! when the best of some simple shapes is taken away, or one period where the series repeats itself. Of the blocks' means
@@ -21,7 +21,7 @@ pub enum Answer {
     Yes,
     /// Not steady.
     No,
-    /// It cannot be told from so few, or so uneven, values.
+    /// Undetermined from so few, or so uneven, values.
     Unknown,
 }
 
@@ -430,7 +430,7 @@ mod tests {
             table.push_str(&format!("| {} | {truth} | {} |\n", series.name, cells.join(" | ")));
         }
         table.push_str(
-            "\nShares of *yes* / *no* / *cannot be told* in per cent, of 400 series each, tolerance 10 %. The scatter of shaped \
+            "\nShares of *yes* / *no* / *undetermined* in per cent, of 400 series each, tolerance 10 %. The scatter of shaped \
              series is that of 400 events a second. After 300 s the tail has changed the mean by 0.8 %.\n",
         );
         crate::table::check("steady.md", include_str!("steady.md"), &table);

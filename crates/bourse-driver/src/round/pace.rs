@@ -2,7 +2,7 @@
 
 use crate::sampler::Sampler;
 use crate::{Control, MS, Nanos, Plan, SECOND};
-use bourse_record::{Steadiness, Steady, Stopping, StoppingRule, blocks_need_s};
+use bourse_record::{Steadiness, Steady, Stopping, StoppingRule};
 use bourse_stats::stopping;
 
 /// Rates in short steps, and the rule that looks at them.
@@ -31,7 +31,7 @@ impl Pace {
         let rule = plan.until?;
         let shortest_warm_up = match rule {
             StoppingRule::SteadinessTold => plan.warm_up_ns / 6,
-            StoppingRule::RateKnown => plan.warm_up_ns / 4,
+            StoppingRule::RateLevel => plan.warm_up_ns / 3,
         };
         Some(Self {
             // Some 400 in the interval; fewer than 50 a second, since each takes a moment of the sampler's thread.
@@ -83,14 +83,7 @@ impl Pace {
             return;
         }
         let from = control.measure_from();
-        let is_enough = match self.rule {
-            StoppingRule::RateKnown => {
-                stopping::is_known(&self.since(from)) && !self.can_be_judged_later(now, from, sampler)
-            }
-            StoppingRule::SteadinessTold => {
-                self.steady(from, now, sampler, self.log_written_since(sampler)) != Steady::Unknown
-            }
-        };
+        let is_enough = self.steady(from, now, sampler, self.log_written_since(sampler)) != Steady::Unknown;
         self.stopping.looks += 1;
         self.look = from + stopping::next_look(now - from, self.longest.1);
         if is_enough {
@@ -104,11 +97,11 @@ impl Pace {
     fn measure_from(&mut self, from: Nanos, sampler: &Sampler<'_>) {
         self.measuring = true;
         self.log_written = sampler.log_written();
-        let shortest = match self.rule {
-            StoppingRule::RateKnown => self.longest.1 / 2,
-            StoppingRule::SteadinessTold => self.longest.1 / 3,
+        self.look = match self.rule {
+            // What looks narrow early is what the rare stall has not met yet.
+            StoppingRule::RateLevel => Nanos::MAX,
+            StoppingRule::SteadinessTold => from + self.longest.1 / 3,
         };
-        self.look = from + shortest;
     }
 
     /// What was written to the engine's log since the interval began, where the engine counts that.
@@ -121,13 +114,6 @@ impl Pace {
         at.saturating_sub(self.begin) as f64 / SECOND as f64
     }
 
-    /// Whether the interval has too few blocks to judge whether it is steady, and will have enough before it must end.
-    fn can_be_judged_later(&self, now: Nanos, from: Nanos, sampler: &Sampler<'_>) -> bool {
-        let written = self.log_written_since(sampler);
-        let needs = blocks_need_s(&sampler.series, self.seconds(from), self.seconds(now), written);
-        needs.is_some_and(|seconds| seconds <= self.longest.1 as f64 / SECOND as f64)
-    }
-
     /// What the report will say of the time between two moments, as far as is known now.
     fn steady(&self, from: Nanos, to: Nanos, sampler: &Sampler<'_>, log_written: Option<f64>) -> Steady {
         Steadiness::so_far(&sampler.series, self.seconds(from), self.seconds(to), log_written).steady
@@ -136,21 +122,15 @@ impl Pace {
     fn is_warm(&mut self, now: Nanos, sampler: &Sampler<'_>) -> bool {
         let passed = now - self.begin;
         match self.rule {
-            StoppingRule::RateKnown => {
-                self.look = now + passed / 10;
-                stopping::agree(&self.since(self.begin))
+            StoppingRule::RateLevel => {
+                self.look = self.begin + stopping::next_look_at_warm_up(passed);
+                stopping::is_warm(&self.rates.iter().map(|(_, rate)| *rate).collect::<Vec<f64>>())
             }
             StoppingRule::SteadinessTold => {
                 self.look = now + passed / 4;
                 self.steady(self.begin + passed / 3, now, sampler, None) == Steady::Yes
             }
         }
-    }
-
-    /// Rates of the steps since a moment.
-    fn since(&self, from: Nanos) -> Vec<f64> {
-        let inside = |at: &&(Nanos, f64)| at.0 >= from + self.step_ns / 2;
-        self.rates.iter().filter(inside).map(|(_, rate)| *rate).collect()
     }
 }
 

@@ -48,7 +48,7 @@ struct CasePage {
     /// Whether the figure is valid.
     counts: bool,
     /// `± 2.6 %`, of a single round.
-    plus_minus: Option<String>,
+    sure: Option<String>,
     /// Trade-Results a second.
     results: Option<String>,
     spread: Option<String>,
@@ -239,7 +239,7 @@ fn case(at: usize, view: &CaseView<'_>, told: Told) -> CasePage {
         figure,
         unit: units::printable(view.unit()),
         counts: view.standing() == Standing::Counts,
-        plus_minus: view.plus_minus(),
+        sure: view.sure(),
         results: view.results(),
         spread: view.spread(),
         durability: engine.durability.name(),

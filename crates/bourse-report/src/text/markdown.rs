@@ -75,10 +75,10 @@ pub fn markdown(file: &RunFile) -> String {
 fn headline(out: &mut String, view: &CaseView<'_>) {
     let engine = &view.case.engine;
     let unit = escaped(view.unit());
-    let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
+    let sure = view.sure().map(|it| format!(" {it}")).unwrap_or_default();
     out.push_str(&format!("\n## {}\n\n", escaped(&view.case.label)));
     let headline = match (view.valid_figure(), view.standing()) {
-        (Some(figure), _) => format!("{} {unit}{plus_minus}", units::number(figure)),
+        (Some(figure), _) => format!("{} {unit}{sure}", units::number(figure)),
         (None, Standing::Void) => format!("VOID: no {unit}"),
         (None, _) => format!("no {unit}: nothing measured"),
     };

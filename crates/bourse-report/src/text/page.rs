@@ -114,14 +114,28 @@ impl Page {
         let unit = units::printable(view.unit());
         let class = engine.durability;
         let figure = view.valid_figure().map(units::number);
-        let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
+        let sure = view.sure().map(|it| format!(" {it}")).unwrap_or_default();
         let headline = match (figure, view.standing()) {
-            (Some(figure), _) => self.paint.bold(&format!("{figure} {unit}{plus_minus}")),
-            (None, Standing::Void) => self.paint.tone(Tone::Bad, &format!("VOID: no {unit}")),
-            (None, _) => self.paint.tone(Tone::Bad, &format!("no {unit}: nothing measured")),
+            (Some(figure), _) => format!("{figure} {unit}{sure}"),
+            (None, Standing::Void) => format!("VOID: no {unit}"),
+            (None, _) => format!("no {unit}: nothing measured"),
         };
-        let results = view.results().map(|results| format!("   {results}"));
-        self.line(&format!("  {headline}   {class}{}", results.unwrap_or_default()));
+        let mut used = 2 + headline.chars().count();
+        let mut line = match view.standing() {
+            Standing::Counts => format!("  {}", self.paint.bold(&headline)),
+            _ => format!("  {}", self.paint.tone(Tone::Bad, &headline)),
+        };
+        // What has no room goes on in the next line.
+        for beside in [Some(class.to_string()), view.results()].into_iter().flatten() {
+            let wide = 3 + beside.chars().count();
+            if used + wide > self.width {
+                self.line(&line);
+                (line, used) = (format!("    {beside}"), 1 + wide);
+            } else {
+                (line, used) = (format!("{line}   {beside}"), used + wide);
+            }
+        }
+        self.line(&line);
         let on = format!("  {} · {}", engine.target, case_words(view.case));
         self.paragraph_indented(Tone::Plain, &on);
         if let Some(spread) = view.spread() {

@@ -131,7 +131,8 @@ impl Page {
         let mut doubts: Vec<(Tone, String)> = worded(Tone::Bad, lost_nodes(file)).collect();
         for (view, case) in views.iter().zip(told) {
             let place = if told.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
-            let remarks = case.remarks.iter().filter(|it| it.verdict.is_none() && it.tone != Tone::Good);
+            let remarks =
+                case.remarks.iter().filter(|it| it.verdict.is_none() && !matches!(it.tone, Tone::Good | Tone::Faint));
             doubts.extend(remarks.map(|it| (it.tone, format!("{place}{}", it.text))));
         }
         doubts.sort_by_key(|(tone, _)| *tone != Tone::Bad);

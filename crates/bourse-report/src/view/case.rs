@@ -96,11 +96,11 @@ impl<'a> CaseView<'a> {
     }
 
     /// What stands beside the headline of the brokerage: its Trade-Results a second, and of a market that still owes fewer of
-    /// them the part of the mix that is due: `346.0 TR/s (8.41 of 10 % due)`. Short: a line of a terminal has it.
+    /// them the part of the mix that is due: `346.0 TR/s, 8.4 % of the mix (target 10 %)`. Short: a line of a terminal has it.
     pub(crate) fn results(&self) -> Option<String> {
         let is_brokerage = self.case.workload.kind == WorkloadKind::Brokerage;
         let results = self.results_per_second().filter(|_| is_brokerage)?;
-        let due = self.due().map(|[due, full]| format!(" ({due:.2} of {} % due)", units::plain(full)));
+        let due = self.due().map(|[due, full]| format!(", {due:.1} % of the mix (target {} %)", units::plain(full)));
         let unit = units::printable(&self.case.workload.headline_unit);
         Some(format!("{} {unit}{}", units::number(results), due.unwrap_or_default()))
     }
@@ -120,6 +120,11 @@ impl<'a> CaseView<'a> {
         let figure = self.valid_figure().filter(|figure| *figure > 0.0)?;
         let percent = 100.0 * self.estimate()?.interval?.half_width() / figure;
         Some(format!("± {} %", units::significant(percent, 2)))
+    }
+
+    /// How sure the figure of a single round is: `± 2.6 %`, or in brackets why there is no interval and what to do.
+    pub(crate) fn sure(&self) -> Option<String> {
+        self.plus_minus().or_else(|| standing::no_interval(self).map(|it| format!("({it})")))
     }
 
     /// What a customer waits at a part of the rate, in a sentence with its tone; none where that was not measured.

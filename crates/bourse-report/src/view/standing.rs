@@ -3,7 +3,7 @@
 use super::{CaseView, limits, storage};
 use crate::tables::Tone;
 use crate::units;
-use bourse_record::{CheckStatus, Steady, Workload, WorkloadKind};
+use bourse_record::{CheckStatus, NoInterval, PhaseKind, Round, Steady, StoppingRule, Workload, WorkloadKind};
 
 /// Validity of a case's figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,21 +118,73 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     remarks
 }
 
-/// Why a single round of some length has no interval, and how long it would have to be.
-fn without_interval(view: &CaseView<'_>) -> Option<Remark> {
+/// Seconds rounded up, with some to spare: the next run's moments may share more.
+fn advised(needs_s: f64) -> f64 {
+    (1.5 * needs_s / 10.0).ceil() * 10.0
+}
+
+/// The single round of some length that has a figure and no interval, with the reason.
+fn uncertain<'a>(view: &CaseView<'a>) -> Option<(&'a Round, NoInterval)> {
     /// Shorter rounds are a trial, and nobody expects one.
     const SHORTEST_S: f64 = 10.0;
     let [round] = view.case.rounds.as_slice() else { return None };
-    let needs_s = round.interval_needs_s(&view.case.workload)?;
-    if view.standing() != Standing::Counts || view.file.interrupted || round.measured_s < SHORTEST_S {
-        return None;
+    let counts = view.standing() == Standing::Counts && !view.file.interrupted && round.measured_s >= SHORTEST_S;
+    Some((round, round.withheld(&view.case.workload).filter(|_| counts)?))
+}
+
+/// What to try so that the figure has an interval.
+fn remedy(view: &CaseView<'_>, round: &Round, why: NoInterval) -> String {
+    // Work that ends by itself lasts as long as it lasts.
+    if !view.case.workload.may_be_steady() {
+        return "--rounds 6".to_owned();
     }
-    // Half as long again: the next run's moments may share more.
-    let advised = (1.5 * needs_s / 10.0).ceil() * 10.0;
-    let text = format!(
-        "the figure has no interval: the rate changes too slowly for {}; --for {advised}s should be long enough",
-        units::seconds(round.measured_s)
-    );
+    match why {
+        NoInterval::TooSlow { needs_s } | NoInterval::RareStalls { needs_s, .. } => {
+            format!("--for {}s", advised(needs_s))
+        }
+        NoInterval::Changing { .. } => {
+            let until =
+                round.phases.iter().filter(|phase| phase.kind == PhaseKind::Measurement).map(|phase| phase.to_s);
+            format!("--warmup {}s", advised(until.fold(0.0, f64::max)))
+        }
+    }
+}
+
+/// Why the figure of a single round has no interval, and what to do, in a few words for its line.
+pub(super) fn no_interval(view: &CaseView<'_>) -> Option<String> {
+    let (round, why) = uncertain(view)?;
+    let why_not = match why {
+        NoInterval::TooSlow { .. } => "no interval: too uneven".to_owned(),
+        NoInterval::Changing { a_minute } => format!("still changing: {:+.0} %/min", 100.0 * a_minute),
+        NoInterval::RareStalls { seen: 0, .. } => "no interval: a stall in the warm-up".to_owned(),
+        NoInterval::RareStalls { seen, .. } => {
+            let stalls = units::counted(seen as u64, "stall", "stalls");
+            format!("no interval: {stalls} in {}", units::seconds(round.measured_s))
+        }
+    };
+    Some(format!("{why_not}; try {}", remedy(view, round, why)))
+}
+
+/// The same in a sentence.
+fn without_interval(view: &CaseView<'_>) -> Option<Remark> {
+    let (round, why) = uncertain(view)?;
+    let measured = units::seconds(round.measured_s);
+    let why_not = match why {
+        NoInterval::TooSlow { .. } => format!("the rate changes too slowly for {measured}"),
+        NoInterval::Changing { a_minute } => {
+            let direction = if a_minute < 0.0 { "falls" } else { "rises" };
+            format!(
+                "the rate still {direction} by {:.1} % a minute, so that another interval would have another mean",
+                100.0 * a_minute.abs()
+            )
+        }
+        NoInterval::RareStalls { seen, .. } => {
+            let place = if seen > 0 { format!("in {measured}") } else { "in the warm-up alone".to_owned() };
+            let stalls = units::counted(seen.max(1) as u64, "stall", "stalls");
+            format!("{stalls} {place}: too few to tell how many to expect")
+        }
+    };
+    let text = format!("the figure has no interval: {why_not}; try {}", remedy(view, round, why));
     Some(Remark::new(Tone::Doubtful, text))
 }
 
@@ -149,11 +201,18 @@ fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
     let place = if several { format!(" in round {}", at + 1) } else { String::new() };
     let verdict = match answer {
         Steady::No => format!("not steady{place}"),
-        Steady::Unknown => format!("steady{place}: cannot be told"),
+        Steady::Unknown => format!("steady state{place}: undetermined"),
         Steady::Yes if several => "steady in every round".to_owned(),
         Steady::Yes => "steady".to_owned(),
     };
-    Some(Remark { tone, text: format!("{verdict}: {}", it.evidence()), verdict: Some(verdict) })
+    let text = format!("{verdict}: {}", it.evidence());
+    // Of a short run hardly ever anything is known: that is said where it was asked.
+    let is_asked =
+        view.case.rounds.iter().any(|it| it.stopping.is_some_and(|it| it.rule == StoppingRule::SteadinessTold));
+    match answer {
+        Steady::Unknown if !is_asked => Some(Remark::new(Tone::Faint, text)),
+        _ => Some(Remark { tone, text, verdict: Some(verdict) }),
+    }
 }
 
 /// What a search for the highest rate came to.
@@ -162,8 +221,20 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let unit = units::printable(&search.unit);
     let tried = units::counted(search.probes.len() as u64, "round", "rounds");
     let Some(found) = search.highest_passing else {
-        return say(Tone::Bad, format!("no rate met every limit in {tried} and a run of full length"));
+        let below = search
+            .lowest_failing
+            .map_or_else(String::new, |failing| format!(": if one does, it is below {} {unit}", units::plain(failing)));
+        return say(Tone::Bad, format!("no rate met every limit in {tried}{below}"));
     };
+    if let (false, Some(failing)) = (search.confirmed, search.lowest_failing) {
+        let (low, high) = (units::plain(found), units::plain(failing));
+        return say(
+            Tone::Bad,
+            format!(
+                "the highest rate is between {low} and {high} {unit}: a short round met every limit at {low}, {tried} in all"
+            ),
+        );
+    }
     let above = search.lowest_failing.map_or_else(
         || ", and no tried rate was too high".to_owned(),
         |refuted| format!(", {} {unit} does not", units::plain(refuted)),

@@ -36,7 +36,7 @@ impl Told {
     }
 }
 
-/// What holds for several cases together: checks, and how many are not steady.
+/// What holds for several cases together: checks, and how many are not steady, or undetermined though it was asked.
 pub(crate) fn verdicts(told: &[Told]) -> Vec<Remark> {
     let of = units::counted(told.len() as u64, "case", "cases");
     let that_are = |tone| told.iter().filter(|case| case.checks.0 == tone).count();
@@ -47,7 +47,7 @@ pub(crate) fn verdicts(told: &[Told]) -> Vec<Remark> {
     }];
     let unsteady = told.iter().filter(|case| case.is_unsteady()).count();
     if unsteady > 0 {
-        said.push(Remark::new(Tone::Doubtful, format!("steady: not, or cannot be told, in {unsteady} of {of}")));
+        said.push(Remark::new(Tone::Doubtful, format!("steady state: not shown in {unsteady} of {of}")));
     }
     said
 }

@@ -32,10 +32,12 @@ pub(super) fn sentence(view: &CaseView<'_>) -> Option<Remark> {
     let Some(case) = latency_case(view) else {
         let arrivals = phases(view).filter_map(|phase| phase.round.arrivals);
         let (started, due) = arrivals.fold((0, 0), |(started, due), it| (started + it.started, due + it.due));
-        let share = units::percent(100.0 * started as f64 / due.max(1) as f64);
+        let share = format!("{:.1} %", 100.0 * started as f64 / due.max(1) as f64);
         return remark(
             Tone::Doubtful,
-            format!("what a customer waits at {rate}: not told: {share} of what was due was started, 99 % are needed"),
+            format!(
+                "what a customer waits at {rate}: no figure: only {share} of scheduled transactions started (99 % required)"
+            ),
         );
     };
     let waits = CaseView::new(view.file, &case);
@@ -44,8 +46,8 @@ pub(super) fn sentence(view: &CaseView<'_>) -> Option<Remark> {
     let found = [("p50", 0.5), ("p99", 0.99)].map(|(name, quantile)| match together.quantile(quantile) {
         Some(Quantile::At(ns)) => format!("{name} {}", units::duration_ns(ns as f64)),
         Some(Quantile::Beyond(ns)) => format!("{name} {}", units::beyond_ns(ns)),
-        Some(Quantile::TooFew) => format!("{name} not told (too few transactions)"),
-        None => format!("{name} not told (no times)"),
+        Some(Quantile::TooFew) => format!("{name}: no figure (too few transactions)"),
+        None => format!("{name}: no figure (no times)"),
     });
     let found = found.join(", ");
     let text = format!("what a customer waits at {rate}: {found}");

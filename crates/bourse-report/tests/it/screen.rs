@@ -38,10 +38,10 @@ fn results_stand_beside_the_share_that_is_due() {
     };
     let young = with_age(Some(6.0), Some(8.41));
     let shown = screen(&young, 80, false, PAGE);
-    assert!(shown.contains("durable   100.0 TR/s (8.41 of 10 % due)\n"), "{shown}");
+    assert!(shown.contains("durable\n    100.0 TR/s, 8.4 % of the mix (target 10 %)\n"), "{shown}");
     assert!(shown.lines().count() <= 24 && shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
     for text in [terminal(&young, 80, false), markdown(&young), html(&young)] {
-        assert!(text.contains("100.0 TR/s (8.41 of 10 % due)"), "{text}");
+        assert!(text.contains("100.0 TR/s, 8.4 % of the mix (target 10 %)"), "{text}");
     }
     for (age_s, expected) in [(Some(900.0), Some(9.98)), (None, None), (Some(6.0), None)] {
         let shown = screen(&with_age(age_s, expected), 80, false, PAGE);

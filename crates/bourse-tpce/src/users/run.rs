@@ -100,10 +100,10 @@ pub struct Ran {
 /// The workload as the run file has it; [`conditions`] has what it is run under.
 pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
-    let longest = |ns: u64| match options.plan.until {
-        None => seconds(ns),
-        Some(StoppingRule::RateKnown) => format!("until the rate is known, at most {}", seconds(ns)),
-        Some(StoppingRule::SteadinessTold) => format!("until steadiness can be told, at most {}", seconds(ns)),
+    let longest = |ns: u64, may_end: &str| match options.plan.until {
+        Some(StoppingRule::SteadinessTold) => format!("until the steady state is determined, at most {}", seconds(ns)),
+        Some(StoppingRule::RateLevel) if !may_end.is_empty() => format!("{may_end}, at most {}", seconds(ns)),
+        _ => seconds(ns),
     };
     let load = match options.load {
         super::Load::Closed => "closed loop".to_owned(),
@@ -112,8 +112,8 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     };
     let own = [
         ("schedule", load),
-        ("warm-up", longest(options.plan.warm_up_ns)),
-        ("measurement interval", longest(options.plan.measure_ns)),
+        ("warm-up", longest(options.plan.warm_up_ns, "until the rate shows no trend")),
+        ("measurement interval", longest(options.plan.measure_ns, "")),
         ("market's queue", market_queue(options)),
         (
             "data maintenance",

@@ -105,11 +105,11 @@ pub(crate) struct RunSettings {
     /// Processes that the users are shared out over, each with the same database file open: as several programs use it
     #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", default_value_t = 1, value_parser = numbers::processes, env = "BOURSE_PROCESSES")]
     pub(crate) processes: u32,
-    /// Length of the measurement interval [default: 20 to 40 s, until transactions/s are known within 5 %; 30s with --rate,
-    /// --rounds, --warmup, --sweep, --processes, several targets or a server]
+    /// Length of the measurement interval [default: 40s; 30s with --rate, --rounds, --warmup, --sweep, --processes, several
+    /// targets or a server]
     #[arg(short = 'T', long = "for", help_heading = "Workload", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Option<Duration>,
-    /// Warm-up time before the measurement [default: 5 to 20 s, until the rate no longer rises; 10s where --for is 30s]
+    /// Warm-up time before the measurement [default: 10 to 30 s, until the rate shows no trend; 10s where --for is 30s]
     #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Option<Duration>,
     /// Warm up and measure until it can be told whether throughput is steady, at most this long in all

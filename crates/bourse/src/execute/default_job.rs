@@ -32,11 +32,11 @@ fn shortened(mut plan: Plan) -> Plan {
         let Job::Brokerage(job) = &mut case.job else { panic!("another job") };
         assert_eq!(
             (job.warm_up_ns, job.measure_ns, job.until),
-            (20 * SECOND, 40 * SECOND, Some(StoppingRule::RateKnown))
+            (30 * SECOND, 40 * SECOND, Some(StoppingRule::RateLevel))
         );
         let latency = LatencyPlan { warm_up_ns: 5 * SECOND, measure_ns: 20 * SECOND };
         assert_eq!(job.latency, Some(latency));
-        (job.warm_up_ns, job.measure_ns) = (2 * SECOND, 4 * SECOND);
+        (job.warm_up_ns, job.measure_ns) = (3 * SECOND, 4 * SECOND);
         job.latency = Some(LatencyPlan { warm_up_ns: 500 * MS, measure_ns: 2 * SECOND });
     }
     plan
@@ -74,10 +74,10 @@ fn the_default_job_stands_behind_its_number_and_leaves_the_database_as_it_was() 
     let [round] = case.rounds.as_slice() else { panic!("{} rounds", case.rounds.len()) };
     let phases = [PhaseKind::WarmUp, PhaseKind::Measurement, PhaseKind::Drain];
     assert_eq!(round.phases.iter().map(|it| it.kind).collect::<Vec<_>>(), phases);
-    assert!((0.4..2.5).contains(&seconds(round, PhaseKind::WarmUp)), "{:?}", round.phases);
-    assert!((1.9..4.5).contains(&seconds(round, PhaseKind::Measurement)), "{:?}", round.phases);
+    assert!((0.9..3.5).contains(&seconds(round, PhaseKind::WarmUp)), "{:?}", round.phases);
+    assert!((3.9..4.5).contains(&seconds(round, PhaseKind::Measurement)), "{:?}", round.phases);
     let stopping = round.stopping.expect("a rule ends it");
-    assert!(stopping.rule == StoppingRule::RateKnown && stopping.looks > 0, "{stopping:?}");
+    assert!(stopping.rule == StoppingRule::RateLevel && stopping.looks == 0 && !stopping.reached, "{stopping:?}");
     assert!(round.checks.len() > 90, "{} checks", round.checks.len());
     let passed = |round: &Round| round.checks.iter().all(|check| check.status != CheckStatus::Failed);
     assert!(passed(round) && round.void.is_none(), "{:#?}", round.checks);
@@ -86,7 +86,8 @@ fn the_default_job_stands_behind_its_number_and_leaves_the_database_as_it_was() 
     assert!(screen.contains(" transactions/s"), "{screen}");
     match round.estimate(&case.workload).interval {
         Some(_) => assert!(screen.contains(" ± "), "{screen}"),
-        None => assert!(round.interval_needs_s(&case.workload).is_some_and(|needs_s| needs_s > round.measured_s)),
+        // Of fewer than 60 steps there is none.
+        None => assert!(!screen.contains(" ± "), "{screen}"),
     }
     assert!(case.engine.durability == Durability::Durable && screen.contains(" durable "), "{screen}");
 
@@ -95,7 +96,7 @@ fn the_default_job_stands_behind_its_number_and_leaves_the_database_as_it_was() 
     assert!(latency.per_second > 0.5 * rate && latency.per_second < 0.75 * rate, "{} of {rate}", latency.per_second);
     assert!(passed(&latency.round), "{:#?}", latency.round.checks);
     assert!(screen.contains("what a customer waits at 70 % of that rate"), "{screen}");
-    let words = if latency.kept_pace() { "p50 " } else { "99 % are needed" };
+    let words = if latency.kept_pace() { "p50 " } else { "(99 % required)" };
     assert!(screen.contains(words), "{screen}");
 
     let spent = file.time_spent.as_ref().expect("it is told");

@@ -230,9 +230,9 @@ const WARM_UP: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_secs(30);
 /// How long coordinated drivers wait for one another, unless told otherwise.
 const GATHER: Duration = Duration::from_secs(120);
-/// The longest warm-up and interval of a job that ends when its rate is known: the shortest are a quarter and a half.
-const LONGEST_WARM_UP_NS: u64 = 20 * SECOND;
-const LONGEST_INTERVAL_NS: u64 = 40 * SECOND;
+/// The longest warm-up of the default job, whose rate ends it from a third on, and its interval.
+const LONGEST_WARM_UP_NS: u64 = 30 * SECOND;
+const DEFAULT_INTERVAL_NS: u64 = 40 * SECOND;
 
 /// The plan of `bourse tpce run`.
 pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
@@ -274,8 +274,8 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
         || !settings.sweep.is_empty();
     for case in cases.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
         let Job::Brokerage(job) = &mut case.job else { continue };
-        (job.warm_up_ns, job.measure_ns) = (LONGEST_WARM_UP_NS, LONGEST_INTERVAL_NS);
-        (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateKnown), Some(LATENCY), true);
+        (job.warm_up_ns, job.measure_ns) = (LONGEST_WARM_UP_NS, DEFAULT_INTERVAL_NS);
+        (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateLevel), Some(LATENCY), true);
     }
     let block = Block { cases, rounds };
     let plan = Plan::of(WORKLOAD, block, settings.seed, &settings.execution, &settings.output);

@@ -94,8 +94,8 @@ fn what(case: &PlannedCase) -> String {
             };
             let until = match job.until {
                 None => "",
-                Some(StoppingRule::RateKnown) => ", until transactions/s are known within 5 %",
-                Some(StoppingRule::SteadinessTold) => ", until it can be told whether it is steady",
+                Some(StoppingRule::RateLevel) => ", warm-up until the rate shows no trend",
+                Some(StoppingRule::SteadinessTold) => ", until its steady state is determined",
             };
             let market_age = match job.market {
                 MarketAge::New => String::new(),

@@ -1,0 +1,195 @@
+//! Simulated rates of a round in steps of a tenth of a second, whose true mean is known: what the rules of warm-up and
+//! interval are tried on.
+
+use crate::SplitMix;
+
+/// Steps in a second.
+pub(crate) const STEPS: usize = 10;
+/// Standard deviation of a step that nothing else disturbs.
+const SCATTER: f64 = 0.1;
+
+/// Kind of disturbance. Its number is a length in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Noise {
+    /// What happens in a step lasts so long on average (first-order autoregression).
+    Lasting(f64),
+    /// The rate is halved for a fifth of each cycle of that length, as by checkpoints.
+    Cycle(f64),
+    /// The rate is 0 in stalls that begin at random, so long after the last on average, and last a twentieth of that.
+    Stalls(f64),
+    /// The rate is a tenth up or down, and changes at random after so long on average.
+    Levels(f64),
+    /// The rate drifts about its mean by 5 %, and has forgotten where it was after so long.
+    Wander(f64),
+    /// Stalls of any length, most short and some of many seconds (Pareto's distribution of index 1.5), a second apart.
+    Heavy,
+}
+
+impl Noise {
+    /// Kinds of noise that the interval of the default job is asked for.
+    pub(crate) const KINDS: [Self; 20] = [
+        Self::Lasting(0.0),
+        Self::Lasting(0.1),
+        Self::Lasting(0.4),
+        Self::Lasting(1.2),
+        Self::Lasting(2.4),
+        Self::Lasting(5.0),
+        Self::Lasting(10.0),
+        Self::Cycle(1.0),
+        Self::Cycle(3.0),
+        Self::Cycle(7.0),
+        Self::Cycle(15.0),
+        Self::Stalls(1.0),
+        Self::Stalls(5.0),
+        Self::Stalls(15.0),
+        Self::Levels(1.0),
+        Self::Levels(3.0),
+        Self::Levels(10.0),
+        Self::Wander(5.0),
+        Self::Wander(20.0),
+        Self::Heavy,
+    ];
+
+    /// Name in tables.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Lasting(0.0) => "independent steps".to_owned(),
+            Self::Lasting(lasts) => format!("what happens lasts {lasts} s"),
+            Self::Cycle(period) => format!("a cycle of {period} s"),
+            Self::Stalls(apart) => format!("stalls {apart} s apart"),
+            Self::Levels(lasts) => format!("two levels of {lasts} s"),
+            Self::Wander(lasts) => format!("drift about the mean, {lasts} s"),
+            Self::Heavy => "stalls of any length".to_owned(),
+        }
+    }
+
+    /// Rates of so many steps whose true mean is 1.
+    pub(crate) fn steps(self, count: usize, random: &mut SplitMix) -> Vec<f64> {
+        let step = 1.0 / STEPS as f64;
+        let exponential = |mean: f64, random: &mut SplitMix| -mean * (1.0 - random.unit()).ln();
+        match self {
+            Self::Lasting(lasts) => lasting(count, lasts, random).into_iter().map(|off| 1.0 + SCATTER * off).collect(),
+            Self::Wander(lasts) => {
+                let drift = lasting(count, lasts, random);
+                drift.into_iter().map(|off| 1.0 + 0.05 * off + SCATTER * random.normal()).collect()
+            }
+            Self::Cycle(period) => {
+                let begin = period * random.unit();
+                let inside = |at: usize| ((begin + at as f64 * step) / period).fract() < 0.2;
+                (0..count).map(|at| (if inside(at) { 0.5 } else { 1.0 } + SCATTER * random.normal()) / 0.9).collect()
+            }
+            Self::Levels(lasts) => {
+                let (mut up, mut left) = (random.unit() < 0.5, exponential(lasts, random));
+                let mut next = || {
+                    while left <= 0.0 {
+                        up = !up;
+                        left += exponential(lasts, random);
+                    }
+                    left -= step;
+                    1.0 + if up { 0.1 } else { -0.1 } + 0.5 * SCATTER * random.normal()
+                };
+                (0..count).map(|_| next()).collect()
+            }
+            Self::Stalls(apart) => {
+                let length = |random: &mut SplitMix| exponential(apart / 20.0, random);
+                stalled(count, apart, apart / 20.0, random, length)
+            }
+            Self::Heavy => {
+                const LEAST: f64 = 0.05;
+                let length = |random: &mut SplitMix| LEAST * (1.0 - random.unit()).powf(-1.0 / 1.5);
+                stalled(count, 1.0, 3.0 * LEAST, random, length)
+            }
+        }
+    }
+}
+
+/// Values of mean 0 and deviation 1 that last so many seconds.
+fn lasting(count: usize, lasts: f64, random: &mut SplitMix) -> Vec<f64> {
+    let share = if lasts > 0.0 { (-1.0 / (STEPS as f64 * lasts)).exp() } else { 0.0 };
+    let mut off = random.normal();
+    let mut next = || {
+        off = share * off + (1.0 - share * share).sqrt() * random.normal();
+        off
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// Rates between stalls whose lengths are drawn; `mean` is their mean.
+fn stalled(
+    count: usize,
+    apart: f64,
+    mean: f64,
+    random: &mut SplitMix,
+    length: impl Fn(&mut SplitMix) -> f64,
+) -> Vec<f64> {
+    let step = 1.0 / STEPS as f64;
+    let undisturbed = (apart + mean) / apart;
+    let mut until = -apart * (1.0 - random.unit()).ln();
+    let mut stall = 0.0;
+    let mut rate = |at: usize| {
+        let (begin, end) = (at as f64 * step, (at + 1) as f64 * step);
+        let mut now = begin;
+        let mut working = 0.0;
+        while now < end {
+            if stall > 0.0 {
+                let part = f64::min(stall, end - now);
+                stall -= part;
+                now += part;
+                if stall <= 0.0 {
+                    until = now - apart * (1.0 - random.unit()).ln();
+                }
+            } else if until < end {
+                working += (until - now).max(0.0);
+                now = until.max(now);
+                stall = length(random).max(1e-9);
+            } else {
+                working += end - now;
+                now = end;
+            }
+        }
+        let share = working / step;
+        (undisturbed * share * (1.0 + SCATTER * random.normal())).max(0.0)
+    };
+    (0..count).map(&mut rate).collect()
+}
+
+/// Share of its final rate that a round has, as it warms up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct WarmUp {
+    /// What is missing at the beginning; below 0 the rate falls.
+    pub(crate) depth: f64,
+    /// Seconds until a third of that is left.
+    pub(crate) lasts: f64,
+}
+
+impl WarmUp {
+    /// Kinds of warm-up that the rule is asked for.
+    pub(crate) const KINDS: [Self; 15] = [
+        Self::of(0.0, 1.0),
+        Self::of(0.3, 2.0),
+        Self::of(0.3, 4.0),
+        Self::of(0.3, 8.0),
+        Self::of(0.3, 15.0),
+        Self::of(0.3, 30.0),
+        Self::of(0.3, 60.0),
+        Self::of(0.6, 4.0),
+        Self::of(0.6, 8.0),
+        Self::of(0.6, 15.0),
+        Self::of(0.6, 30.0),
+        Self::of(-0.3, 8.0),
+        Self::of(-0.3, 15.0),
+        Self::of(-0.3, 30.0),
+        Self::of(-0.5, 60.0),
+    ];
+
+    const fn of(depth: f64, lasts: f64) -> Self {
+        Self { depth, lasts }
+    }
+
+    /// Rates of so many steps whose final mean is 1: noise of 5 % that lasts 0.2 s.
+    pub(crate) fn steps(self, count: usize, random: &mut SplitMix) -> Vec<f64> {
+        let level = |at: usize| 1.0 - self.depth * (-(at as f64) / (STEPS as f64 * self.lasts)).exp();
+        let noise = lasting(count, 0.2, random);
+        noise.iter().enumerate().map(|(at, off)| level(at) * (1.0 + 0.05 * off)).collect()
+    }
+}
