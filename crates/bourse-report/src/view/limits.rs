@@ -134,8 +134,8 @@ impl Working {
 fn cause(view: &CaseView<'_>, largest: Part) -> &'static str {
     let ours = view.cores_busy().unwrap_or(0.0);
     match largest {
-        Part::Cpu | Part::Harness if view.case.engine.is_null() => {
-            "the harness and the workload's own code: the null engine does nothing"
+        Part::Cpu | Part::Harness | Part::Blocked(_) if view.case.engine.is_null() => {
+            "the harness and the workload's own code: null: is no database"
         }
         Part::Cpu | Part::Runnable if ours >= FULL * cores(view) => "CPU: the users need more than there are",
         Part::Runnable if taken(view) > Interference::NOTICED => "waiting for CPU (other processes)",
