@@ -169,8 +169,10 @@ fn each(case: &Case, cost: fn(&Round) -> Option<f64>) -> Option<f64> {
 
 /// A quantile of the response times of all rounds.
 fn of_all(case: &Case, quantile: f64) -> Option<f64> {
-    let operations = OperationView::over(&case.rounds);
-    let operation = operations.iter().find(|it| it.name == case.workload.headline_operation)?;
+    let operation = match &case.workload.headline_operation {
+        Some(name) => OperationView::over(&case.rounds).into_iter().find(|it| it.name == *name),
+        None => OperationView::all(&case.rounds),
+    }?;
     match operation.response.quantile(quantile)? {
         Quantile::At(ns) => Some(ns as f64),
         Quantile::Beyond(_) | Quantile::TooFew => None,
