@@ -11,6 +11,10 @@ mod config;
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
 mod failure;
 pub mod mutate;
+/// Stands in for the program's own, whose version names its commit.
+mod provenance {
+    pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+}
 
 use bourse_driver::RealClock;
 use bourse_egen::inputs::FILES;

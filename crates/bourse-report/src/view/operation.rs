@@ -104,7 +104,7 @@ impl OperationView {
     }
 
     /// All operations of all rounds as one; none if there are none.
-    pub(super) fn all(rounds: &[Round]) -> Option<Self> {
+    pub(crate) fn all(rounds: &[Round]) -> Option<Self> {
         let by_round =
             if rounds.len() > 1 { rounds.iter().map(|round| of_round(round, None)).collect() } else { Vec::new() };
         Some(Self { by_round, ..Self::as_one(rounds, None)? })
