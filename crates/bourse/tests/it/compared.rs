@@ -315,7 +315,7 @@ fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
     head.rounds.iter_mut().for_each(|round| round.headline *= 0.8);
     run.cases.push(head);
     run.name = "compare".to_owned();
-    run.write(&path).expect("a run file can be written");
+    std::fs::write(&path, run.to_json()).expect("a run file can be written");
     // As an older Bourse left it: decided now.
     let drawn = |name: &str| {
         let drawn = output(folder.path(), &["report", "run.json", "-o", name]);
@@ -339,7 +339,7 @@ fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
         until_decided: true,
         verdict: bourse_record::Verdict::SlowerWithin,
     });
-    run.write(&path).expect("a run file can be written");
+    std::fs::write(&path, run.to_json()).expect("a run file can be written");
     for drawn in [shown(), drawn("stored.html"), drawn("stored.md")] {
         assert!(drawn.contains("B is slower, by no more than 25 %") && drawn.contains("-21.0 %"), "{drawn}");
     }

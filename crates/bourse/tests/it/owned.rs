@@ -13,22 +13,32 @@ fn read_some(folder: &Path) -> String {
     let words = ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=100", "--count", "100", "--warmup", "0s"];
     let ran = output(folder, &words);
     assert!(ran.status.success(), "{}", text(&ran.stderr));
-    let run = fs::read_dir(folder.join("bourse-runs")).unwrap().next().unwrap().unwrap().file_name();
-    format!("bourse-runs/{}", run.into_string().unwrap())
+    let run = fs::read_dir(folder.join("bourse-runs"))
+        .expect("a test may do so")
+        .next()
+        .expect("a test may do so")
+        .expect("a test may do so")
+        .file_name();
+    format!("bourse-runs/{}", run.into_string().expect("a test may do so"))
 }
 
 /// Inode, owner, permissions and bytes of what lies at a path, with those of every file below a folder.
 fn state(path: &Path) -> Vec<(String, u64, u32, u32, Vec<u8>)> {
     let Ok(found) = fs::symlink_metadata(path) else { return Vec::new() };
     let bytes = match found.file_type() {
-        kind if kind.is_file() => fs::read(path).unwrap(),
-        kind if kind.is_symlink() => fs::read_link(path).unwrap().into_os_string().into_encoded_bytes(),
+        kind if kind.is_file() => fs::read(path).expect("a test may do so"),
+        kind if kind.is_symlink() => {
+            fs::read_link(path).expect("a test may do so").into_os_string().into_encoded_bytes()
+        }
         _ => Vec::new(),
     };
     let name = path.display().to_string();
     let mut all = vec![(name, found.ino(), found.uid(), found.mode(), bytes)];
     if found.is_dir() {
-        let mut entries: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut entries: Vec<_> = fs::read_dir(path)
+            .expect("a test may do so")
+            .map(|entry| entry.expect("a test may do so").path())
+            .collect();
         entries.sort();
         all.extend(entries.iter().flat_map(|entry| state(entry)));
     }
@@ -43,29 +53,29 @@ const KINDS: [&str; 8] =
 fn put(kind: &str, path: &Path, marked: &[u8]) -> bool {
     let other = path.with_file_name("other");
     match kind {
-        "foreign" => fs::write(path, "thesis").unwrap(),
-        "folder" => fs::create_dir(path).unwrap(),
+        "foreign" => fs::write(path, "thesis").expect("a test may do so"),
+        "folder" => fs::create_dir(path).expect("a test may do so"),
         "link" => {
-            fs::write(&other, marked).unwrap();
-            symlink("other", path).unwrap();
+            fs::write(&other, marked).expect("a test may do so");
+            symlink("other", path).expect("a test may do so");
         }
-        "dangling" => symlink("nowhere", path).unwrap(),
+        "dangling" => symlink("nowhere", path).expect("a test may do so"),
         "pipe" => {
             use rustix::fs::{CWD, FileType, Mode, mknodat};
-            mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+            mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a test may do so");
         }
         "marked and read-only" => {
-            fs::write(path, marked).unwrap();
-            fs::set_permissions(path, fs::Permissions::from_mode(0o444)).unwrap();
+            fs::write(path, marked).expect("a test may do so");
+            fs::set_permissions(path, fs::Permissions::from_mode(0o444)).expect("a test may do so");
         }
         "marked by another user" => {
-            fs::write(path, marked).unwrap();
+            fs::write(path, marked).expect("a test may do so");
             // Only root can give a file away.
             return std::os::unix::fs::chown(path, Some(65_534), None).is_ok();
         }
         "hard link" => {
-            fs::write(&other, "thesis").unwrap();
-            fs::hard_link(&other, path).unwrap();
+            fs::write(&other, "thesis").expect("a test may do so");
+            fs::hard_link(&other, path).expect("a test may do so");
         }
         kind => unreachable!("{kind} is no kind"),
     }
@@ -102,7 +112,7 @@ fn writes(run: &str) -> Vec<Writes> {
 
 #[test]
 fn only_files_with_a_mark_are_replaced() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a test may do so");
     let folder = folder.path();
     let run = read_some(folder);
     for (number, Writes { words, file, lists }) in writes(&run).into_iter().enumerate() {
@@ -115,19 +125,19 @@ fn only_files_with_a_mark_are_replaced() {
             (ended.status.code(), text(&ended.stderr), words.join(" "))
         };
         // Where nothing is it is made, and its own is replaced, but for CSV, which has no mark.
-        fs::create_dir(&made).unwrap();
+        fs::create_dir(&made).expect("a test may do so");
         for time in 1..=2 {
             let (code, said, words) = ended(&made, &[]);
             let is_refused = time == 2 && file == "page.csv";
             assert_eq!(code, Some(i32::from(is_refused)), "{words}: {said}");
         }
-        let marked = fs::read(made.join(file)).unwrap();
+        let marked = fs::read(made.join(file)).expect("a test may do so");
         for kind in KINDS {
             let place = folder.join(format!("place-{number}-{}", kind.replace(' ', "-")));
-            fs::create_dir(&place).unwrap();
+            fs::create_dir(&place).expect("a test may do so");
             if lists && !matches!(kind, "foreign" | "hard link") {
                 // The list of what Bourse made names the file: only its kind, its owner or its permissions keep it.
-                fs::copy(made.join(".bourse-files"), place.join(".bourse-files")).unwrap();
+                fs::copy(made.join(".bourse-files"), place.join(".bourse-files")).expect("a test may do so");
             }
             if !put(kind, &place.join(file), &marked) {
                 continue;
@@ -142,7 +152,7 @@ fn only_files_with_a_mark_are_replaced() {
             let is_file = !matches!(kind, "folder" | "link" | "dangling" | "pipe");
             assert_eq!(code, Some(i32::from(!is_file)), "{kind}: {words}: {said}");
             if kind == "hard link" {
-                assert_eq!(fs::read(place.join("other")).unwrap(), b"thesis");
+                assert_eq!(fs::read(place.join("other")).expect("a test may do so"), b"thesis");
             }
             if !is_file {
                 assert!(state(&place) == before, "{kind}: {words} changed something: {said}");
@@ -154,11 +164,11 @@ fn only_files_with_a_mark_are_replaced() {
 /// A generation removed files of a person's whose names looked like those of its unfinished ones.
 #[test]
 fn a_generation_leaves_what_lies_in_its_folder() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a test may do so");
     let folder = folder.path();
-    fs::create_dir(folder.join("out")).unwrap();
+    fs::create_dir(folder.join("out")).expect("a test may do so");
     for name in ["Trade.txt.partial", "Trade.my-partial-notes", "Sector.txt.partial.3"] {
-        fs::write(folder.join("out").join(name), "mine").unwrap();
+        fs::write(folder.join("out").join(name), "mine").expect("a test may do so");
     }
     let before = state(&folder.join("out"));
     let generated = output(folder, &["tpce", "gen", "-w", "1", "--tables", "sector,trade_type", "-o", "out"]);
@@ -170,26 +180,26 @@ fn a_generation_leaves_what_lies_in_its_folder() {
 
 #[test]
 fn only_results_of_runs_are_removed() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a test may do so");
     let folder = folder.path();
     let run = read_some(folder);
     let results = folder.join("bourse-runs");
     let copy = |name: &str| {
-        fs::create_dir(results.join(name)).unwrap();
+        fs::create_dir(results.join(name)).expect("a test may do so");
         for file in ["run.json", "report.html"] {
-            fs::copy(folder.join(&run).join(file), results.join(name).join(file)).unwrap();
+            fs::copy(folder.join(&run).join(file), results.join(name).join(file)).expect("a test may do so");
         }
     };
-    symlink(folder.join(&run), results.join("link")).unwrap();
-    fs::create_dir(results.join("of-others")).unwrap();
-    fs::write(results.join("of-others/run.json"), "{\"laps\": 12}").unwrap();
+    symlink(folder.join(&run), results.join("link")).expect("a test may do so");
+    fs::create_dir(results.join("of-others")).expect("a test may do so");
+    fs::write(results.join("of-others/run.json"), "{\"laps\": 12}").expect("a test may do so");
     copy("page");
-    fs::write(results.join("page/report.html"), "<p>thesis</p>").unwrap();
+    fs::write(results.join("page/report.html"), "<p>thesis</p>").expect("a test may do so");
     copy("linked");
-    fs::remove_file(results.join("linked/report.html")).unwrap();
-    symlink("run.json", results.join("linked/report.html")).unwrap();
+    fs::remove_file(results.join("linked/report.html")).expect("a test may do so");
+    symlink("run.json", results.join("linked/report.html")).expect("a test may do so");
     copy("more");
-    fs::write(results.join("more/notes.txt"), "mine").unwrap();
+    fs::write(results.join("more/notes.txt"), "mine").expect("a test may do so");
     let before = state(&results);
     for (name, words) in [
         ("link", "it is a link"),
@@ -206,20 +216,20 @@ fn only_results_of_runs_are_removed() {
     }
     // Another name of a file keeps its bytes.
     let kept = folder.join("kept.json");
-    fs::hard_link(folder.join(&run).join("run.json"), &kept).unwrap();
-    let bytes = fs::read(&kept).unwrap();
+    fs::hard_link(folder.join(&run).join("run.json"), &kept).expect("a test may do so");
+    let bytes = fs::read(&kept).expect("a test may do so");
     let removed = output(folder, &["runs", "rm", &run]);
     assert!(removed.status.success(), "{}", text(&removed.stderr));
-    assert!(!folder.join(&run).exists() && fs::read(&kept).unwrap() == bytes);
+    assert!(!folder.join(&run).exists() && fs::read(&kept).expect("a test may do so") == bytes);
 }
 
 /// A link was followed, and what it led to removed.
 #[test]
 fn a_database_is_not_removed_by_a_link() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a test may do so");
     let folder = folder.path();
     load(folder, "sqlite:x.db");
-    symlink("x.db", folder.join("link.db")).unwrap();
+    symlink("x.db", folder.join("link.db")).expect("a test may do so");
     let before = state(folder);
     let refused = output(folder, &["data", "rm", "link.db"]);
     let said = text(&refused.stderr);
@@ -229,7 +239,7 @@ fn a_database_is_not_removed_by_a_link() {
 
 #[test]
 fn a_folder_before_the_first_run_has_none() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a test may do so");
     for words in [["data", "ls"], ["runs", "ls"]] {
         let listed = output(folder.path(), &words);
         assert!(listed.status.success() && text(&listed.stdout).starts_with("none: bourse-"), "{words:?}");
@@ -242,11 +252,11 @@ fn a_folder_before_the_first_run_has_none() {
 #[test]
 fn what_cannot_be_a_document_is_refused_at_once() {
     use rustix::fs::{CWD, FileType, Mode, mknodat};
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a test may do so");
     let at = |name: &str| folder.path().join(name);
-    fs::File::create(at("large.json")).unwrap().set_len(10 << 30).unwrap();
-    mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
-    symlink("/dev/zero", at("endless.json")).unwrap();
+    fs::File::create(at("large.json")).expect("a test may do so").set_len(10 << 30).expect("a test may do so");
+    mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a test may do so");
+    symlink("/dev/zero", at("endless.json")).expect("a test may do so");
     for (name, words) in [
         ("large.json", "it has 10240 MiB, and at most 256 MiB are read"),
         ("pipe", "it is no regular file"),
@@ -255,16 +265,16 @@ fn what_cannot_be_a_document_is_refused_at_once() {
     ] {
         for more in [&[][..], &["-o", "x.html"], &["--format", "csv", "-o", "tables"]] {
             let arguments = [&["report", name], more].concat();
-            let mut child = bourse(folder.path(), &arguments).stderr(Stdio::piped()).spawn().unwrap();
+            let mut child = bourse(folder.path(), &arguments).stderr(Stdio::piped()).spawn().expect("a test may do so");
             let start = Instant::now();
-            while child.try_wait().unwrap().is_none() {
+            while child.try_wait().expect("a test may do so").is_none() {
                 if start.elapsed() > Duration::from_secs(60) {
-                    child.kill().unwrap();
+                    child.kill().expect("a test may do so");
                     panic!("{arguments:?} did not end within a minute");
                 }
                 std::thread::sleep(Duration::from_millis(5));
             }
-            let ended = child.wait_with_output().unwrap();
+            let ended = child.wait_with_output().expect("a test may do so");
             let said = text(&ended.stderr);
             assert!(ended.status.code() == Some(1) && said.contains(words), "{arguments:?}: {said}");
         }
@@ -277,10 +287,10 @@ fn what_cannot_be_a_document_is_refused_at_once() {
 fn arguments_need_not_be_utf8() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a test may do so");
     let odd = OsStr::from_bytes(b"out\xff");
     let ended = |before: &[&str], after: &[&str]| {
-        let ended = bourse(folder.path(), before).arg(odd).args(after).output().unwrap();
+        let ended = bourse(folder.path(), before).arg(odd).args(after).output().expect("a test may do so");
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert!(!said.contains("internal error") && !said.contains("panicked"), "{before:?}: {said}");
         (ended.status.code(), said)
@@ -288,8 +298,13 @@ fn arguments_need_not_be_utf8() {
     let run =
         ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=100", "--count", "100", "--warmup", "0s", "-o"];
     assert_eq!(ended(&run, &[]).0, Some(0));
-    let written = fs::read_dir(folder.path().join(odd)).unwrap().next().unwrap().unwrap().path();
-    let run = bourse_record::RunFile::read(&written.join("run.json")).unwrap();
+    let written = fs::read_dir(folder.path().join(odd))
+        .expect("a test may do so")
+        .next()
+        .expect("a test may do so")
+        .expect("a test may do so")
+        .path();
+    let run = bourse_record::RunFile::read(&written.join("run.json")).expect("a test may do so");
     assert_eq!(run.provenance.command.last().map(String::as_str), Some("out\u{fffd}"));
     assert_eq!(ended(&["report"], &[]).0, Some(0));
     assert_eq!(ended(&["runs", "ls", "-o"], &[]).0, Some(0));
