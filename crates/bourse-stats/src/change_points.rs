@@ -4,6 +4,12 @@
 //! tested. Its probability by chance is found from random orders of the same figures, which needs no assumption about how they
 //! scatter, and holds for the best of all cuts. What is found cuts the series in two, and each part is searched again
 //! (binary segmentation). The level holds for each search, not for all of them together.
+//!
+//! Random orders take the figures for independent. Runs of one session, or of one day, are alike; then a level that only wanders looks
+//! like one that changes. So the means on both sides of a change must also be [`DISTANCE`] standard errors apart, which count what
+//! neighbouring figures share beside the changes; the cut whose means are the nearest goes first, until all are. How often a
+//! change is found where there is none, and where there is one, is this module's test:
+#![doc = include_str!("change_points.md")]
 
 use crate::{Estimate, SplitMix, ratio_of_groups};
 
@@ -11,8 +17,10 @@ use crate::{Estimate, SplitMix, ratio_of_groups};
 pub const FEWEST: usize = 4;
 /// Random orders that a cut is held against.
 const ORDERS: u64 = 1_999;
-/// Probability of a change where there is none, for one search.
+/// Probability of a change where there is none, for one search, if figures are independent.
 const FALSE_CHANGE: f64 = 0.01;
+/// Standard errors that the means on both sides of a change are apart at least.
+const DISTANCE: f64 = 4.0;
 
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,6 +50,13 @@ pub fn change_points(figures: &[f64]) -> Vec<ChangePoint> {
     let mut cuts = Vec::new();
     search(figures, 0, &mut cuts);
     cuts.sort_unstable();
+    let logarithms: Vec<f64> = figures.iter().map(|it| it.ln()).collect();
+    while let Some((at, nearest)) =
+        distances(&logarithms, &cuts).into_iter().enumerate().min_by(|one, other| one.1.total_cmp(&other.1))
+        && nearest < DISTANCE
+    {
+        cuts.remove(at);
+    }
     let ends = |nth: usize| {
         let before = if nth == 0 { 0 } else { cuts[nth - 1] };
         (before, cuts[nth], cuts.get(nth + 1).copied().unwrap_or(figures.len()))
@@ -71,6 +86,27 @@ fn search(figures: &[f64], first: usize, cuts: &mut Vec<usize>) {
     cuts.push(first + cut);
     search(&figures[..cut], first, cuts);
     search(&figures[cut..], first + cut, cuts);
+}
+
+/// Standard errors that the means before and after each cut are apart.
+fn distances(values: &[f64], cuts: &[usize]) -> Vec<f64> {
+    let edges: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).chain([values.len()]).collect();
+    let parts: Vec<&[f64]> = edges.windows(2).map(|edge| &values[edge[0]..edge[1]]).collect();
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let off: Vec<f64> = parts.iter().flat_map(|part| part.iter().map(|it| it - mean(part))).collect();
+    let (count, levels) = (values.len() as f64, parts.len() as f64);
+    let square: f64 = off.iter().map(|it| it * it).sum();
+    let common: f64 = off.windows(2).map(|it| it[0] * it[1]).sum();
+    let raw = if square > 0.0 { common / square } else { 0.0 };
+    // Measured beside levels that were chosen to fit the likeness is too small, the more so the larger it is: by simulation.
+    let alike = ((raw + 2.0 * levels / count) / (1.0 - 6.0 * levels / count).max(0.2)).clamp(0.0, 0.95);
+    let variance = square / (count - levels).max(1.0) * (1.0 + alike) / (1.0 - alike);
+    let apart = |pair: &[&[f64]]| {
+        let error = (variance * (1.0 / pair[0].len() as f64 + 1.0 / pair[1].len() as f64)).sqrt();
+        let apart = (mean(pair[0]) - mean(pair[1])).abs();
+        if apart > 0.0 { apart / error } else { 0.0 }
+    };
+    parts.windows(2).map(apart).collect()
 }
 
 /// Ranks from 1; equal figures share the mean of theirs.
@@ -111,13 +147,82 @@ mod tests {
         (0..count).map(|at| 100.0 * level(at) * (0.03 * random.normal()).exp()).collect()
     }
 
-    #[test]
-    fn a_level_series_has_a_change_as_seldom_as_the_level_says() {
-        let mut random = SplitMix::new(5);
-        for count in [8, 12, 30] {
-            let wrong = (0..300).filter(|_| !change_points(&series(&mut random, count, None)).is_empty()).count();
-            assert!(wrong <= 9, "{count} figures: {wrong} of 300"); // 3 expected at 1 %
+    /// A history of figures, as parts of their mean.
+    #[derive(Clone, Copy)]
+    enum History {
+        /// Each figure has this share of the deviation of the one before.
+        Alike(f64),
+        /// Five runs a session scatter by 1 %, the sessions by 3 %.
+        Sessions,
+    }
+
+    impl History {
+        fn figures(self, count: usize, random: &mut SplitMix) -> Vec<f64> {
+            let mut last = random.normal();
+            let figure = |at: usize| {
+                let fresh = random.normal();
+                let off = match self {
+                    Self::Alike(share) => {
+                        last = share * last + (1.0 - share * share).sqrt() * fresh;
+                        0.03 * last
+                    }
+                    Self::Sessions => {
+                        if at.is_multiple_of(5) {
+                            last = random.normal();
+                        }
+                        0.03 * last + 0.01 * fresh
+                    }
+                };
+                100.0 * off.exp()
+            };
+            (0..count).map(figure).collect()
         }
+    }
+
+    #[test]
+    fn changes_are_found_where_there_are_some_and_the_table_says_how_often() {
+        const SERIES: u32 = 200;
+        const LENGTHS: [usize; 4] = [12, 20, 30, 50];
+        let mut table = String::from("\n| no change | 12 runs | 20 | 30 | 50 |\n|---|---|---|---|---|\n");
+        let kinds = [
+            ("independent, 3 %", History::Alike(0.0), 2.5),
+            ("neighbours share 0.3", History::Alike(0.3), 5.0),
+            ("neighbours share 0.5", History::Alike(0.5), 6.0),
+            ("neighbours share 0.8", History::Alike(0.8), 10.0),
+            ("sessions of 5 runs: 3 % between, 1 % within", History::Sessions, 22.0),
+        ];
+        for (name, history, most) in kinds {
+            let cells = LENGTHS.map(|count| {
+                let mut random = SplitMix::new(count as u64);
+                let has_change = |_: &u32| !change_points(&history.figures(count, &mut random)).is_empty();
+                let share = 100.0 * (0..SERIES).filter(has_change).count() as f64 / f64::from(SERIES);
+                assert!(share <= most, "{name}, {count} runs: {share} %");
+                format!("{share:.0} %")
+            });
+            table.push_str(&format!("| {name} | {} |\n", cells.join(" | ")));
+        }
+        table.push_str("\n| change, independent runs | found within a run of its place |\n|---|---|\n");
+        for (before, after, factor, deviation, least) in
+            [(10, 10, 0.9, 0.03, 65), (20, 4, 0.9, 0.02, 50), (20, 5, 0.95, 0.02, 35), (25, 25, 0.98, 0.01, 70)]
+        {
+            let mut random = SplitMix::new(7);
+            let found = |_: &u32| {
+                let figure = |at: usize| {
+                    let level = if at >= before { factor } else { 1.0 };
+                    100.0 * level * (deviation * random.normal()).exp()
+                };
+                let figures: Vec<f64> = (0..before + after).map(figure).collect();
+                change_points(&figures).iter().any(|it| it.at.abs_diff(before) <= 1)
+            };
+            let share = 100 * (0..SERIES).filter(found).count() / SERIES as usize;
+            assert!(share >= least, "{before} + {after}, {factor}: {share} %");
+            let (by, scatter) = (100.0 * (1.0 - factor), 100.0 * deviation);
+            table.push_str(&format!(
+                "| −{by:.0} % after {before} runs, {after} runs since, which scatter by {scatter:.0} % | {share} % |\n"
+            ));
+        }
+        table.push_str("\nOf 200 histories each.\n");
+        crate::table::check("change_points.md", include_str!("change_points.md"), &table);
     }
 
     #[test]
@@ -128,7 +233,7 @@ mod tests {
             let found = change_points(&series(&mut random, 20, Some((12, 0.9))));
             near += usize::from(found.iter().any(|it| it.at.abs_diff(12) <= 1 && (it.ratio.value - 0.9).abs() < 0.05));
         }
-        assert!(near >= 90, "{near} of 100");
+        assert!(near >= 65, "{near} of 100");
     }
 
     #[test]
