@@ -26,7 +26,7 @@ const ABSURD: [&str; 15] = [
 /// Ways to call each command that end soon whatever a single option is: most name a target, or a name, that is refused once
 /// all options are read.
 const CALLS: [(&str, &[&str]); 25] = [
-    ("tpce run", &["null:"]),
+    ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
     ("tpce serve", &["null:"]),

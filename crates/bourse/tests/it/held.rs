@@ -75,12 +75,13 @@ impl Holder {
     fn goes_on(self, ends: Ends) {
         signal(&self.child, "-CONT");
         if ends == Ends::Interrupted {
-            signal(&self.child, "-INT");
+            signal(&self.child, "-TERM");
         }
         let ended = self.child.wait_with_output().expect("it has ended");
         let code = ended.status.code();
-        // A signal ends a command that has begun nothing which it would have to end first.
-        let is_interrupted = code == Some(130) || ended.status.signal() == Some(2);
+        // A signal ends a command that has begun nothing which it would have to end first. SIGTERM, since a shell may have its
+        // commands in the background ignore SIGINT until they ask for it.
+        let is_interrupted = code == Some(130) || ended.status.signal() == Some(15);
         let is_good = code == Some(0) || ends == Ends::Interrupted && is_interrupted;
         assert!(is_good, "{}: {code:?}: {}", self.command, text(&ended.stderr));
     }
@@ -190,7 +191,7 @@ fn a_killed_holder_is_in_nobodys_way_and_a_living_one_is_waited_for() {
         (child, said)
     };
     let (mut given_up, _said) = wait(&["tpce", "check", SQLITE, "--wait"]);
-    signal(&given_up, "-INT");
+    signal(&given_up, "-TERM");
     assert_eq!(given_up.wait().expect("it ends").code(), Some(130));
     let (mut patient, _said) = wait(&["tpce", "check", "--wait", SQLITE]);
     holder.goes_on(Ends::Itself);
