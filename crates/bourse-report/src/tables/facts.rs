@@ -2,8 +2,8 @@ use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Kept, isolation_words, rules, storage_words, sync_words, values};
 use bourse_record::{
-    Build, CheckStatus, Conditions, FileActivity, FileKind, Machine, NameValue, Round, RunFile, Scale, Steady,
-    UsersOfProcess, WorkloadKind,
+    Build, CheckStatus, Conditions, CostCovers, FileActivity, FileKind, Machine, NameValue, Round, RunFile, Scale,
+    Steady, UsersOfProcess, WorkloadKind,
 };
 
 fn named(key: &'static str, title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
@@ -348,7 +348,9 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let busy =
         view.cores_busy().map(|busy| format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores));
     let used = format!("{} user + {} system", units::seconds(user), units::seconds(system));
-    say("processor time", join(&[busy, Some(used), each((user + system) * 1e9, units::duration_ns)]));
+    let is_client = rounds.iter().any(|round| round.cost_covers() == CostCovers::Client);
+    let whose = if is_client { "client's processor time (the server's is not known)" } else { "processor time" };
+    say(whose, join(&[busy, Some(used), each((user + system) * 1e9, units::duration_ns)]));
     say("of it the engine's own threads", own_threads(rounds, user + system));
 
     let peak = |metric: &str, what: &str| view.peak(metric).map(|bytes| format!("{what} {}", units::bytes(bytes)));
@@ -361,9 +363,10 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let swap = swap.map(|bytes| format!("swap {}", units::bytes(bytes)));
     say("memory of the machine", join(&[peak("machine_memory_used_bytes", "used at most"), swap]));
 
-    for (name, bytes) in
-        [("written", total(|round| round.written_bytes as f64)), ("read", total(|round| round.read_bytes as f64))]
-    {
+    // What the client writes and reads says nothing of a server elsewhere.
+    let moved =
+        [("written", total(|round| round.written_bytes as f64)), ("read", total(|round| round.read_bytes as f64))];
+    for (name, bytes) in moved.into_iter().filter(|_| !is_client) {
         say(name, join(&[Some(units::bytes(bytes)), rate(bytes), each(bytes, units::bytes)]));
     }
     // What the engine counts itself: exact, and with what the file system's cache still keeps from the disk.

@@ -42,7 +42,7 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", ":memory:"], &["invalid target ':memory:'", "did you mean 'sqlite::memory:'?"]);
     refused(&["engines", "radb"], &["unknown engine 'radb'; did you mean 'redb'?"]);
     refused(&["tpce", "load", "x.db"], &["did you mean 'sqlite:x.db'?"]);
-    refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
+    refused(&["tpce", "run", "lmdb:x"], &["lmdb:x", "needs SQL"]);
     for target in ["sqlite::memory:", "sqlite::memory:?memory=memdb"] {
         let words = [target, "--processes cannot be used with", "in the memory of one process", "sqlite:PATH"];
         refused(&["tpce", "run", target, "--processes", "2"], &words);

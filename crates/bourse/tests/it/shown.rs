@@ -95,7 +95,10 @@ fn redacted(report: &str) -> String {
     // What folded columns are named below a table.
     shown.retain(|line| !line.starts_with("zero: "));
     // Which kinds of file there are beside the sum is the engine's affair; the others there are with time enough.
-    for fleeting in [", database # + log #", " · # further facts in the page", "# of waiting in each second, "] {
+    // A cost of each operation is left out where it was read late, as on a busy machine.
+    let fleeting =
+        [", database # + log #", " · # further facts in the page", "# of waiting in each second, ", ", # each"];
+    for fleeting in fleeting {
         for line in shown.iter_mut().filter(|line| line.contains(fleeting)) {
             *line = line.replace(fleeting, "");
         }

@@ -175,7 +175,7 @@ fn the_first_signal_ends_a_wait_for_an_answer() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let servers = [
         ("postgres", server(|connection| postgres(connection, &[]))),
-        ("mysql", server(|connection| mysql(connection, 2, &[]))),
+        ("mysql", server(|connection| mysql(connection, 0, &[]))),
     ];
     for (engine, port) in servers {
         let all: Vec<_> = COMMANDS
