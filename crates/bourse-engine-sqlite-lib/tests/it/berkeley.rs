@@ -113,10 +113,10 @@ fn the_workload_runs_and_reconciles() {
 }
 
 #[test]
-fn two_hundred_transactions_are_alike() {
-    let Some(library) = berkeley_db_sql("berkeley::two_hundred_transactions_are_alike") else { return };
+fn some_hundred_transactions_are_alike() {
+    let Some(library) = berkeley_db_sql("berkeley::some_hundred_transactions_are_alike") else { return };
     let folder = tempfile::tempdir().unwrap();
-    transactions_are_alike(&in_folder(folder.path(), &library, "sync=off"), 200);
+    transactions_are_alike(&in_folder(folder.path(), &library, "sync=off"), 400);
 }
 
 /// One transaction with more than the 8 MB of pages that Berkeley DB has room for by itself.

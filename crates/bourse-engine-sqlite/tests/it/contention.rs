@@ -155,7 +155,8 @@ fn sqlites_defaults_are_those_of_a_connection_for_which_nothing_is_set() {
         ("cache_size", "-2000"),
         ("mmap_size", "0"),
         ("wal_autocheckpoint", "1000"),
-        ("foreign_keys", "off"),
+        // As the library was compiled.
+        ("foreign_keys", "on"),
         ("locking_mode", "normal"),
         ("temp_store", "default"),
         ("threading", "fullmutex"),

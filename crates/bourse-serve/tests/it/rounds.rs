@@ -380,7 +380,7 @@ fn a_book_that_does_not_agree_is_found() {
         let end = remote.close(Acknowledged::default()).expect("closes");
         let failed: Vec<_> =
             end.checks.iter().filter(|it| it.status == CheckStatus::Failed).map(|it| it.name.as_str()).collect();
-        assert_eq!(failed, ["answers to driver 1/1", "orders"]);
+        assert_eq!(failed, ["answers to driver 1/1", "orders", "shares ordered", "limit prices, cents"]);
     });
 }
 
