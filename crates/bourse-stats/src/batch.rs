@@ -10,10 +10,10 @@
 //!
 //! Such an interval is only told where the series gives no reason to doubt it:
 //!
-//! * Its batches may not be alike over so long that the whole series is too short ([`ALIKE`]), nor have a trend ([`TREND`]): in a
-//!   warm-up that goes on, or between two levels, no part of the series tells of the mean. Below [`SMALL`] that is no matter. What
+//! * Its batches may not be alike over so long that the whole series is too short (`ALIKE`), nor have a trend (`TREND`): in a
+//!   warm-up that goes on, or between two levels, no part of the series tells of the mean. Below `SMALL` that is no matter. What
 //!   of a trend exceeds its own standard error widens the interval, since the rate may go on so.
-//! * In a stall nothing or little is done ([`STALLED`]). Of rare ones their number decides, which is Poisson's: after two stalls
+//! * In a stall nothing or little is done (`STALLED`). Of rare ones their number decides, which is Poisson's: after two stalls
 //!   up to seven may be usual. One stall tells nothing of how many to expect, nor of how long they last.
 //!
 //! How often these intervals hold the mean of simulated series is this module's test:

@@ -6,7 +6,7 @@
 //! (binary segmentation). The level holds for each search, not for all of them together.
 //!
 //! Random orders take the figures for independent. Runs of one session, or of one day, are alike; then a level that only wanders looks
-//! like one that changes. So the means on both sides of a change must also be [`DISTANCE`] standard errors apart, which count what
+//! like one that changes. So the means on both sides of a change must also be `DISTANCE` standard errors apart, which count what
 //! neighbouring figures share beside the changes; the cut whose means are the nearest goes first, until all are. How often a
 //! change is found where there is none, and where there is one, is this module's test:
 #![doc = include_str!("change_points.md")]

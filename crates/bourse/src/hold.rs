@@ -123,10 +123,11 @@ fn patiently<T>(target: &str, hold: impl Fn() -> Result<Result<T, Holder>, Failu
         if begun.elapsed() >= limit {
             return Err(in_use(target, &holder).detail("waited", format!("{} s", limit.as_secs_f64())));
         }
+        let interrupted = interrupt::flag()?;
         if !std::mem::replace(&mut told, true) {
             note(&format!("waiting: {} (Ctrl-C gives up)", in_use(target, &holder).line()));
         }
-        if interrupt::flag()?.load(Ordering::Relaxed) {
+        if interrupted.load(Ordering::Relaxed) {
             return Err(interrupt::interrupted(&format!("another command that uses {target} was waited for")));
         }
         std::thread::sleep(LOOK);

@@ -81,7 +81,7 @@ impl<'i> Stream<'i> {
         })
     }
 
-    /// The same sequence with [rare requests](super::rare) between, which no customer makes.
+    /// The same sequence with rare requests between, which no customer makes.
     #[must_use]
     pub fn with_rare_requests(self) -> Self {
         Self { rare: Some(Rare::default()), ..self }

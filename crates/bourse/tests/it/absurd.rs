@@ -40,7 +40,7 @@ const CALLS: [(&str, &[&str]); 25] = [
     ("suite show", &["none"]),
     ("suite run", &["sessions", "--only=none"]),
     ("quick", &["--workloads=none"]),
-    ("compare", &["null:", "null:"]),
+    ("compare", &["lmdb:none", "lmdb:none"]),
     ("faults", &["null:"]),
     ("report", &["nowhere"]),
     ("engines", &["none"]),

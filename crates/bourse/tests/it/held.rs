@@ -281,10 +281,13 @@ fn a_second_command_on_a_mariadb_server_is_refused() {
     let target = |database: &str| format!("mariadb://root@localhost/{database}?socket={socket}");
     let session = std::cell::RefCell::new(&mut *session);
     let holds = |process: u32| {
-        // The lock of the highest bit of its number is the last that a holder takes.
-        let last = 31 - process.leading_zeros();
+        // A lock for each set bit of its number, and none for the others: those of a command that ends may be there still.
         ["a", "m"].iter().any(|database| {
-            let sql = format!("SELECT 1 FROM DUAL WHERE IS_USED_LOCK('bourse:{database}:{last}') IS NOT NULL");
+            let bits = (0..u32::BITS).map(|bit| {
+                let is_set = if process >> bit & 1 == 1 { "NOT " } else { "" };
+                format!("IS_USED_LOCK('bourse:{database}:{bit}') IS {is_set}NULL")
+            });
+            let sql = format!("SELECT 1 FROM DUAL WHERE {}", bits.collect::<Vec<_>>().join(" AND "));
             holds_by(&mut **session.borrow_mut(), &sql)
         })
     };

@@ -5,7 +5,8 @@
 use crate::{output, text};
 
 /// Lines that are there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
-const FLEETING: [&str; 15] = [
+const FLEETING: [&str; 16] = [
+    "read by the engine:",
     "durable if the disk obeys",
     "not steady",
     "under way at the end",
