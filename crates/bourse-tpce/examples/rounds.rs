@@ -1,4 +1,4 @@
-//! How many users to run with: short rounds for each number of customers and market users, in turn, on one database.
+//! Short rounds with each number of customers and market users in turn, on one database: to choose the number of users.
 //!
 //! `cargo run --release -p bourse-tpce --example rounds -- sqlite::memory: 1,2,4 1,2 10` loads 1,000 customers with ten
 //! days and prints a line a round: Trade-Results and transactions a second, response times, pauses, processor time.

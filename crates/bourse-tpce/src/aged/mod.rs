@@ -24,13 +24,13 @@ pub const AGE_S: i64 = 900;
 /// A limit order that waits for its price when a round begins.
 #[derive(Debug, Clone)]
 pub struct PendingOrder {
-    /// The order, as a customer asked for it.
+    /// The order as the customer placed it.
     pub input: TradeOrder,
     /// The security that it names, by symbol or by company and issue.
     pub symbol: Symbol,
-    /// How long before the round it was placed, in milliseconds.
+    /// Age of the order when the round begins, in milliseconds.
     pub age_ms: i64,
-    /// How long after the begin of the round its price is reached, in milliseconds.
+    /// Time from the begin of the round until its price is reached, in milliseconds.
     pub due_ms: i64,
 }
 

@@ -58,7 +58,7 @@ fn write(db: &mut dyn Session, rows: &[OrderRows]) -> Result<(), EngineError> {
 /// Lowest and highest quantity, and the commission rate between them.
 type RateByQuantity = (Quantity, Quantity, CommissionRate);
 
-/// What frames 1 and 3 of Trade-Order would read of the database, read once for all orders.
+/// Rows that frames 1 and 3 of Trade-Order would read from the database, read once for all orders.
 struct Known {
     /// Broker and tier of each account.
     accounts: HashMap<AccountId, (BrokerId, u8)>,

@@ -1,4 +1,4 @@
-//! What is checked before a run, so that none is measured on another database than the declared one.
+//! Checks before a run, so that no run measures another database than the declared one.
 
 use super::{Checked, Depth, contents, counts, schema};
 use crate::load::Fingerprint;

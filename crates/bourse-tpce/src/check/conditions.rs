@@ -1,10 +1,10 @@
-//! What must hold in every database, before a run, after it and after recovery.
+//! Consistency conditions of every database: before a run, after it and after recovery.
 //!
 //! The first four are the specification's three consistency conditions (Clause 7.3.2), the third in both directions. The
 //! others follow from the transactions, and hold on every freshly loaded database too.
 //!
-//! `{first_trade}` stands for the first number that new trades get: conditions that have it look at the trades of runs alone,
-//! since they take too long on all of the initial ones, whose rows are compared with the generator's.
+//! `{first_trade}` is the first number of new trades: conditions that have it look at the trades of runs alone, since they
+//! take too long on all of the initial ones, whose rows are compared with the generator's.
 
 use super::Check;
 

@@ -1,7 +1,7 @@
-//! Digests of tables' rows: those that were generated, kept in the database, against those that are there.
+//! Digests of tables' rows: those of the generated rows, stored in the database, against those of the rows it has now.
 //!
-//! A digest is the sum of a 128-bit hash (XXH3) of each row, so that rows may come in any order. It finds rows that were lost,
-//! doubled or altered by mistake; it is no protection against somebody who wants it to fit.
+//! A digest is the sum of a 128-bit hash (XXH3) of each row, so that rows may come in any order. It finds rows that were
+//! lost, doubled or altered by mistake; it is no protection against deliberate forgery.
 
 use super::lasting::Lasting;
 use super::{Checked, first_trade};
@@ -44,7 +44,7 @@ pub struct Contents {
     pub table: &'static Table,
     /// Digest of all columns.
     pub whole: RowDigest,
-    /// Of what transactions never change: see [`Lasting`].
+    /// Digest of the columns that transactions never change: see [`Lasting`].
     pub lasting: RowDigest,
 }
 
@@ -52,7 +52,7 @@ pub struct Contents {
 #[derive(Debug)]
 pub(crate) struct Digester {
     contents: Contents,
-    /// For each column whether it is never changed.
+    /// Whether each column is never changed.
     keeps: Vec<bool>,
     whole: Vec<u8>,
     lasting: Vec<u8>,
@@ -156,7 +156,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Of all columns of a table.
+    /// Hasher of all columns of a table.
     pub(crate) fn whole(table: &Table) -> Self {
         Self::of(table.columns.iter().map(|column| column.column_type).collect())
     }
@@ -190,7 +190,7 @@ pub(crate) fn select_all(table: &Table) -> String {
     format!("SELECT {} FROM {}", columns.join(", "), table.name)
 }
 
-/// Where the digests are kept: a row for each table.
+/// Table that stores the digests: a row for each table.
 pub(crate) const CREATE_DIGEST_TABLE: &str = "CREATE TABLE bourse_digest (
     table_name VARCHAR(64) NOT NULL PRIMARY KEY,
     {row_count} BIGINT NOT NULL,
@@ -208,7 +208,7 @@ pub(crate) fn insert_digests(contents: &Contents) -> String {
     )
 }
 
-/// The digests of the generated rows that a database keeps; `None` if it has none.
+/// The digests of the generated rows stored in a database; `None` if it has none.
 ///
 /// # Errors
 /// The engine's.
@@ -237,7 +237,7 @@ pub fn kept(db: &mut dyn Session) -> Result<Option<Vec<Contents>>, EngineError> 
 /// Selection of the tables to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// Those that runs do not make larger.
+    /// Tables that runs do not enlarge.
     Quick,
     /// These, and the initial trades' rows of the others.
     Full,

@@ -1,4 +1,4 @@
-//! How many rows tables must have (Clause 2.6.1).
+//! Row counts that tables must have (Clause 2.6.1).
 
 use super::{Checked, number};
 use bourse_egen::Part;
@@ -6,7 +6,7 @@ use bourse_engine::{EngineError, RowExt as _, Session};
 use bourse_schema::{Cardinality, Group, Table};
 use std::ops::RangeInclusive;
 
-/// How far a number that depends on the random sequence may lie from its expectation, in percent.
+/// Largest deviation from the expected number, in percent, of a count that depends on the random sequence.
 const TOLERANCE: u64 = 5;
 
 /// The least and the most rows of a table when a part has just been loaded.
@@ -27,12 +27,12 @@ pub fn loaded_rows(table: &Table, part: Part) -> RangeInclusive<u64> {
     }
 }
 
-/// How much of a load's rows is written, in units that are known before: rows of tables whose size is known, and each initial
-/// trade for the rows that follow from it, whose number depends on the random sequence.
+/// Progress of a load in units that are known before: rows of tables whose size is known, and each initial trade for the
+/// rows that follow from it, whose number depends on the random sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Work {
     total: f64,
-    /// What a trade counts for, about its rows.
+    /// Weight of a trade: about its number of rows.
     of_trade: f64,
 }
 

@@ -1,8 +1,8 @@
-//! What of each table no transaction ever changes: what can be compared with the loaded rows at any time.
+//! Rows and columns that no transaction ever changes, so that they can be compared with the loaded ones at any time.
 
 use bourse_schema::{Table, TradeId};
 
-/// What of a table's rows lasts.
+/// Part of a table's rows that never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lasting {
     /// All rows stay, and no others come; these columns are changed.
@@ -22,8 +22,8 @@ pub enum Lasting {
 }
 
 impl Lasting {
-    /// Of a table. Data-Maintenance (Clause 3.3.11) and Trade-Update (Clause 3.3.10) change single columns; Trade-Result and
-    /// Market-Feed the balances, totals and prices.
+    /// The lasting part of a table. Data-Maintenance (Clause 3.3.11) and Trade-Update (Clause 3.3.10) change single columns;
+    /// Trade-Result and Market-Feed the balances, totals and prices.
     pub fn of(table: &Table) -> Self {
         let rows = |changed| Self::Rows { changed };
         let initial = |trade, changed| Self::InitialTrades { trade, changed };
@@ -53,7 +53,7 @@ impl Lasting {
         }
     }
 
-    /// Whether a column keeps what was loaded into it.
+    /// Whether a column still has its loaded values after any run.
     pub fn keeps(self, column: &str) -> bool {
         match self {
             Self::Rows { changed } | Self::InitialTrades { changed, .. } => !changed.contains(&column),

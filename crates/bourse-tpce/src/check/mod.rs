@@ -1,17 +1,17 @@
 //! Checks of a database: the specification's consistency conditions, further invariants, row counts, foreign keys, and the
 //! reconciliation of a run.
 //!
-//! A check is data: what must hold in words, and a query for the rows that break it. None is a pass; otherwise the first
-//! few stand in the result as evidence.
+//! A check is data: the condition in plain English, and a query for the rows that break it. No row is a pass; otherwise the
+//! first few rows are the result's evidence.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | [`conditions`] | what must hold in every database at any time (Clause 7.3 and our own) |
-//! | [`counts`] | how many rows tables must have |
+//! | [`conditions`] | conditions of every database at any time (Clause 7.3 and Bourse's own) |
+//! | [`counts`] | row counts that tables must have |
 //! | [`schema`] | whether tables, indexes and constraints are the declared ones |
 //! | [`contents`], [`lasting`] | whether the rows are those that were generated, and which of them stay |
-//! | `before` | what is checked before a run: schema, row counts, contents |
-//! | [`reconciliation`] | what a run must have changed, by what was acknowledged to its users |
+//! | `before` | checks before a run: schema, row counts, contents |
+//! | [`reconciliation`] | changes that a run must have made, by the commits acknowledged to its users |
 
 mod before;
 pub mod conditions;
@@ -54,16 +54,16 @@ pub struct Checked {
     pub words: String,
     /// The query that looked for offences; empty where numbers are compared.
     pub sql: String,
-    /// How many offences there are: rows that break the condition, or 1 for a number that is not what it must be.
+    /// Number of offences: rows that break the condition, or 1 for a number other than the required one.
     pub offences: u64,
     /// The first few of them, or the numbers compared.
     pub evidence: Vec<String>,
-    /// Why the check could not be made, if it could not; then there are no offences.
+    /// Reason why the check could not be made; then there are no offences.
     pub not_run: Option<String>,
 }
 
 impl Checked {
-    /// Whether the condition holds, as far as it could be asked.
+    /// Whether no offence was found; a check that could not be made has none.
     pub fn passed(&self) -> bool {
         self.offences == 0
     }
@@ -92,7 +92,7 @@ impl Checked {
     }
 }
 
-/// How many offending rows are shown.
+/// Offending rows shown as evidence.
 const SHOWN: usize = 10;
 
 /// Runs every check of a database: its schema, its state, and the engine's own check. `progress` hears of each as it is done.
@@ -122,7 +122,7 @@ pub fn check_all(
 
 /// Runs every check of a database's state: conditions, row counts, foreign keys. `progress` hears of each as it is done.
 ///
-/// Nobody should be writing meanwhile: the checks take a snapshot where the engine gives one.
+/// No session may write meanwhile: the checks take a snapshot where the engine gives one.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.

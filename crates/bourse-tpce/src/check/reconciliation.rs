@@ -30,15 +30,15 @@ pub struct Snapshot {
 pub struct Acknowledged {
     /// Trade-Orders that were committed.
     pub orders: u64,
-    /// Trade-Orders of which nobody knows whether they were: the connection was lost, or the run was killed.
+    /// Trade-Orders of unknown outcome: the connection was lost, or the run was killed.
     pub orders_in_doubt: u64,
     /// Trade-Results that were committed.
     pub results: u64,
-    /// Trade-Results of which nobody knows.
+    /// Trade-Results of unknown outcome.
     pub results_in_doubt: u64,
     /// Sums of what the committed transactions were to write.
     pub written: Written,
-    /// The same of those of which nobody knows.
+    /// Sums of what the transactions of unknown outcome were to write.
     pub written_in_doubt: Written,
 }
 
@@ -79,7 +79,7 @@ impl Written {
         self.volume += other.volume;
     }
 
-    /// The same, with no sum above `most`.
+    /// These sums, each limited to `most`.
     #[must_use]
     pub fn at_most(self, most: u64) -> Self {
         let Self { shares, limits, prices, volume } = self;
@@ -103,7 +103,7 @@ impl Acknowledged {
         self.written.add(&Written::of(request));
     }
 
-    /// Counts a request of which nobody knows whether it was committed.
+    /// Counts a request of unknown outcome.
     pub fn in_doubt(&mut self, request: &Request) {
         match request {
             Request::TradeOrder(_) => self.orders_in_doubt += 1,
@@ -131,10 +131,10 @@ impl Acknowledged {
     }
 }
 
-/// What one of several drivers has to say of a round, in which it sent its statements to the engine itself.
+/// Report of one of several drivers on a round in which it sent its statements to the engine itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DriverLedger {
-    /// Which driver.
+    /// The driver's place among the round's drivers.
     pub share: Share,
     /// The first of its numbers of trades.
     pub first_trade: TradeId,
@@ -174,7 +174,7 @@ impl Snapshot {
     }
 
     /// Whether the Trade-Cleanup that was run before this snapshot has left anything: no trade of before may be pending or
-    /// submitted, since nobody executes it any more.
+    /// submitted, since no market will execute it any more.
     ///
     /// # Errors
     /// The engine's; what a check finds is no error.

@@ -7,7 +7,7 @@ use bourse_schema::{Catalog, Object, declared};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How a database's schema differs from the declared one in one object.
+/// Difference between a database's schema and the declared one, in one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaDifference {
     /// `table`, `index`, `column`, `foreign key` or `checks`, or the engine's word for what is not declared.
@@ -20,14 +20,14 @@ pub struct SchemaDifference {
     pub change: Change,
 }
 
-/// What is different about an object of a schema.
+/// Kind of a schema difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// It is declared, and not there.
+    /// Declared, but absent.
     Missing,
-    /// It is there, and not declared.
+    /// Present, but not declared.
     Extra,
-    /// It is another than the declared one.
+    /// Declared otherwise than found.
     Differs {
         /// The declared form.
         declared: String,

@@ -1,4 +1,4 @@
-//! What lies at a target: nothing, something foreign, or a database of ours.
+//! Content of a target: nothing, something foreign, or a database of Bourse.
 
 use super::fingerprint::{Fingerprint, read_fingerprints};
 use bourse_engine::{Engine, EngineError, ErrorKind, RowExt as _};
@@ -10,22 +10,22 @@ use std::fmt;
 pub enum Existing {
     /// There is no database.
     Absent,
-    /// Something that is not a database of ours, with the reason.
+    /// Something other than a database of Bourse, with the reason.
     Foreign(String),
     /// A load that did not end.
     Unfinished,
-    /// A database of ours made of something else.
+    /// A database of Bourse with another fingerprint.
     Differs {
         /// Fingerprint of the database found.
         found: Fingerprint,
-        /// What is different, in words.
+        /// One sentence for each difference.
         differences: Vec<String>,
     },
     /// The database that is wanted.
     Matches(Found),
 }
 
-/// A database of ours.
+/// A database of Bourse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// Fingerprint of the database.
@@ -70,16 +70,16 @@ impl fmt::Display for Existing {
     }
 }
 
-/// What lies at an engine's target, compared with what is wanted.
+/// Examines an engine's target and compares it with the wanted database.
 ///
 /// # Errors
-/// The engine's, if it cannot even be asked.
+/// The engine's, if it cannot even be queried.
 pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<Existing, EngineError> {
     Ok(identify(engine)?.against(wanted))
 }
 
 impl Existing {
-    /// The same, with what differs from a database that is wanted.
+    /// Compares a matching database with the wanted one: [`Existing::Differs`] if their fingerprints differ.
     #[must_use]
     pub fn against(self, wanted: &Fingerprint) -> Self {
         match self {
@@ -92,10 +92,10 @@ impl Existing {
     }
 }
 
-/// What lies at an engine's target, whatever it is made of: never [`Existing::Differs`].
+/// Identifies the content of an engine's target, whatever its fingerprint: never [`Existing::Differs`].
 ///
 /// # Errors
-/// The engine's, if it cannot even be asked.
+/// The engine's, if it cannot even be queried.
 pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
     // Before anything is opened: what is not ours is not even to be opened.
     if let Some(why) = engine.foreign()? {

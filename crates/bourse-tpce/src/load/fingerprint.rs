@@ -1,4 +1,4 @@
-//! What a database was made of, and the row in it that says so.
+//! Fingerprint of a database, its parameters of generation, and the row in it that stores them.
 
 use bourse_egen::driver::Database;
 use bourse_egen::{Inputs, Part, PartError};
@@ -6,7 +6,7 @@ use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_schema::{Dialect, Table};
 use std::fmt;
 
-/// Which of the specification's constraints the database declares.
+/// Constraints of the specification that the database declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Constraints {
     /// Primary keys, foreign keys and checks, as the specification demands.
@@ -35,7 +35,7 @@ impl fmt::Display for Constraints {
 /// Changed whenever the generator makes other rows of the same inputs.
 const GENERATOR_VERSION: i64 = 1;
 
-/// What a database was made of. Two databases of the same fingerprint were loaded with the same rows.
+/// Parameters that a database was generated with. Two databases of the same fingerprint were loaded with the same rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint {
     /// A hash of all tables, keys, constraints and indexes in the engine's dialect.
@@ -46,7 +46,7 @@ pub struct Fingerprint {
     pub part: Part,
     /// A hash of the generator's input data.
     pub inputs: String,
-    /// Which constraints are declared.
+    /// Declared constraints.
     pub constraints: Constraints,
 }
 
@@ -74,7 +74,7 @@ impl Fingerprint {
         Database::of(self.part.total_customers(), self.part.scale_factor(), self.part.days())
     }
 
-    /// What is different in another, in words.
+    /// Differences from another fingerprint, a sentence each.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let pairs = [
             ("first customer", self.part.first_customer().to_string(), other.part.first_customer().to_string()),

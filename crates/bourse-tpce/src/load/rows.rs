@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 /// Options of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoadOptions {
-    /// Which constraints to declare.
+    /// Constraints to declare.
     pub constraints: Constraints,
     /// Threads that make rows, besides the one that writes them.
     pub threads: usize,
@@ -72,7 +72,7 @@ impl Phase {
 /// Result of a load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadReport {
-    /// What the database is made of.
+    /// Parameters of the database.
     pub fingerprint: Fingerprint,
     /// Rows of each table, in the order of loading.
     pub rows: Vec<(&'static str, u64)>,
@@ -85,7 +85,7 @@ impl LoadReport {
     }
 }
 
-/// Why a database could not be loaded. Nothing is left of it.
+/// Failure of a load. Nothing is left of the database.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LoadError {
     /// The engine refused.
@@ -96,7 +96,7 @@ pub enum LoadError {
     Rows {
         /// The table.
         table: &'static str,
-        /// How many there must be, in words.
+        /// Required number or range, as text.
         wanted: String,
         /// Number of rows found.
         found: u64,
@@ -107,17 +107,17 @@ pub enum LoadError {
         /// The table.
         table: &'static str,
     },
-    /// Whoever is told of progress asked for an end.
+    /// The progress callback requested an end.
     #[error("loading was stopped")]
     Stopped,
 }
 
-/// Makes the rows of a part and loads them through an engine's loader, in the place of whatever is there.
+/// Makes the rows of a part and loads them through an engine's loader, in place of any database that is there.
 ///
-/// `progress` is told after each batch, and can stop the load.
+/// `progress` is called after each batch, and can stop the load.
 ///
 /// # Errors
-/// [`LoadError`]; what was there before then still is, where the engine can keep it.
+/// [`LoadError`]; what was there before then still is, if the engine can restore it.
 pub fn load(
     engine: &dyn Engine,
     inputs: &Inputs,
@@ -181,7 +181,7 @@ impl Loading<'_> {
         self.tell(Phase::Rows, table, self.done)
     }
 
-    /// Tells how far a phase is: `done` of it, from 0 to 1.
+    /// Reports the progress of a phase: `done` of it, from 0 to 1.
     fn tell(&mut self, phase: Phase, table: &'static str, done: f64) -> Result<(), LoadError> {
         let (before, share) = phase.share();
         let progress = Progress { phase, table, rows: self.total, done: before + share * done.clamp(0.0, 1.0) };
@@ -213,7 +213,7 @@ impl Loading<'_> {
         Ok(counted)
     }
 
-    /// Reads all rows back, compares them with those that were written, and keeps the digests in the database.
+    /// Reads all rows back, compares them with those that were written, and stores the digests in the database.
     fn compare_contents(&mut self) -> Result<(), LoadError> {
         let mut compared = 0;
         for table in bourse_schema::load_order() {

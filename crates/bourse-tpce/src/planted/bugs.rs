@@ -147,7 +147,7 @@ impl Bug {
         ALL.iter().copied().find(|bug| bug.name() == name)
     }
 
-    /// Of how many occasions it takes one.
+    /// Occasions per occurrence of the bug: it strikes on one of so many.
     const fn one_in(self) -> u32 {
         match self {
             Self::CommitRolledBack | Self::FeedLosesPrice => 50,

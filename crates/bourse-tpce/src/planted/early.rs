@@ -19,7 +19,7 @@ static SET_TRADES: Sql = Sql::new("UPDATE broker SET b_num_trades = ?2 WHERE b_i
 static SET_COMMISSIONS: Sql = Sql::new("UPDATE broker SET b_comm_total = ?2 WHERE b_id = ?1");
 static SET_VOLUME: Sql = Sql::new("UPDATE last_trade SET lt_vol = ?2 WHERE lt_s_symb = ?1");
 
-/// What was read before a Trade-Result began.
+/// Values read before a Trade-Result began.
 #[derive(Clone, Copy, Default)]
 struct Found {
     balance: Balance,

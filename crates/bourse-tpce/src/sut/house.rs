@@ -1,4 +1,4 @@
-//! The brokerage house: what transactions share beside the database, and the reconciliation snapshot of a round.
+//! The brokerage house: state shared by the transactions outside the database, and the reconciliation snapshot of a round.
 
 use super::in_process::OwnSession;
 use super::{Answer, Connector, OpenError, Opened, ShortDatabase};

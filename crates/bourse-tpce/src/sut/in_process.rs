@@ -16,7 +16,7 @@ pub struct InProcess<'e> {
 }
 
 impl<'e> InProcess<'e> {
-    /// On that engine.
+    /// A system under test on `engine`, in this process.
     pub fn new(engine: &'e dyn Engine) -> Self {
         Self { engine, house: Mutex::new(None) }
     }

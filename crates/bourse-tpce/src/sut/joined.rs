@@ -1,4 +1,5 @@
-//! The brokerage house of one process of several: another has opened the round, counts the trades and starts all at once.
+//! The brokerage house in one of several processes: another process has opened the round, counts the trades and starts all
+//! processes together.
 
 use super::{BrokerageHouse, Connector, OpenError, Opened, Sut, Terms};
 use crate::transactions::TradeIds;
@@ -21,7 +22,7 @@ pub struct Joined<'e> {
 }
 
 impl<'e> Joined<'e> {
-    /// On that engine, in the round that was opened, with the numbers of trades that all processes share.
+    /// Joins the round that was opened on `engine`, with the numbers of trades that all processes share.
     pub fn new(
         engine: &'e dyn Engine,
         opened: Opened,

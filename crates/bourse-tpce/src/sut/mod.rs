@@ -95,9 +95,9 @@ pub trait Connector: Send {
     /// Performs a transaction; orders it makes go to `market` once they are committed. Retries and back-offs are noted
     /// with the turn.
     ///
-    /// # Errors
-    /// What failed, and in which frame. Of kind [`ConnectionLost`](bourse_engine::ErrorKind::ConnectionLost) or
-    /// [`InDoubt`](bourse_engine::ErrorKind::InDoubt) nobody knows whether the transaction was committed.
+    /// # Errors The failure, and the frame in which it occurred. After kind
+    /// [`ConnectionLost`](bourse_engine::ErrorKind::ConnectionLost) or [`InDoubt`](bourse_engine::ErrorKind::InDoubt) it is
+    /// unknown whether the transaction was committed.
     fn perform(
         &mut self,
         cx: &mut OperationCx<'_>,
@@ -113,16 +113,16 @@ pub struct Answer {
     pub output: Output,
     /// Whether a check of the harness that failed is explained by a [`ShortDatabase`].
     pub excused: bool,
-    /// What an application server took of it, if there is one.
+    /// Time in an application server, if there is one.
     pub server: Option<ServerTime>,
 }
 
-/// What a round is to be, as far as the system under test has to know.
+/// Parameters of a round that the system under test needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// The database.
     pub part: Part,
-    /// Which of the round's drivers this is.
+    /// This driver's place among the round's drivers.
     pub share: Share,
     /// Warm-up before the measurement interval.
     pub warm_up_ns: Nanos,
@@ -137,7 +137,7 @@ pub struct Terms {
 /// A round has begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// What Trade-Cleanup did.
+    /// Output of Trade-Cleanup.
     pub cleaned: TradeCleanupOutput,
     /// Time that Trade-Cleanup took.
     pub cleanup_ns: Nanos,
@@ -165,7 +165,7 @@ pub enum OpenError {
     Interrupted,
 }
 
-/// Which of the drivers of a round one is: number `number` of `of`, counted from 1.
+/// Place of a driver among the drivers of a round: number `number` of `of`, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Share {
     number: u32,
@@ -201,7 +201,7 @@ impl Share {
         self.number
     }
 
-    /// How many drivers there are.
+    /// Number of drivers of the round.
     pub const fn of(self) -> u32 {
         self.of
     }

@@ -1,4 +1,4 @@
-//! What a database of few days is known to lack.
+//! Rows that a database of few days is known to lack.
 
 use crate::transactions::trade_lookup::Looked;
 use crate::transactions::{Output, Request, Status};
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// check).
 const FULL_DAYS: i64 = 300;
 
-/// What a database of fewer than 300 initial days is known to lack.
+/// Rows that a database of fewer than 300 initial days is known to lack.
 ///
 /// A check that fails is excused only if this knowledge, gathered before the run by another way than the transaction
 /// itself goes, explains it: else a wrong transaction would hide behind a small database.
@@ -44,7 +44,7 @@ impl ShortDatabase {
         Ok(Some(Self { trades, first_account, first_free_trade }))
     }
 
-    /// How many trades an account had when the run began.
+    /// Number of trades of an account when the run began.
     fn trades_of(&self, account: AccountId) -> usize {
         let at = usize::try_from(account.0 - self.first_account.0).ok();
         at.and_then(|at| self.trades.get(at)).map_or(0, |count| *count as usize)

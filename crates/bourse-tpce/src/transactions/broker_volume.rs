@@ -9,7 +9,7 @@ use bourse_egen::txn::BrokerVolume;
 use bourse_engine::{Session, Sql, Value};
 use bourse_schema::{Balance, Text};
 
-/// What Broker-Volume found.
+/// Output of Broker-Volume.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct BrokerVolumeOutput {
     /// -111 if there are more than 40 brokers.
@@ -28,7 +28,7 @@ rows! {
     }
 }
 
-/// The most brokers that can be asked for.
+/// Largest number of brokers in a request.
 const MOST_BROKERS: usize = 40;
 
 /// Runs Broker-Volume.

@@ -1,4 +1,4 @@
-//! What a transaction needs of the world around the database.
+//! Surroundings of a transaction outside the database: the time, trade numbers, the market and retries.
 
 use super::{FrameError, rows};
 use bourse_egen::txn::TradeRequest;
@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 pub struct Context<'a> {
     /// The moment, in the database's time.
     pub now: &'a dyn Fn() -> Timestamp,
-    /// Where new trades get their numbers.
+    /// Source of numbers for new trades.
     pub trade_ids: &'a TradeIds,
-    /// Where orders go once they are committed.
+    /// Destination of orders once they are committed.
     pub market: &'a dyn SendToMarket,
-    /// What to do when another transaction is in the way.
+    /// Handling of conflicts with other transactions.
     pub retry: Retry<'a>,
 }
 
@@ -27,10 +27,10 @@ impl fmt::Debug for Context<'_> {
     }
 }
 
-/// How conflicts between transactions are retried: with the same input, after a pause.
+/// Retry policy for conflicts between transactions: with the same input, after a pause.
 #[derive(Clone, Copy)]
 pub struct Retry<'a> {
-    /// How often a transaction is tried in all before its conflict becomes an error; at least once.
+    /// Tries of a transaction before its conflict becomes an error; at least one.
     pub attempts: u32,
     /// Pauses before attempt number `n` (2, 3, …): the caller sleeps, since the clock is its own.
     pub back_off: &'a dyn Fn(u32),
@@ -44,7 +44,7 @@ impl fmt::Debug for Retry<'_> {
 
 /// The way from the brokerage house to the market exchange (the reference's `SendToMarket`).
 ///
-/// An order is sent only when the transaction that made it has been committed: the market may answer at once, and the
+/// An order is sent only when the transaction that made it has been committed: the market may answer immediately, and the
 /// answer must find the trade.
 pub trait SendToMarket {
     /// Sends an order.
@@ -65,10 +65,10 @@ pub struct TradeIds(Count);
 
 #[derive(Debug)]
 enum Count {
-    /// Of this process alone.
+    /// Counter of this process alone.
     Own(AtomicI64),
-    /// Of several processes: they share the file's position, and the operating system moves it forward by one at a time for
-    /// whoever asks (`lseek` from the current position, one system call).
+    /// Counter of several processes: they share the file's position, and the operating system advances it by one for each
+    /// caller (`lseek` from the current position, one system call).
     Shared { first: TradeId, position: File },
 }
 
@@ -81,12 +81,12 @@ impl TradeIds {
     }
 
     /// The numbers that several processes share: `first` when the file's position is 0, which it is to begin with. Every
-    /// process has the file by inheriting it: whoever opens it again has a position of its own.
+    /// process inherits the open file: a process that opened it anew would have a position of its own.
     pub const fn shared(first: TradeId, position: File) -> Self {
         Self(Count::Shared { first, position })
     }
 
-    /// Goes on behind the trades in the database, but not below `first_free`, the first number after the initial trades:
+    /// Continues after the trades in the database, but not below `first_free`, the first number after the initial trades:
     /// Trade-Cleanup looks for unfinished trades only from there.
     ///
     /// # Errors

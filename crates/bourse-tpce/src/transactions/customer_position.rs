@@ -13,7 +13,7 @@ use bourse_schema::{
     AccountId, AddressId, Balance, CustomerId, Date, Quantity, StatusId, Symbol, Text, Timestamp, TradeId,
 };
 
-/// What Customer-Position found.
+/// Output of Customer-Position.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct CustomerPositionOutput {
     /// -211 for a number of accounts other than 1 to 10, -221 for a number of history rows other than 10 to 30.
@@ -24,7 +24,7 @@ pub struct CustomerPositionOutput {
     pub customer: Option<CustomerDetails>,
     /// Frame 1: his accounts, those with the least assets first.
     pub accounts: Vec<AccountPosition>,
-    /// Frame 2: the account's latest history, newest first; empty if it was not asked for.
+    /// Frame 2: the account's latest history, newest first; empty if it was not requested.
     pub history: Vec<HistoryRow>,
 }
 
@@ -95,7 +95,7 @@ rows! {
         pub symbol: Symbol,
         /// Number of shares.
         pub qty: Quantity,
-        /// The status in words.
+        /// Name of the status.
         pub trade_status: Text<10>,
         /// Date and time of the status.
         pub hist_dts: Timestamp,

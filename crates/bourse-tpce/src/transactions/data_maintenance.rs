@@ -12,7 +12,7 @@ use bourse_schema::{
     AccountId, AddressId, CompanyId, CustomerId, Date, ExchangeId, NewsId, Symbol, TaxId, Text, Timestamp, WatchListId,
 };
 
-/// What Data-Maintenance did.
+/// Output of Data-Maintenance.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DataMaintenanceOutput {
     /// Always success.
@@ -66,7 +66,7 @@ fn frame1(db: &mut dyn Session, context: &Context<'_>, input: &DataMaintenance) 
 static HIGHEST_ACL: Sql = Sql::new("SELECT max(ap_acl) FROM account_permission WHERE ap_ca_id = ?1");
 static SET_ACL: Sql = Sql::new("UPDATE account_permission SET ap_acl = ?3 WHERE ap_ca_id = ?1 AND ap_acl = ?2");
 
-/// Those who may do most on the account may do everything, or at the next time no more than trade.
+/// Switches the permissions of those who may do most on the account between everything and no more than trading.
 fn account_permission(db: &mut dyn Session, account: AccountId) -> Result<u64, FrameError> {
     let (highest,): (Option<Text<4>>,) = rows::one(db, &HIGHEST_ACL, &[account.into()])?;
     let Some(highest) = highest else { return Ok(0) };
@@ -149,8 +149,8 @@ fn customer_taxrate(db: &mut dyn Session, customer: CustomerId) -> Result<u64, F
 static DAYS: Sql = Sql::new("SELECT dm_date FROM daily_market WHERE dm_s_symb = ?1 ORDER BY dm_date");
 static ADD_VOLUME: Sql = Sql::new("UPDATE daily_market SET dm_vol = dm_vol + ?3 WHERE dm_s_symb = ?1 AND dm_date = ?2");
 
-/// The volume of one day of each month changes. Which days these are is decided here, since engines do not agree on how a
-/// date's day is asked for.
+/// Changes the volume of one day of each month. The days are selected here, since engines do not agree on the function for a
+/// date's day.
 fn daily_market(db: &mut dyn Session, symbol: &Symbol, day_of_month: i32, increment: i32) -> Result<u64, FrameError> {
     let days: Vec<(Date,)> = rows::all(db, &DAYS, &[symbol.into()])?;
     let mut changed = 0;

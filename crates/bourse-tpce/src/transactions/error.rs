@@ -2,7 +2,7 @@ use super::Transaction;
 use bourse_engine::{EngineError, ErrorKind, Sql};
 use std::fmt;
 
-/// Why a frame could not do its work.
+/// Failure of a frame.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum FrameError {
     /// The engine refused.
@@ -25,9 +25,9 @@ impl FrameError {
         Self::Rows { wanted, found, statement: sql.text() }
     }
 
-    /// The error of inserting a row that the transaction has read as absent: if the engine refuses it by a constraint, another
-    /// transaction has inserted it since. A snapshot does not show that row, and where it is checked only against what other
-    /// nodes have committed no lock kept it away. The transaction may be tried again, like after any conflict.
+    /// The error of inserting a row that the transaction has read as absent: if the engine refuses it by a constraint,
+    /// another transaction has inserted it since. A snapshot does not show that row, and where it is checked only against
+    /// the commits of other nodes no lock prevented it. The transaction may be tried again, like after any conflict.
     #[cold]
     pub(super) fn since_read(self) -> Self {
         match self {
@@ -41,7 +41,7 @@ impl FrameError {
         }
     }
 
-    /// What a program can do about it.
+    /// Kind of the error, for the program's reaction.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Engine(error) => error.kind(),
@@ -59,16 +59,16 @@ fn one_line(statement: &str) -> String {
 pub struct TxnError {
     /// The transaction.
     pub transaction: Transaction,
-    /// Which frame; `None` if it could not begin.
+    /// Number of the failed frame; `None` if the transaction could not begin.
     pub frame: Option<u8>,
-    /// How often it was tried: more than once only after conflicts.
+    /// Tries: more than one only after conflicts.
     pub attempts: u32,
     /// The frame's error.
     pub cause: FrameError,
 }
 
 impl TxnError {
-    /// What a program can do about it.
+    /// Kind of the error, for the program's reaction.
     pub fn kind(&self) -> ErrorKind {
         self.cause.kind()
     }

@@ -57,7 +57,7 @@ impl Transaction {
         }
     }
 
-    /// How far it must be kept apart from others (Clause 7.4.1.3). Trade-Cleanup, of which nothing is demanded, runs alone.
+    /// Required isolation from other transactions (Clause 7.4.1.3). Trade-Cleanup, for which none is required, runs alone.
     pub const fn isolation(self) -> Isolation {
         match self {
             Self::TradeResult => Isolation::Serializable,
@@ -122,7 +122,7 @@ pub fn shared_statements() -> impl Iterator<Item = &'static Sql> {
     [context::STATEMENTS, positions::STATEMENTS, rates::STATEMENTS, trades::STATEMENTS].into_iter().flatten().copied()
 }
 
-/// The statements that only [routines](bourse_engine::Routine) of the server run, beside those of the transactions.
+/// The statements that only [routines](bourse_engine::Routine) of the server run, in addition to those of the transactions.
 pub fn routine_statements() -> impl Iterator<Item = &'static Sql> {
     routines::STATEMENTS.iter().flat_map(|list| list.iter().copied())
 }

@@ -13,7 +13,7 @@ use bourse_egen::txn::{MarketFeed, TickerEntry, TradeAction, TradeRequest, Trade
 use bourse_engine::{EngineError, ErrorKind, Session, Sql};
 use bourse_schema::{Price, Quantity, TradeId, TradeTypeId};
 
-/// What Market-Feed did.
+/// Output of Market-Feed.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MarketFeedOutput {
     /// -311 if fewer prices were noted than the feed has different securities.
@@ -46,7 +46,7 @@ pub fn market_feed(
     Ok(Performed { output, retries })
 }
 
-/// What one entry of a feed did.
+/// Output of one entry of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct EntryFed {
     /// Prices noted: 1, or 0 for a security that does not exist.

@@ -9,23 +9,23 @@ use bourse_egen::txn::MarketWatch;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, CustomerId, FinAgg};
 
-/// What Market-Watch found.
+/// Output of Market-Watch.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MarketWatchOutput {
     /// -411 if neither account nor customer nor industry was given.
     pub status: Status,
     /// The change of the securities' value in percent; 0 if there are none.
     pub pct_change: f64,
-    /// What the securities were worth on the day and are worth now.
+    /// Value of the securities on the day and now.
     pub worth: Worth,
 }
 
 rows! {
     /// Capitalisation of a set of securities: shares out times price, summed.
     pub struct Worth {
-        /// At the day's closing prices; `None` without securities.
+        /// Value at the day's closing prices; `None` without securities.
         pub old_cap: Option<FinAgg>,
-        /// At the last prices.
+        /// Value at the last prices.
         pub new_cap: Option<FinAgg>,
     }
 }

@@ -1,20 +1,20 @@
 //! The twelve transactions (Clause 3.3), each in a file of its own: its harness above, its frames in order, each statement
 //! above the one function that uses it.
 //!
-//! The harness decides which frame runs when, computes what lies between frames and checks what they give
+//! The harness decides which frame runs when, computes the values between frames and checks what they give
 //! ([`Status`]); a frame only reads and writes the database. [`perform()`] runs any of them, and runs it again while other
-//! transactions are in the way. Whatever a transaction finds stands in its output whole, so that two engines can be
+//! transactions are in the way. A transaction's output has everything it found, so that two engines can be
 //! compared; an intended roll-back is a status, not an error.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | [`perform`](mod@perform) | a request of any kind, retried on conflicts |
-//! | [`context`] | what a transaction needs of the world: the moment, trade numbers, the market |
+//! | [`context`] | surroundings of a transaction: the time, trade numbers, the market |
 //! | [`kind`] | the twelve kinds, their isolation and statements |
 //! | [`status`] | the harness's verdict |
-//! | [`rates`], [`trades`] | what several transactions read alike |
+//! | [`rates`], [`trades`] | rows that several transactions read alike |
 //! | `order_rows` | the rows of a new order |
-//! | `positions` | how a trade changes holdings |
+//! | `positions` | changes of holdings by a trade |
 //! | `routines` | frames as routines of the server, where a session has them |
 //! | the rest | one transaction each |
 

@@ -35,7 +35,7 @@ macro_rules! kinds {
         }
 
         impl Request {
-            /// Which transaction is asked for.
+            /// The requested transaction.
             pub const fn transaction(&self) -> Transaction {
                 match self {
                     $(Self::$kind(_) => Transaction::$kind,)+
@@ -44,7 +44,7 @@ macro_rules! kinds {
         }
 
         impl Output {
-            /// Which transaction it came of.
+            /// The transaction that produced the output.
             pub const fn transaction(&self) -> Transaction {
                 match self {
                     $(Self::$kind(_) => Transaction::$kind,)+
@@ -111,7 +111,7 @@ impl From<MarketRequest> for Request {
 pub struct Performed<T = Output> {
     /// The transaction's output.
     pub output: T,
-    /// How often it had to be started again because another transaction was in the way.
+    /// Number of restarts after conflicts with other transactions.
     pub retries: u32,
 }
 

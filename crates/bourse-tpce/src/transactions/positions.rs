@@ -1,5 +1,5 @@
-//! How a trade changes an account's position in a security: the heart of Trade-Result's frame 2 (Clause 3.3.8.4), and what
-//! Trade-Order's frame 3 estimates (Clause 3.3.7.5).
+//! Changes of an account's position in a security by a trade: the heart of Trade-Result's frame 2 (Clause 3.3.8.4), and of
+//! the estimate in Trade-Order's frame 3 (Clause 3.3.7.5).
 //!
 //! A position is long (positive) or short (negative), never both. A sale closes long lots and opens a short one with the
 //! rest; a purchase closes short lots and opens a long one. With signed quantities the two are one rule.
@@ -26,7 +26,7 @@ pub(super) struct Change<'a> {
     pub(super) is_lifo: bool,
 }
 
-/// What the closed lots cost and brought.
+/// Cost and proceeds of the closed lots.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Closed {
     pub(super) buy_value: Balance,

@@ -10,7 +10,7 @@ use bourse_egen::txn::SecurityDetail;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{Amount, CompanyId, Count, Date, FinAgg, Price, StatusId, Text, Timestamp, Yield, ZipCodeId};
 
-/// What Security-Detail found.
+/// Output of Security-Detail.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SecurityDetailOutput {
     /// -511 for a number of days other than 5 to 20, -512 for a number of quarters other than 20, -513 for a number of
@@ -18,7 +18,7 @@ pub struct SecurityDetailOutput {
     pub status: Status,
     /// The security with its company and exchange; `None` if there is no such security.
     pub profile: Option<Profile>,
-    /// At most three competitors of the company.
+    /// Competitors of the company; three at most.
     pub competitors: Vec<Competitor>,
     /// The company's quarters, oldest first.
     pub financials: Vec<Quarter>,
@@ -26,7 +26,7 @@ pub struct SecurityDetailOutput {
     pub days: Vec<Day>,
     /// The security's last price and volume.
     pub last: Option<Last>,
-    /// At most two news about the company.
+    /// News about the company; two at most.
     pub news: Vec<News>,
 }
 
@@ -167,7 +167,7 @@ rows! {
         pub last_vol: Count,
     }
 
-    /// A news item: with its body, or with headline and summary; what was not asked for is empty.
+    /// A news item: with its body, or with headline and summary; the part that was not requested is empty.
     pub struct News {
         /// `NI_HEADLINE`.
         pub headline: Text<80>,

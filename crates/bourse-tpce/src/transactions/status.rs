@@ -47,7 +47,7 @@ impl Status {
         self.0 > 0
     }
 
-    /// What it means; `None` for a code that no check sets.
+    /// Meaning of the code; `None` for a code that no check sets.
     pub fn meaning(self) -> Option<&'static str> {
         STATUS_CODES.iter().find(|(code, _)| *code == self.0).map(|(_, meaning)| *meaning)
     }

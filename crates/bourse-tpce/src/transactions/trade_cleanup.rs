@@ -8,7 +8,7 @@ use crate::planted::planted;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Session, Sql};
 
-/// What Trade-Cleanup did.
+/// Output of Trade-Cleanup.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeCleanupOutput {
     /// Always success.

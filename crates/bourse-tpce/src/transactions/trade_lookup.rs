@@ -12,20 +12,20 @@ use bourse_egen::txn::TradeLookup;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, Quantity, Timestamp, TradeId};
 
-/// What Trade-Lookup found.
+/// Output of Trade-Lookup.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeLookupOutput {
     /// Frame 1: -611 if a trade is missing. Frames 2 and 3: +621 and +631 if there is none in the window, -621 and -631
     /// for too many. Frame 4: +641 if there is no trade, -641 for several, -642 for a number of changes other than 1 to 20.
     pub status: Status,
-    /// What the frame that ran has found.
+    /// Output of the frame that ran.
     pub found: Looked,
 }
 
-/// What each of the frames finds.
+/// Output of one of the frames.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Looked {
-    /// Frame 1: the trades asked for, in that order.
+    /// Frame 1: the requested trades, in that order.
     ById(Vec<Detail<TradeById>>),
     /// Frame 2: the account's trades from the start of the window.
     OfAccount(Vec<Detail<TradeOfAccount>>),

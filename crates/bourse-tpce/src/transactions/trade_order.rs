@@ -1,5 +1,5 @@
-//! Trade-Order (Clause 3.3.7): a customer, or somebody he permits, orders a trade. Market orders go to the exchange at
-//! once; limit orders wait in TRADE_REQUEST for their price.
+//! Trade-Order (Clause 3.3.7): a customer, or a person he permits, orders a trade. Market orders go to the exchange
+//! immediately; limit orders wait in TRADE_REQUEST for their price.
 
 use super::error::{Frame as _, InFrame};
 use super::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE, OrderRows};
@@ -18,15 +18,15 @@ use bourse_schema::{
     Symbol, TaxRate, Text, TradeId,
 };
 
-/// What Trade-Order found and did.
+/// Output of Trade-Order.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeOrderOutput {
-    /// +1 if it was rolled back as asked; -711 without account, -721 without permission, -731 without tax on a gain, -732
-    /// without commission rate, -733 without charge.
+    /// +1 if it was rolled back as requested; -711 without account, -721 without permission, -731 without tax on a gain,
+    /// -732 without commission rate, -733 without charge.
     pub status: Status,
     /// Frame 1; `None` if there is no such account.
     pub owner: Option<Owner>,
-    /// Frame 2, if somebody else than the owner orders: what he may do. Empty if he may not.
+    /// Frame 2, if another person than the owner orders: permissions of that person. Empty if there are none.
     pub ap_acl: Option<Text<4>>,
     /// Frame 3, if it was reached.
     pub estimate: Option<Estimate>,
@@ -67,7 +67,7 @@ rows! {
     }
 }
 
-/// What a trade would mean (frame 3).
+/// Estimate of a trade's cost, gain, tax and fees (frame 3).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Estimate {
     /// `CO_NAME`, as given or found.
@@ -78,11 +78,11 @@ pub struct Estimate {
     pub s_name: Text<70>,
     /// `LT_PRICE`.
     pub market_price: Price,
-    /// The price asked for; the market's for a market order.
+    /// The requested price; the market's for a market order.
     pub requested_price: Price,
-    /// What the shares that change hands against held ones cost when they were bought, or would cost now.
+    /// Cost of the shares that change hands against held ones: at purchase, or now for a short position.
     pub buy_value: Balance,
-    /// What they would bring now, or brought when they were sold short.
+    /// Proceeds of those shares: now, or at the short sale.
     pub sell_value: Balance,
     /// Tax on the gain.
     pub tax_amount: Amount,
@@ -90,9 +90,9 @@ pub struct Estimate {
     pub comm_rate: CommissionRate,
     /// `CH_CHRG`; 0 if there is none.
     pub charge_amount: Amount,
-    /// For a trade on margin: cash and holdings of the account. It is read, but nothing depends on it.
+    /// Cash and holdings of the account, for a trade on margin. They are read, but nothing depends on them.
     pub acct_assets: Balance,
-    /// Whether it is a market order, which executes at once.
+    /// Whether it is a market order, which executes immediately.
     pub type_is_market: bool,
     /// Whether it is a sell order.
     pub type_is_sell: bool,
@@ -170,7 +170,7 @@ pub fn trade_order(
     Ok(output)
 }
 
-/// What the harness computes between frames 3 and 4.
+/// Values that the harness computes between frames 3 and 4.
 struct NewTrade {
     comm_amount: Amount,
     exec_name: Text<49>,
@@ -264,17 +264,17 @@ pub(super) static ASSETS: Sql = Sql::new(
       WHERE ca_id = ?1",
 );
 
-/// What frame 3 reads.
+/// Rows read by frame 3.
 pub(super) struct Terms {
     pub(super) listing: Listing,
     pub(super) type_is_market: bool,
     pub(super) type_is_sell: bool,
     pub(super) closed: Closed,
-    /// Of the customer, if a gain is taxed.
+    /// Tax rate of the customer, if a gain is taxed.
     pub(super) tax_rate: Option<TaxRate>,
     pub(super) comm_rate: Option<CommissionRate>,
     pub(super) charge: Option<Amount>,
-    /// For a trade on margin.
+    /// Assets of the account, for a trade on margin.
     pub(super) acct_assets: Option<Balance>,
 }
 
@@ -287,7 +287,7 @@ impl Terms {
         Balance::from_units(self.closed.sell_value.units() - self.closed.buy_value.units())
     }
 
-    /// By a statement for each.
+    /// Reads the terms with a statement for each.
     fn read(db: &mut dyn Session, input: &TradeOrder, owner: &Owner, tier: u8) -> Result<Self, FrameError> {
         let listing: Listing = if input.symbol.is_empty() {
             rows::one(db, &LISTING_BY_NAME, &[(&input.co_name).into(), (&input.issue).into()])?

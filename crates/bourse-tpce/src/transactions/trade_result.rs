@@ -16,7 +16,7 @@ use bourse_schema::{
     TradeId, TradeTypeId,
 };
 
-/// What Trade-Result found and did.
+/// Output of Trade-Result.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeResultOutput {
     /// -811 without such a trade, -831 without tax on a gain, -841 without commission rate.
@@ -66,7 +66,7 @@ rows! {
         pub hs_qty: Quantity,
     }
 
-    /// What the commission follows from.
+    /// Rates of which the commission is computed.
     pub struct Rates {
         /// `S_NAME`.
         pub s_name: Text<70>,
@@ -81,7 +81,7 @@ rows! {
     }
 }
 
-/// How holdings were moved (frame 2).
+/// Movement of holdings (frame 2).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Moved {
     /// Date and time of the trade.
@@ -92,7 +92,7 @@ pub struct Moved {
     pub cust_id: CustomerId,
     /// `CA_TAX_ST`.
     pub tax_status: u8,
-    /// What the lots that were closed cost.
+    /// Cost of the lots that were closed.
     pub buy_value: Balance,
     /// Proceeds of the shares sold.
     pub sell_value: Balance,
@@ -172,7 +172,7 @@ fn load_unit(customer: CustomerId) -> i64 {
     (customer.0 - bourse_egen::ids::SHIFT - 1) / 1_000 + 1
 }
 
-/// What the customer gets, or pays if negative; tax only if the broker withholds it.
+/// Amount that the customer receives, or pays if negative; minus tax only if the broker withholds it.
 fn settlement(trade: &Executed, moved: &Moved, price: Price, commission: Amount, tax: Amount) -> Amount {
     let gross = value(trade.trade_qty, price).units();
     let costs = trade.charge.units() + commission.units();

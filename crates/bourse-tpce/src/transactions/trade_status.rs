@@ -10,19 +10,19 @@ use bourse_egen::txn::TradeStatus;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{Amount, Quantity, Symbol, Text, Timestamp, TradeId};
 
-/// What Trade-Status found.
+/// Output of Trade-Status.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeStatusOutput {
     /// -911 if the account has fewer than 50 trades.
     pub status: Status,
     /// The trades, newest first.
     pub trades: Vec<StatusRow>,
-    /// Whose account it is; `None` if there is no such account.
+    /// Names of the account's owner and broker; `None` if there is no such account.
     pub names: Option<Names>,
 }
 
 rows! {
-    /// A trade with its state in words.
+    /// A trade with the name of its status.
     pub struct StatusRow {
         /// The trade.
         pub trade_id: TradeId,

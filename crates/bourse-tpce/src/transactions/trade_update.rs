@@ -12,23 +12,23 @@ use bourse_egen::txn::TradeUpdate;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, Price, Quantity, Text, Timestamp, TradeId, TradeTypeId};
 
-/// What Trade-Update found and changed.
+/// Output of Trade-Update.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeUpdateOutput {
     /// Frame 1: -1011 if a trade is missing, -1012 if not all were changed. Frame 2: -1021 for too many, -1022 if not all
     /// were changed, +1021 if none was. Frame 3: -1031 for too many, -1032 if more were changed than found, +1031 if none
     /// was.
     pub status: Status,
-    /// How many trades were changed.
+    /// Number of changed trades.
     pub num_updated: usize,
     /// The trades as they are after the change.
     pub found: Updated,
 }
 
-/// What each of the frames finds.
+/// Output of one of the frames.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Updated {
-    /// Frame 1: the trades asked for, in that order.
+    /// Frame 1: the requested trades, in that order.
     ById(Vec<Detail<TradeById>>),
     /// Frame 2: the account's trades from the start of the window.
     OfAccount(Vec<Detail<TradeOfAccount>>),

@@ -1,4 +1,4 @@
-//! What Trade-Lookup and Trade-Update read alike: trades by number, in a window of time, and how they were paid.
+//! Reads common to Trade-Lookup and Trade-Update: trades by number, in a window of time, and their payments.
 //!
 //! The reference asks for settlement, cash and history of each of twenty trades on its own. Here one statement asks for
 //! all twenty: the same rows from the same keys, for a quarter of the calls.
@@ -15,11 +15,11 @@ use std::fmt::Write as _;
 /// The most trades that either transaction deals with (`TradeLookupMaxRows` and its like).
 pub const MOST_TRADES: usize = 20;
 
-/// The most history rows of a trade that are told: pending, submitted, completed.
+/// Largest number of history rows returned for a trade: pending, submitted, completed.
 const MOST_HISTORY: usize = 3;
 
 rows! {
-    /// A trade asked for by number (frame 1).
+    /// A trade requested by number (frame 1).
     pub struct TradeById {
         /// `T_ID`.
         pub trade_id: TradeId,
@@ -89,7 +89,7 @@ rows! {
         pub name: Text<100>,
     }
 
-    /// When a trade reached a status.
+    /// Moment at which a trade reached a status.
     pub struct Reached {
         /// `TH_DTS`.
         pub dts: Timestamp,
@@ -268,8 +268,8 @@ pub(super) fn note_history<T: HasDetails>(
     Ok(())
 }
 
-/// Where a number stands among those asked for, as often as it was asked for. All are compared without a branch, as nobody
-/// can foresee which it is.
+/// Positions of a number among the requested ones, once for each request of it. All are compared without a branch, since the
+/// position is unpredictable.
 fn which(ids: &[TradeId], id: TradeId) -> impl Iterator<Item = usize> {
     const { assert!(MOST_TRADES <= 32, "each has a bit") }
     let mut equal = ids.iter().enumerate().fold(0_u32, |equal, (at, other)| equal | (u32::from(*other == id) << at));
@@ -280,8 +280,8 @@ fn which(ids: &[TradeId], id: TradeId) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What a cash transaction is called: `Market-Buy 200 shares of Common Stock of Example Corp.` (Clause 3.3.8.8); `shares` is
-/// the word for them, which Trade-Update changes.
+/// Name of a cash transaction: `Market-Buy 200 shares of Common Stock of Example Corp.` (Clause 3.3.8.8); `shares` is the
+/// word for them, which Trade-Update changes.
 pub(super) fn cash_name(type_name: &Text<12>, quantity: Quantity, shares: &str, security: &Text<70>) -> Text<100> {
     let mut name = Text::cut(type_name.as_str());
     write!(name, " {quantity} ").expect("a text cuts what does not fit, and takes everything");

@@ -1,10 +1,10 @@
-//! The input parameters a run achieved, beside those it should have (Clause 6.4).
+//! Input parameters that a run achieved, next to the required ones (Clause 6.4).
 
 use bourse_egen::driver::Tunables;
 use bourse_egen::txn::{CustomerRequest, TradeType};
 use bourse_record::NameValue;
 
-/// How often each choice fell, out of how many draws.
+/// Frequency of a choice: hits among draws.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Share {
     hits: u64,
@@ -20,7 +20,7 @@ impl Share {
 
 macro_rules! shares {
     ($($field:ident: $name:literal = $wanted:expr;)+) => {
-        /// What customers asked for over a whole round.
+        /// Choices that customers drew over a whole round.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         pub(super) struct Achieved {
             $($field: Share,)+

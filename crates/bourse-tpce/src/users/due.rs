@@ -6,7 +6,7 @@
 
 use bourse_driver::{Nanos, SECOND};
 
-/// How long an order takes to be executed on average: the emulated delay of the trading floor, in nanoseconds.
+/// Mean time until an order is executed: the emulated delay of the trading floor, in nanoseconds.
 const FLOOR_NS: Nanos = SECOND;
 
 /// Length of a bin, in nanoseconds.
@@ -29,7 +29,7 @@ impl DueResults {
         self.bins[bin] = self.bins[bin].saturating_add(1);
     }
 
-    /// Those due between two moments; bins that are cut count by their part.
+    /// Number of Trade-Results due between two moments; bins that are cut count by their part.
     pub(super) fn between(&self, from_s: f64, to_s: f64) -> f64 {
         let bin_s = BIN_NS as f64 / SECOND as f64;
         let part = |at: usize| {
@@ -63,8 +63,8 @@ mod tests {
         assert_eq!(due.between(1.7, 2_000.0), 1.0);
     }
 
-    /// A market of the emulator's own, with orders as customers place them and everything executed at once: results due by
-    /// this count and results that came, second by second.
+    /// Simulates a market with orders as customers place them, all executed immediately: returns the results due by this
+    /// count and the results that came, second by second.
     fn market(seconds: u64, orders_a_second: u64, loses_triggers: u64) -> (DueResults, Vec<u32>) {
         let inputs = Inputs::builtin();
         let database = Database::of(1_000, 500, 1);

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// A request of the market, on its way to a user.
 #[derive(Debug)]
 pub(super) struct Arrival {
-    /// When the emulated delay ended.
+    /// End of the emulated delay.
     pub(super) due: Nanos,
     pub(super) request: MarketRequest,
 }
@@ -57,7 +57,7 @@ pub(super) struct MarketQueues {
 /// Counts of the market over a round.
 #[derive(Debug, Default)]
 pub(super) struct MarketCounters {
-    /// Orders to be executed at once.
+    /// Market orders, to be executed immediately.
     pub(super) market_orders: AtomicU64,
     /// Limit orders that wait for their price.
     pub(super) limit_orders: AtomicU64,
@@ -205,7 +205,7 @@ impl Waiters {
         drop(rested.expect("nothing panics while it holds this lock"));
     }
 
-    /// Whether a thread waits here; to be asked after a change.
+    /// Whether a thread waits here; only meaningful after a change.
     fn is_used(&self) -> bool {
         self.threads.load(Ordering::SeqCst) > 0
     }

@@ -7,7 +7,7 @@ use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
 use std::ops::RangeInclusive;
 
-/// What this workload supports besides running: everything.
+/// Abilities of this workload besides running: all of them.
 pub const ABILITIES: Abilities = Abilities {
     rate: Ability::Has,
     sampling: Ability::Lacks("each of its transactions is timed by itself"),
@@ -92,7 +92,7 @@ impl RunOptions {
         (users / 2).max(2)
     }
 
-    /// The same for users in so many processes, each of which has one at least.
+    /// Market users for customers in so many processes, each of which has at least one.
     pub fn market_users_in(users: usize, processes: u32) -> usize {
         Self::market_users_for(users).max(processes as usize)
     }
@@ -136,7 +136,7 @@ impl RunOptions {
         }
     }
 
-    /// Sessions that are open at once: customers', market users', and the maintenance's.
+    /// Sessions open at the same time: customers', market users', and the maintenance's.
     pub fn sessions(&self) -> usize {
         self.users.saturating_add(self.market_users).saturating_add(usize::from(self.share.number() == 1))
     }
@@ -289,7 +289,7 @@ pub enum OptionsError {
     /// A count of 0.
     #[error("invalid number of {what} '0': expected 1 or more")]
     Nobody {
-        /// What is counted.
+        /// Kind of the users counted.
         what: &'static str,
     },
     /// A number of processes out of range.
@@ -301,9 +301,9 @@ pub enum OptionsError {
     /// Too few users for so many processes.
     #[error("too few {what} for {processes} processes: {count}; each process needs one at least")]
     ProcessWithout {
-        /// What is counted.
+        /// Kind of the users counted.
         what: &'static str,
-        /// How many there are.
+        /// Number of users.
         count: usize,
         /// Processes.
         processes: u32,

@@ -1,11 +1,11 @@
-//! What a transaction's status is to the run: completed, warned, rolled back, explained by a short database, or failed.
+//! Outcome of a transaction by its status: completed, warned, rolled back, explained by a short database, or failed.
 
 use crate::planted::planted;
 use crate::sut::Answer;
 use crate::transactions::{Request, Status};
 use bourse_driver::{Outcome, Performed};
 
-/// What an output is to the run.
+/// Outcome of an answered transaction.
 pub(super) fn judge(request: &Request, answer: &Answer) -> Performed {
     let status = answer.output.status();
     let operation = request.transaction() as usize;

@@ -184,9 +184,9 @@ pub(super) struct Maintenance<'w> {
     state: &'w DriverState,
     connector: Box<dyn Connector>,
     emulator: MaintenanceEmulator<'w>,
-    /// When the last was due.
+    /// Due time of the last transaction.
     last: Option<Nanos>,
-    /// When the next is due.
+    /// Due time of the next transaction.
     due: Nanos,
 }
 
@@ -195,7 +195,7 @@ impl<'w> Maintenance<'w> {
     /// The first comes so soon that a short run shows one: in the warm-up, so that the measurement interval begins on a
     /// database as maintenance leaves it, and in the interval.
     const FIRST: Nanos = 100 * MS;
-    /// How long it waits before it looks again when the next is due.
+    /// Longest sleep before the user looks again whether the next is due.
     const NAP: Nanos = 20 * MS;
 
     pub(super) fn new(

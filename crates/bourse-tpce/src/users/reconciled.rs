@@ -38,8 +38,8 @@ pub(super) fn acknowledgements(acknowledged: &Acknowledged, ledger: &Ledger) -> 
 /// The natural logarithm of ten thousand million: a right run is taken for a wrong one so rarely, for each transaction.
 const CERTAINTY: f64 = 23.0;
 
-/// How far a count of this variance may be from its mean, by Bernstein's inequality. It holds for few draws too, and for a
-/// shuffled deck, which keeps shares closer than draws at random.
+/// Largest plausible distance of a count with this variance from its mean, by Bernstein's inequality. It holds for few draws
+/// too, and for a shuffled deck, whose shares vary less than draws at random.
 fn tolerance(variance: f64) -> f64 {
     CERTAINTY / 3.0 + (CERTAINTY * CERTAINTY / 9.0 + 2.0 * variance * CERTAINTY).sqrt()
 }

@@ -33,7 +33,7 @@ pub const NOTICE: &str = bourse_record::BROKERAGE_NOTICE;
 pub const OUTCOMES: [Outcome; 6] =
     [Outcome::Completed, Outcome::Warned, Outcome::RolledBack, Outcome::TooFewRows, Outcome::Failed, Outcome::Dropped];
 
-/// A run that could not begin. What goes wrong later is a [`Fault`] beside the figures.
+/// Failure to begin a run. A later failure is a [`Fault`] next to the figures.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RunError {
     /// The options cannot be used.
@@ -89,7 +89,7 @@ pub struct Ran {
     pub before: Snapshot,
     /// Commits acknowledged to the run's users, over the whole round.
     pub acknowledged: Acknowledged,
-    /// What was counted apart from the figures.
+    /// Counts of the round outside the figures.
     pub counted: RoundCounts,
     /// Whether it was interrupted.
     pub interrupted: bool,
@@ -152,7 +152,7 @@ fn market_queue(options: &RunOptions) -> String {
     }
 }
 
-/// Conditions of a run on an engine of these capabilities, as far as its options tell.
+/// Conditions of a run on an engine of these capabilities, as far as the options determine them.
 pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditions {
     let part = options.part;
     let count = |number: usize| Some(number as u64);
@@ -506,7 +506,7 @@ impl<'w> Workload<'w> for Brokerage<'w> {
     }
 }
 
-/// What an engine lacks for TPC-E, as sentences; empty if nothing.
+/// Abilities for TPC-E that an engine lacks, as sentences; empty if it lacks none.
 pub fn needs(capabilities: &Capabilities) -> Vec<String> {
     let mut lacking = Vec::new();
     if capabilities.sql.is_none() {

@@ -1,7 +1,8 @@
-//! A run in simulated time: one user performs everybody's transactions, in the order of the [`Stream`].
+//! A run in simulated time: one user performs the transactions of all users, in the order of the [`Stream`].
 //!
-//! It goes the way of a run: the brokerage house opens, the driver's loop draws, performs and records, what users were
-//! told is added up. No time passes but what transactions are said to take, so that a run is the same every time.
+//! It takes the steps of a real run: the brokerage house opens, the driver's loop draws, performs and records, the
+//! acknowledged commits are added up. Time advances only by the assumed durations of transactions, so that a run is the same
+//! every time.
 
 use super::exchange::MarketQueues;
 use super::people::DriverState;
@@ -24,7 +25,7 @@ use std::cell::RefCell;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-/// How long a transaction takes in simulated time; one of ten takes ten times that.
+/// Assumed duration of a transaction in simulated time; one of ten takes ten times that.
 const TAKES: Nanos = MS;
 /// Warm-up, in simulated time.
 const WARM_UP: Nanos = 30 * SECOND;

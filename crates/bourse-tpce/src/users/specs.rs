@@ -11,7 +11,7 @@ use bourse_record::{Operation, ResponseLimit, STATUS_CODES};
 /// that its queue is where a closed loop piles up. With 64 and commits of some 10 ms Trade-Results waited 0.6 to 0.8 s.
 pub(super) const MARKET_ROOM: usize = 16;
 
-/// How many percent of all transactions a kind should be, and within how many seconds 90 % of it must be answered.
+/// Share of a kind in all transactions, in percent, and seconds within which 90 % of it must be answered.
 const fn rules(transaction: Transaction) -> Option<(f64, u64)> {
     use Transaction as T;
     Some(match transaction {

@@ -86,7 +86,7 @@ pub fn verify_and_reconcile(
     Ok(done)
 }
 
-/// [`check::before_run`], as the run file keeps it.
+/// Checks before a run ([`check::before_run`]), in the form of the run file.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.

@@ -1,9 +1,10 @@
-//! Two sessions that change the same rows at once, statement by statement: what one has committed the other must not undo.
+//! Two sessions that change the same rows concurrently, statement by statement: neither must undo what the other has
+//! committed.
 //!
-//! Each performs the same orders with their results and prices. Before each statement it waits until the other is about to run one
-//! too, or is known to be held up in the engine: whatever both read before they write, they read before either has written. Which
-//! of them then waits, or is turned away and tries again, is up to the engine; the database must have gained what was acknowledged
-//! to both. In rounds of few milliseconds two users hardly ever meet on one row of thousands.
+//! Each performs the same orders with their results and prices. Before each statement it waits until the other is about to
+//! run one too, or is known to be held up in the engine: all that both read before they write, they read before either has
+//! written. The engine decides which of them then waits, or is refused and tries again; the database must have gained what
+//! was acknowledged to both. In rounds of few milliseconds two users hardly ever meet on one row of thousands.
 
 use super::stream::START;
 use crate::check::conditions::CONDITIONS;
@@ -25,19 +26,20 @@ use std::time::Duration;
 
 /// Different orders that both sessions perform.
 const ORDERS: usize = 8;
-/// How often they perform each: the first time most positions are new, later ones change what is held.
+/// Repetitions of each order: the first time most positions are new, later ones change existing holdings.
 const TIMES: usize = 2;
 /// Tries of a transaction that conflicts with the other session's.
 const ATTEMPTS: u32 = 100;
-/// How long a session waits for the other before it takes it for held up by a lock. On a busy machine a thread that is not held up
-/// may run as late.
+/// Time that a session waits for the other before it counts as held up by a lock. On a busy machine a thread that is not
+/// held up may be as late.
 const HELD_UP: Duration = Duration::from_millis(20);
-/// The same where writers come one at a time: nobody waits while it has the writer's place, so that the other always comes.
+/// Time that a session waits where writers come one at a time: a session waits only while the other does not hold the writer
+/// lock, so the other always comes.
 const LOST: Duration = Duration::from_secs(2);
 /// Conditions that lost updates break, of [`CONDITIONS`]: the specification's.
 const CLAUSE: &str = "Clause 7.3.2";
 
-/// What came of the work of two sessions at once.
+/// Result of the concurrent work of two sessions.
 #[derive(Debug, Clone)]
 pub struct Contention {
     /// Commits acknowledged to both.
@@ -51,7 +53,7 @@ pub struct Contention {
 }
 
 impl Contention {
-    /// What is wrong, in words; none if nothing is.
+    /// The fault in plain English; `None` if there is none.
     pub fn fault(&self) -> Option<String> {
         if let Some(failure) = &self.failure {
             return Some(failure.clone());
@@ -64,7 +66,7 @@ impl Contention {
     }
 }
 
-/// Why two sessions could not be set to work.
+/// Failure to set two sessions to work.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ContentionError {
     /// The emulator cannot work with such a database.
@@ -78,8 +80,8 @@ pub enum ContentionError {
     Frame(#[from] crate::transactions::FrameError),
 }
 
-/// Sets two sessions to the same work on a database where nobody else is at work and no limit order is pending. Once `interrupted`
-/// says so, they begin no further order.
+/// Sets two sessions to the same work on a database that no other session uses and no limit order is pending. Once
+/// `interrupted` says so, they begin no further order.
 ///
 /// # Errors
 /// [`ContentionError`]; what goes wrong in the work is in the result.
@@ -123,7 +125,7 @@ pub fn contend(
     Ok(Contention { acknowledged, retries: work.retries.into_inner(), failure, checked })
 }
 
-/// Market orders as customers draw them, half of them sales: executed at once, and never rolled back.
+/// Market orders as customers draw them, half of them sales: executed immediately, and never rolled back.
 fn market_orders(inputs: &Inputs, database: Database) -> Result<Vec<TradeOrder>, ConfigError> {
     let tunables = Tunables { mix: Mix { trade_order: 1, ..Mix::NONE }, ..Tunables::default() };
     let config = CustomerConfig { tunables, ..CustomerConfig::of(database) };
@@ -137,7 +139,7 @@ fn market_orders(inputs: &Inputs, database: Database) -> Result<Vec<TradeOrder>,
     Ok(orders.take(ORDERS).flat_map(|order| std::iter::repeat_n(order, TIMES)).collect())
 }
 
-/// What both sessions work on.
+/// Work that both sessions share.
 struct Work<'w> {
     engine: &'w dyn Engine,
     orders: &'w [TradeOrder],
@@ -222,7 +224,7 @@ impl Work<'_> {
     }
 }
 
-/// Where the two sessions meet.
+/// Meeting point of the two sessions.
 #[derive(Debug, Default)]
 struct Meeting {
     /// Whether writers come one at a time.

@@ -14,7 +14,7 @@ pub enum What {
     Output(FieldDifference),
     /// One of the two failed, or both in different ways.
     Failure {
-        /// What the first says; `None` if it did not fail.
+        /// Error of the first subject; `None` if it did not fail.
         first: Option<String>,
         /// Value of the second subject.
         second: Option<String>,
@@ -39,7 +39,7 @@ pub enum What {
         /// Whether the first has it, and the second not.
         in_first: bool,
     },
-    /// Rows that cannot be told apart by their key, more in one than in the other.
+    /// Rows with the same key, more in one than in the other.
     Count {
         /// The table.
         table: &'static Table,
@@ -112,7 +112,7 @@ fn writes(sql: &str, table: &Table) -> bool {
     write && words.any(|word| word.eq_ignore_ascii_case(table.name))
 }
 
-/// What differs between two performances of a transaction.
+/// Finds the difference between two performances of a transaction.
 pub(super) fn between_outcomes(first: &Performance, second: &Performance) -> Option<What> {
     match (&first.outcome, &second.outcome) {
         (Ok(a), Ok(b)) if a == b => (),
@@ -130,7 +130,7 @@ pub(super) fn between_outcomes(first: &Performance, second: &Performance) -> Opt
     })
 }
 
-/// What differs between two rows of one key.
+/// Finds the difference between two rows of one key.
 pub(super) fn between_rows(key: &RowKey, first: Option<&[Cell]>, second: Option<&[Cell]>) -> Option<What> {
     match (first, second) {
         (None, None) => None,
@@ -145,7 +145,7 @@ pub(super) fn between_rows(key: &RowKey, first: Option<&[Cell]>, second: Option<
     }
 }
 
-/// What differs between the first subject's rows of a table and those of another: the smallest key.
+/// Finds the first difference, by key, between the first subject's rows of a table and those of another.
 pub(super) fn between_tables(
     subjects: &mut [Box<dyn Subject>],
     other: usize,

@@ -1,4 +1,4 @@
-//! Where two outputs differ, by name: read from their debug form, so that no output has to describe itself twice.
+//! Differences between two outputs by field name, read from their debug form, so that no output needs a second description.
 
 use std::fmt::{self, Write as _};
 
@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 pub struct FieldDifference {
     /// The way to it: `trades[3].exec_name`.
     pub path: String,
-    /// What the first has there; `None` if it has nothing.
+    /// Value of the first subject; `None` if it has none.
     pub first: Option<String>,
     /// Value of the second subject.
     pub second: Option<String>,
@@ -93,7 +93,7 @@ impl Way {
         }
     }
 
-    /// The name of what stands at a line, which counts the elements of a list.
+    /// Name of the value on a line; elements of a list are numbered.
     fn name(&mut self, line: &str) -> String {
         if let Some((name, _)) = line.split_once(": ")
             && is_name(name)

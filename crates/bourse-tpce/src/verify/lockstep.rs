@@ -31,8 +31,8 @@ impl Plan {
         Self { database, seed: 1, transactions: 100_000, requests_per_second: 20, digest_every: 0 }
     }
 
-    /// What is sampled with a run: so few requests a second that maintenance comes to each of its twelve tables, and that
-    /// prices reach the limits of orders.
+    /// The sample that is verified together with a run: so few requests a second that maintenance comes to each of its
+    /// twelve tables, and that prices reach the limits of orders.
     pub const fn of_sample(database: Database) -> Self {
         Self { transactions: 2_000, requests_per_second: 2, ..Self::of(database) }
     }
@@ -52,7 +52,7 @@ pub enum Progress {
 pub struct Verdict {
     /// Transactions that all subjects performed alike.
     pub transactions: u64,
-    /// How often each transaction ended with each status.
+    /// Transactions by kind and status.
     pub outcomes: BTreeMap<(Transaction, Status), u64>,
     /// Rows that were compared right after the transaction that changed them.
     pub rows_compared: u64,
@@ -72,7 +72,7 @@ impl Verdict {
     }
 }
 
-/// Why a run could not go on. A failed transaction is a difference or an outcome like any other, and not among these.
+/// Failure that ends a verification. A failed transaction is a difference or an outcome like any other, and not among these.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum VerifyError {
     /// The emulators cannot work with such a database.
@@ -102,7 +102,7 @@ impl VerifyError {
 
 /// Runs the plan on all subjects until the first difference between the first subject and another.
 ///
-/// `progress` is told now and then, and can end the run.
+/// `progress` is called now and then, and can end the run.
 ///
 /// # Errors
 /// [`VerifyError`].
@@ -129,7 +129,7 @@ pub fn sample(
     run(subjects, inputs, plan, false, progress)
 }
 
-/// How many transactions a sample is longer at most, until one sends an order to the market.
+/// Largest number of transactions added to a sample until one sends an order to the market.
 pub const LATER: u64 = 500;
 
 fn run(
@@ -209,7 +209,7 @@ fn compare_step(
     Ok(None)
 }
 
-/// Compares all tables; breaks off at a difference or when told to.
+/// Compares all tables; stops at a difference or when `progress` requests it.
 fn compare_tables(
     subjects: &mut [Box<dyn Subject>],
     verdict: &mut Verdict,

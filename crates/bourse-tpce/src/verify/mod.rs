@@ -1,19 +1,20 @@
 //! Proof that several databases do the same: one seed, the same transactions in the same order on each, every output
 //! compared, and in the end every row.
 //!
-//! Time is simulated and there is one thread, so that a run is the same every time: customers ask at a steady pace, the
-//! market answers when its emulator says so, maintenance comes once a simulated minute, and Trade-Cleanup begins and ends
-//! it all. What is compared need not be a database: [`Subject`] is whatever performs transactions and shows its rows.
+//! Time is simulated and there is one thread, so that a run is the same every time: customers send requests at a steady
+//! pace, the market answers when its emulator says so, maintenance comes once a simulated minute, and Trade-Cleanup begins
+//! and ends it all. What is compared need not be a database: a [`Subject`] is anything that performs transactions and shows
+//! its rows.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`subject`] | what is compared |
+//! | [`subject`] | the interface of a compared system |
 //! | [`sql`] | an engine as a subject, with a trace of its statements |
 //! | [`stream`] | the transactions, one after the other |
-//! | `rare` | those that no customer asks for |
+//! | `rare` | transactions that no customer requests |
 //! | [`contention`] | two sessions on the same rows |
 //! | [`lockstep`] | running and comparing |
-//! | [`difference`] | what a person is told of the first difference |
+//! | [`difference`] | the report of the first difference |
 //! | [`cell`], [`digest`], [`fields`] | values, tables and outputs in comparable form |
 
 pub mod cell;

@@ -1,5 +1,5 @@
-//! What no customer of the emulator asks for, or hardly any: orders by people without permission, and orders that meet rare
-//! rows. A bug that shows in these alone is found by no other request.
+//! Requests that customers of the emulator never make, or hardly ever: orders by people without permission, and orders that
+//! meet rare rows. Some bugs show in these alone.
 
 use crate::transactions::Request;
 use bourse_egen::txn::{TradeOrder, TradeResult, TradeType};
@@ -15,7 +15,7 @@ pub(super) struct Rare {
     orders: usize,
     /// The order before.
     last: Option<TradeOrder>,
-    /// The last order by somebody else than the account's owner.
+    /// The last order by another person than the account's owner.
     by_another: Option<TradeOrder>,
 }
 
@@ -121,7 +121,7 @@ mod tests {
     use bourse_egen::driver::Database;
     use std::collections::BTreeSet;
 
-    /// In as many orders as a sample has, each kind comes.
+    /// Every kind of rare request comes in as many orders as a sample has.
     #[test]
     fn a_sample_has_every_rare_request() {
         let inputs = Inputs::builtin();

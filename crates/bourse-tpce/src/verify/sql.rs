@@ -1,4 +1,4 @@
-//! An SQL engine as a subject: one session, whose statements are kept until the next transaction.
+//! An SQL engine as a subject: one session, whose statements are recorded until the next transaction.
 
 use super::{Cell, Performance, RowKey, Statement, Subject};
 use crate::transactions::{Context, Request, Retry, TradeIds, perform};
@@ -9,9 +9,9 @@ use bourse_engine::{
 use bourse_schema::{Table, Timestamp, TradeId};
 use std::cell::RefCell;
 
-/// Rows of a result that are kept for the trace.
+/// Rows of a result that the trace records.
 const ROWS_KEPT: usize = 100;
-/// Tries of a transaction that finds another in its way: there is none, unless somebody else is at the database.
+/// Tries of a transaction that conflicts with another: there is none, unless another program uses the database.
 const ATTEMPTS: u32 = 3;
 
 /// An engine's session that performs transactions in lockstep with others.
@@ -101,7 +101,7 @@ fn cells(table: &Table, row: &dyn bourse_engine::Row) -> Result<Vec<Cell>, Engin
     table.columns.iter().enumerate().map(cell).collect()
 }
 
-/// A session that keeps what it is asked and what it answers.
+/// A session that records its statements and their results.
 struct Traced {
     inner: Box<dyn Session>,
     statements: Vec<Statement>,

@@ -13,7 +13,7 @@ use bourse_schema::{Date, Price, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// When simulated time begins: a working day after all that databases are loaded with.
+/// Begin of simulated time: a working day after all that databases are loaded with.
 pub const START: Timestamp = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
 /// Milliseconds between two Data-Maintenances (Clause 3.3.11).
 const MAINTENANCE_MS: i64 = 60_000;
@@ -35,10 +35,11 @@ pub struct Stream<'i> {
     customers: CustomerEmulator<'i>,
     market: MarketExchange<'i>,
     maintenance: MaintenanceEmulator<'i>,
-    /// What the market has said and nobody has performed, and rare requests.
+    /// Requests of the market not yet performed, and rare requests.
     waiting: VecDeque<Asked>,
     rare: Option<Rare>,
-    /// Cents above the market's price at which the order of the last step is executed at once; none is up to the market.
+    /// Cents above the market's price at which the order of the last step is executed immediately; `None` if that is up to
+    /// the market.
     at_once: Option<i64>,
     number: u64,
     now: i64,
@@ -81,7 +82,7 @@ impl<'i> Stream<'i> {
         })
     }
 
-    /// The same sequence with rare requests between, which no customer makes.
+    /// Adds rare requests, which no customer makes, to the same sequence.
     #[must_use]
     pub fn with_rare_requests(self) -> Self {
         Self { rare: Some(Rare::default()), ..self }

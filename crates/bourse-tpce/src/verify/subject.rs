@@ -1,4 +1,4 @@
-//! What is compared: anything that performs transactions and shows its rows.
+//! The interface of a compared system: anything that performs transactions and shows its rows.
 
 use super::{Cell, TableDigest};
 use crate::transactions::{Output, Request};
@@ -59,7 +59,7 @@ impl fmt::Display for Statement {
     }
 }
 
-/// What came of a transaction on a subject.
+/// Effect of a transaction on a subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Performance {
     /// Its output, or why it failed.
@@ -70,14 +70,14 @@ pub struct Performance {
 
 /// Performs transactions one at a time and shows its rows.
 pub trait Subject {
-    /// What it is called in reports.
+    /// Name in reports.
     fn name(&self) -> &str;
 
-    /// Performs a transaction, at a moment that stands still for it.
+    /// Performs a transaction at the constant time `now`.
     fn perform(&mut self, request: &Request, now: Timestamp) -> Performance;
 
-    /// The rows that the last transaction changed, made or removed, where the subject knows: all subjects are asked for
-    /// them at once, so that a difference is found at the transaction that makes it.
+    /// Rows that the last transaction changed, made or removed, if the subject knows them: the same rows are read from all
+    /// subjects right after it, so that a difference is found at the transaction that makes it.
     fn changed(&self) -> Vec<RowKey> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Two sessions in each other's way: the later one is told to try again, and tries again.
+//! Two sessions in conflict: the later one gets a conflict error, and tries again.
 
 use crate::loaded::path;
 use crate::world::{UNTAXED, World, buy};
@@ -8,7 +8,7 @@ use bourse_schema::{Price, Text, Timestamp, TradeId};
 use bourse_tpce::transactions::{Context, Output, Retry, TradeIds, perform};
 use std::cell::{Cell, RefCell};
 
-/// The small world as a file, so that sessions lock each other out; conflicts are told at once.
+/// The small world as a file, so that sessions lock each other out; conflicts are reported immediately.
 fn on_disk(name: &str) -> World {
     let mut world = World::at(&format!("sqlite:{}?journal=wal&busy_timeout=0ms", path(name).display()));
     world.order(TradeOrder { trade_type: TradeType::LimitBuy, requested_price: 24.0, ..buy(UNTAXED) });

@@ -1,4 +1,4 @@
-//! Two sessions on the same rows at once.
+//! Two sessions that change the same rows concurrently.
 
 use crate::loaded::{Copy, engine, inputs, part};
 use bourse_engine::Engine;

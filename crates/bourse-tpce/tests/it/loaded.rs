@@ -20,7 +20,7 @@ pub(crate) fn part() -> Part {
     Part::whole(1_000, 1).expect("a valid part")
 }
 
-/// A file of tests, in a folder that cargo keeps for them.
+/// Path of a test's file in cargo's folder for temporary files of tests.
 pub(crate) fn path(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
 }

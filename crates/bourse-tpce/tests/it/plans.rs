@@ -1,4 +1,4 @@
-//! How SQLite runs each statement: by key, without sorting, whatever the size of the database.
+//! Query plans of SQLite for each statement: by key, without sorting, whatever the size of the database.
 
 use crate::loaded::{Copy, fresh, path};
 use bourse_engine::{Engine, Sql};
@@ -50,7 +50,7 @@ fn every_statement_finds_its_rows_by_key() {
     check(&fresh());
 }
 
-/// Both builds plan alike, as both have what `ANALYZE` keeps.
+/// Both builds plan alike, since both store the statistics of `ANALYZE`.
 #[test]
 fn the_lean_build_plans_likewise() {
     let _copy = Copy::new("plans-lean.db");

@@ -48,7 +48,7 @@ pub(crate) fn assert_sound(engine: &SqliteEngine, ran: &Ran) {
     assert!(checks.len() > 60, "{}", checks.len());
 }
 
-/// How many ended so, over all.
+/// Number of operations with this outcome, over all kinds.
 fn outcomes(operations: &[Operation], outcome: Outcome) -> u64 {
     let all = operations.iter().flat_map(|operation| &operation.outcomes);
     all.filter(|found| found.outcome == outcome).map(|found| found.count).sum()

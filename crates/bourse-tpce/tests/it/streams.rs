@@ -15,7 +15,7 @@ use bourse_tpce::transactions::{Context, Request, Retry, Status, TradeIds, Trans
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a database of one day explains: few trades of an account, a window without trades.
+/// Status codes that a database of one day explains: few trades of an account, a window without trades.
 const SHORT_DATABASE: [i32; 4] = [-221, -911, 621, 1_021];
 
 struct Run<'a> {

@@ -21,7 +21,7 @@ pub(crate) const UNTAXED: AccountId = AccountId(43_000_000_001);
 pub(crate) const WITHHELD: AccountId = AccountId(43_000_000_002);
 /// Taxed, paid later.
 pub(crate) const DEFERRED: AccountId = AccountId(43_000_000_003);
-/// Of the second customer.
+/// Account of the second customer.
 pub(crate) const OTHER: AccountId = AccountId(43_000_000_011);
 /// The customer of the first three.
 pub(crate) const CUSTOMER: CustomerId = CustomerId(4_300_000_001);
@@ -142,7 +142,7 @@ pub(crate) fn buy(acct_id: AccountId) -> txn::TradeOrder {
     }
 }
 
-/// The same, sold.
+/// The order of [`buy`], as a sale.
 pub(crate) fn sell(acct_id: AccountId) -> txn::TradeOrder {
     txn::TradeOrder { trade_type: TradeType::MarketSell, ..buy(acct_id) }
 }

@@ -12,7 +12,7 @@ use bourse_engine::Step::{Change, ChangeOne, Each, IfAny, Values};
 use bourse_engine::{Routine, Session, Step};
 use bourse_schema::{Count, Field as _, Price, Quantity, Symbol, Timestamp, TradeId};
 
-/// What is done with the orders that a price sets off, which most do not.
+/// Steps for the orders that a price triggers; most prices trigger none.
 static TRIGGER: &[Step] = &[Each(
     "pending",
     &TRIGGERED,

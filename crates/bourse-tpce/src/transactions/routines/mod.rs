@@ -107,7 +107,7 @@ mod tests {
         check_one: "ONE;",
     };
 
-    /// What a statement is given in a routine is names and numbers alone, so that nothing of it is left to be a parameter.
+    /// Statements in a routine are passed names and numbers alone, so that no parameter is left over.
     #[test]
     fn every_routine_is_whole() {
         let names: BTreeSet<&str> = ALL.iter().map(|routine| routine.name()).collect();

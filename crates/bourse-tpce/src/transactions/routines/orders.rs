@@ -17,7 +17,7 @@ use bourse_schema::{
 };
 
 rows::rows! {
-    /// What the routine of frame 3 finds.
+    /// Variables that the routine of frame 3 finds.
     struct Found {
         symbol: Option<Symbol>,
         s_name: Option<Text<70>>,
@@ -37,7 +37,7 @@ rows::rows! {
 }
 
 impl Found {
-    /// The security, which there has to be.
+    /// The security; `None` if a part of it is missing.
     fn listing(&self) -> Option<Listing> {
         Some(Listing {
             symbol: self.symbol?,
@@ -69,7 +69,7 @@ impl Found {
 
 static LISTING: &[&str] = &["v_symb", "v_name", "v_ex", "v_co", "v_co_name", "v_market"];
 
-/// What is done with each lot, while more is needed.
+/// Steps for each lot, while more is needed.
 static CLOSE_LOT: &[Step] = &[Words(
     "IF v_needed > 0 THEN
         {set} v_shares = LEAST(ABS(lot.h_qty), v_needed);

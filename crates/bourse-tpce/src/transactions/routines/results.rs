@@ -25,7 +25,7 @@ rows::rows! {
     }
 }
 
-/// What is done with each lot, while there is something left to be traded.
+/// Steps for each lot, while there are shares left to be traded.
 static CLOSE_LOT: &[Step] = &[
     Words(
         "IF v_open <> 0 THEN
