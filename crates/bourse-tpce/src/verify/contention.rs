@@ -33,8 +33,8 @@ const ATTEMPTS: u32 = 100;
 /// Time that a session waits for the other before it counts as held up by a lock. On a busy machine a thread that is not
 /// held up may be as late.
 const HELD_UP: Duration = Duration::from_millis(20);
-/// Time that a session waits where writers come one at a time: a session waits only while the other does not hold the writer
-/// lock, so the other always comes.
+/// Time that a session waits where writers come one at a time: none waits while it holds the writer lock, so the other
+/// always comes.
 const LOST: Duration = Duration::from_secs(2);
 /// Conditions that lost updates break, of [`CONDITIONS`]: the specification's.
 const CLAUSE: &str = "Clause 7.3.2";
