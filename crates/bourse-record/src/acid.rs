@@ -1,40 +1,40 @@
-//! `acid.json`: what was tested, on what, what happened step by step, and the verdicts.
+//! `acid.json`: the ACID tests of a target, with steps, findings and verdicts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{DocumentKind, Engine, OperationIsolation, Provenance, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the document; raised when a reader of the old form would misread the new.
+/// Version of the document's form; raised when a reader of the previous form would misread this one.
 pub const ACID_SCHEMA_VERSION: u32 = 2;
 
-/// One examination of a target.
+/// ACID tests of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AcidFile {
     /// Kind of this document.
     pub document: DocumentKind,
     /// Version of this document's form.
     pub schema_version: u32,
-    /// When, how and on what it ran.
+    /// Time, command, seed, program and machine of the tests.
     #[serde(flatten)]
     pub provenance: Provenance,
     /// The target, with the settings in force.
     pub engine: Engine,
-    /// The database it was tested on, in words.
+    /// Description of the database that the tests ran on.
     pub database: String,
-    /// Isolation level by transaction: what it demands, and what the engine declares to give it.
+    /// Isolation level by transaction: the level that it demands, and the level that the engine declares to provide.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub isolation: Vec<OperationIsolation>,
     /// The tests in order.
     pub tests: Vec<Test>,
-    /// What a reader should know besides.
+    /// Warnings about the target or the machine.
     pub warnings: Vec<Warning>,
-    /// Whether it was ended before its time: tests are missing then.
+    /// Whether the tests were interrupted; some are missing then.
     pub interrupted: bool,
 }
 
 impl AcidFile {
-    /// An examination that has no test yet.
+    /// A document without a test.
     pub fn new(provenance: Provenance, engine: Engine, database: String) -> Self {
         Self {
             document: DocumentKind::Acid,
@@ -49,7 +49,7 @@ impl AcidFile {
         }
     }
 
-    /// How many tests have this verdict.
+    /// Number of tests with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.tests.iter().filter(|test| test.verdict == verdict).count()
     }
@@ -60,22 +60,22 @@ pub fn acid_file_schema() -> serde_json::Value {
     schemars::schema_for!(AcidFile).to_value()
 }
 
-/// The four promises of a transaction.
+/// The four ACID properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Property {
-    /// All of it or nothing.
+    /// All changes of a transaction are made, or none.
     Atomicity,
-    /// From one valid state to another.
+    /// Transactions lead from one valid state to another.
     Consistency,
-    /// As if others were not there.
+    /// Concurrent transactions do not see one another's intermediate states.
     Isolation,
-    /// What was acknowledged stays.
+    /// Acknowledged changes survive a failure.
     Durability,
 }
 
 impl Property {
-    /// The word for tables.
+    /// Name of the property for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Atomicity => "atomicity",
@@ -86,20 +86,20 @@ impl Property {
     }
 }
 
-/// What came of a test.
+/// Verdict on a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Everything demanded was found.
+    /// Every finding is as demanded.
     Passed,
-    /// Something demanded was not.
+    /// A finding is not as demanded.
     Failed,
-    /// Nothing can be demanded, or it cannot be tried here; the reason says which.
+    /// The test does not apply to this target or cannot run on it; the reason says which.
     NotApplicable,
 }
 
 impl Verdict {
-    /// The word for tables.
+    /// Name of the verdict for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -109,84 +109,84 @@ impl Verdict {
     }
 }
 
-/// A test with its verdict and everything it rests on.
+/// A test, its verdict, and the evidence for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Test {
     /// Short name: A1, C1, I1, D1 …
     pub id: String,
-    /// Which promise.
+    /// Property that the test examines.
     pub property: Property,
-    /// What is tried, in a line.
+    /// One-line description of the test.
     pub title: String,
-    /// The clause, or where else the test comes from.
+    /// Source of the test: a clause of the specification, or another origin.
     pub source: String,
-    /// What must be found.
+    /// Condition that the findings must meet.
     pub demanded: String,
-    /// What came of it.
+    /// Verdict.
     pub verdict: Verdict,
-    /// Why: what happened in words, or what was found instead.
+    /// Explanation of the verdict: the course of the test, or the findings that contradict the demand.
     pub reason: String,
-    /// Each time it was tried.
+    /// Executions of the test.
     pub cases: Vec<Case>,
-    /// How long it took, in seconds.
+    /// Duration in seconds.
     pub took_s: f64,
 }
 
-/// One time a test was tried.
+/// One execution of a test.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Case {
-    /// With what: the account, the security, the ending.
+    /// Variant of the test: the account, the security, the way that it ends.
     pub label: String,
-    /// What the second session met, in a few words; empty where there is one session.
+    /// Short description of what happened to the second session; empty with a single session.
     pub met: String,
-    /// What was done, in order.
+    /// Actions in order.
     pub steps: Vec<Step>,
-    /// What was looked at in the end.
+    /// Observations at the end.
     pub findings: Vec<Finding>,
 }
 
 impl Case {
-    /// Whether everything was as demanded.
+    /// Whether every finding is as demanded.
     pub fn holds(&self) -> bool {
         self.findings.iter().all(|finding| finding.holds)
     }
 }
 
-/// One thing that was done.
+/// One action of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
-    /// By which session: S1, S2 …, or who else.
+    /// Name of the session (S1, S2, …) or of another actor.
     pub session: String,
-    /// What it was told to do.
+    /// Action that was requested.
     pub did: String,
     /// Outcome.
     pub outcome: String,
-    /// What was read there, if that matters: names and values.
+    /// Values read by the action, as names and values; empty if none matter.
     pub read: Vec<String>,
-    /// The statement it stands at or waits in, if any.
+    /// Statement that the session halted at or is blocked in, if any.
     pub statement: Option<String>,
 }
 
-/// One thing that was looked at, and what it must be.
+/// One observation, compared with the required value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// What.
+    /// Name of the observed value.
     pub what: String,
-    /// What must be found.
+    /// Required value.
     pub wanted: String,
-    /// What was found.
+    /// Observed value.
     pub found: String,
-    /// Whether that is as it must be.
+    /// Whether the observed value meets the requirement.
     pub holds: bool,
 }
 
 impl Finding {
-    /// Compares a value with what it must be.
+    /// Compares an observed value with the required one.
     pub fn equal<T: PartialEq + ToString>(what: impl Into<String>, wanted: &T, found: &T) -> Self {
         Self { what: what.into(), wanted: wanted.to_string(), found: found.to_string(), holds: wanted == found }
     }
 
-    /// A value that may be one of several.
+    /// Compares an observed value with several permitted ones.
     pub fn one_of<T: PartialEq + ToString>(what: impl Into<String>, wanted: &[T], found: &T) -> Self {
         let words: Vec<_> = wanted.iter().map(ToString::to_string).collect();
         Self { what: what.into(), wanted: words.join(" or "), found: found.to_string(), holds: wanted.contains(found) }

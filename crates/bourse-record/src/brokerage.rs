@@ -1,14 +1,14 @@
-//! What documents of brokerage runs say of themselves, the old ones among them: the notice, and what status codes mean.
+//! Facts about brokerage runs that documents of all versions share: the notice, users' roles and status codes.
 
-/// What has to stand in every report of a brokerage run's figures.
+/// Notice that every report of a brokerage run's figures must show.
 pub const BROKERAGE_NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E results. TPC Benchmark \
      and TPC-E are trademarks of the Transaction Processing Performance Council.";
 
-/// Role of the users who are the brokerage's customers.
+/// Role of the users who emulate the brokerage's customers.
 pub const CUSTOMERS: &str = "customers";
-/// Role of the users who perform what the market exchange asks for: Trade-Result and Market-Feed.
+/// Role of the users who perform Trade-Result and Market-Feed for the market exchange.
 pub const MARKET_USERS: &str = "market users";
-/// Transactions that customers ask for; the others are the market's and the driver's own.
+/// Transactions that customers start; the others are started by the market or the driver.
 const OF_CUSTOMERS: [&str; 8] = [
     "Broker-Volume",
     "Customer-Position",
@@ -20,13 +20,13 @@ const OF_CUSTOMERS: [&str; 8] = [
     "Trade-Update",
 ];
 
-/// Whether a customer waits for that transaction.
+/// Whether the transaction is one that a customer waits for.
 pub fn is_of_customers(operation: &str) -> bool {
     OF_CUSTOMERS.contains(&operation)
 }
 
-/// Status codes of the transactions' frames (Clause 3.3; numbers as the reference harness gives them): below 0 errors, above
-/// it warnings and the intended roll-back. No two transactions share one; 0 is success.
+/// Meaning of status codes by transaction and frame (Clause 3.3; numbers as in the reference harness): errors below 0,
+/// warnings and the intended roll-back above 0. No two transactions share a code; 0 is success.
 pub const STATUS_CODES: &[(i32, &str)] = &[
     // Broker-Volume.
     (-111, "the list of brokers came back with a length out of range"),

@@ -1,4 +1,4 @@
-//! The bytes of a file that a person names: of a regular one of a size that is possible, and of no other.
+//! Reads files that a person names: regular files below a size limit, nothing else.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -7,18 +7,18 @@ use std::path::Path;
 /// Largest document that is read, in bytes.
 pub const DOCUMENT_BYTES_MAX: u64 = 256 << 20;
 
-/// Bytes of a document.
+/// Reads a document.
 ///
 /// # Errors
-/// As [`regular_bytes`] with [`DOCUMENT_BYTES_MAX`].
+/// Those of [`regular_bytes`] with [`DOCUMENT_BYTES_MAX`].
 pub fn document_bytes(path: &Path) -> io::Result<Vec<u8>> {
     regular_bytes(path, DOCUMENT_BYTES_MAX)
 }
 
-/// Bytes of a regular file with at most `most` of them. A pipe or a device is not even opened: it may have no end.
+/// Reads a regular file of at most `most` bytes. A pipe or a device is not even opened: it may have no end.
 ///
 /// # Errors
-/// The system's; it is no regular file; it is larger.
+/// The file cannot be read, is not a regular file, or is too large.
 pub fn regular_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let found = fs::metadata(path)?;
     if !found.is_file() {

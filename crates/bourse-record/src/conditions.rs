@@ -1,84 +1,85 @@
-//! What a case was run under, as values: every rule, comparison and filter of a report asks these and no sentence.
+//! Conditions that a case was measured under, as values: rules, comparisons and filters of reports rest on them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::Workload;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The conditions of a case, beside the parameters of its workload. What is not known, or means nothing for the workload, is
-/// absent.
+/// Conditions of a case, in addition to its workload's parameters. Fields that are unknown or meaningless for the
+/// workload are absent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Conditions {
-    /// Clients at work, each on a session of its own.
+    /// Number of clients, each with a session of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub users: Option<u64>,
-    /// Sessions at work beside those of the clients.
+    /// Number of sessions in addition to the clients'.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub further_users: Option<u64>,
-    /// Processes that those users are shared out over, each with the database open; empty where all are in one.
+    /// Users of each process, if several processes have the database open; empty if all users are in one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<UsersOfProcess>,
-    /// Size of the database as it was loaded.
+    /// Size of the database when it was loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// Rate that a schedule asked for, in the unit of the headline; none in closed loops.
+    /// Rate of the schedule in the headline's unit; `None` in closed loops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_rate: Option<f64>,
-    /// Rate of the market whose pending orders each round began with, in the unit of the headline; none where the market
-    /// opened with the round.
+    /// Rate, in the headline's unit, of the aged market that each round began with; `None` if the market opened with
+    /// the round.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub market_aged_at: Option<f64>,
-    /// Whether each user waits for arrivals of its own at that rate, or all share one stream.
+    /// Whether each user has an arrival stream of its own, or all share one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrival_streams: Option<ArrivalStreams>,
-    /// Isolation level by operation, as far as levels are demanded.
+    /// Isolation level by operation, for operations that demand one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub isolation: Vec<OperationIsolation>,
-    /// The driver's own queue that operations wait in; none where there is none, or a schedule makes all operations due.
+    /// The driver's own queue in front of operations; `None` if there is none, or if a schedule makes all operations
+    /// due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driver_queue: Option<DriverQueue>,
-    /// Whether the workload's tunable inputs are those of its specification.
+    /// Whether the workload's tunable inputs have the values of its specification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tunables: Option<Tunables>,
-    /// Which constraints the database has, in words.
+    /// Description of the constraints that the database has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
-    /// What the generator draws names and texts from.
+    /// Source of the names and texts that the generator draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_data: Option<String>,
-    /// What the database's files lie on; none where there are no files of this machine, or the system does not tell.
+    /// Storage of the database's files; `None` without files on this machine, or if the system does not report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
-    /// Raw syncs to the folder of the database's files, timed before the run; none where no commit waits for a sync.
+    /// Raw syncs to the folder of the database's files, timed before the run; `None` if no commit waits for a sync.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_syncs: Option<RawSyncs>,
-    /// Room for the database to grow when the run began, in bytes.
+    /// Free space for the database when the run began, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
 }
 
-/// Users of one process of several.
+/// Users of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsersOfProcess {
-    /// Its clients.
+    /// Number of clients in the process.
     pub users: u64,
-    /// Its sessions beside those of the clients.
+    /// Number of sessions in addition to the clients'.
     pub further_users: u64,
 }
 
-/// Who waits for what a schedule makes due.
+/// Assignment of scheduled arrivals to users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArrivalStreams {
-    /// Each user has arrivals of its own: what waits for a busy one waits though another is free.
+    /// Each user has its own arrivals: those of a busy user wait even if another is free.
     PerUser,
-    /// All users share one stream: whichever is free takes the next.
+    /// All users share one stream: the next free user takes the next arrival.
     Shared,
 }
 
 impl ArrivalStreams {
-    /// The words for reports.
+    /// Name for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PerUser => "each user waits for its own arrivals",
@@ -87,38 +88,38 @@ impl ArrivalStreams {
     }
 }
 
-/// How large a scaled database was loaded.
+/// Size of a scaled database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Scale {
     /// Configured customers.
     pub customers: u64,
     /// Customers for each unit of the nominal throughput.
     pub scale_factor: u64,
-    /// Business days of trades that the database began with.
+    /// Business days of trades in the database when it was loaded.
     pub initial_days: u64,
 }
 
-/// What a database's files lie on.
+/// Storage that a database's files are on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
-    /// File system, as `ext4`.
+    /// Type of the file system, as `ext4`.
     pub file_system: String,
-    /// Mount options, those of the file system among them.
+    /// Mount options, including those of the file system.
     pub mount_options: String,
     /// Block device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Whether the device has a volatile write cache, as the kernel sees it.
+    /// Whether the device has a volatile write cache, according to the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volatile_write_cache: Option<bool>,
-    /// Whether a single write can pass the device's cache.
+    /// Whether a single write can bypass the device's cache (forced unit access).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fua: Option<bool>,
-    /// What keeps the bytes.
+    /// Kind of medium.
     pub medium: Medium,
 }
 
-/// What keeps the bytes of a file system.
+/// Medium that holds the bytes of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Medium {
@@ -126,27 +127,27 @@ pub enum Medium {
     Device,
     /// This machine's memory.
     Memory,
-    /// Another machine.
+    /// A server reached over the network.
     Network,
-    /// A program (FUSE), or a host's folder.
+    /// A program (FUSE), or a folder of the host.
     Program,
-    /// Not known, such as what lies below an overlay.
+    /// Unknown, such as the medium below an overlay.
     Unknown,
 }
 
-/// Times of raw syncs: one page of a file written and synced, again and again.
+/// Times of raw syncs: one page of a file, written and synced repeatedly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RawSyncs {
     /// Number of syncs.
     pub count: u64,
-    /// The median, in nanoseconds.
+    /// Median in nanoseconds.
     pub p50_ns: u64,
-    /// The 90th percentile, in nanoseconds.
+    /// 90th percentile in nanoseconds.
     pub p90_ns: u64,
 }
 
 impl RawSyncs {
-    /// Times of syncs, as they were measured; none of none.
+    /// Summary of measured sync times; `None` if there are none.
     pub fn of(mut times_ns: Vec<u64>) -> Option<Self> {
         times_ns.sort_unstable();
         let at = |percent: usize| {
@@ -156,7 +157,7 @@ impl RawSyncs {
         Some(Self { count: times_ns.len() as u64, p50_ns: at(50)?, p90_ns: at(90)? })
     }
 
-    /// What the times mean.
+    /// Kind of storage that the median indicates.
     pub const fn meaning(&self) -> SyncMeaning {
         match self.p50_ns {
             0..10_000 => SyncMeaning::NothingWritten,
@@ -167,52 +168,52 @@ impl RawSyncs {
     }
 }
 
-/// What the time of a sync tells about what acknowledged it.
+/// Kind of storage that probably acknowledged a sync, judged by its duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncMeaning {
-    /// Shorter than any device's answer.
+    /// Shorter than any device's answer: nothing was written.
     NothingWritten,
-    /// Shorter than flash memory takes to be written: a cache answered.
+    /// Shorter than a write to flash memory: a cache acknowledged it.
     Cache,
-    /// As flash memory takes.
+    /// Typical of flash memory.
     Flash,
-    /// As a turning disk takes, or a network.
+    /// Typical of a rotating disk or a network.
     Disk,
 }
 
 impl Conditions {
-    /// The driver's own queue, if the response times of an operation include it.
+    /// The driver's own queue, if the operation's response times include the wait in it.
     pub fn queue_of(&self, operation: &str) -> Option<&DriverQueue> {
         self.driver_queue.as_ref().filter(|queue| queue.operations.iter().any(|name| name == operation))
     }
 
-    /// The driver's own queue, if the response times of the headline's operation include it.
+    /// The driver's own queue, if the headline operation's response times include the wait in it.
     pub fn queue_of_headline(&self, workload: &Workload) -> Option<&DriverQueue> {
         self.queue_of(workload.headline_operation.as_deref()?)
     }
 }
 
-/// A queue of the driver's own: whoever fills it pauses while it is full.
+/// A queue of the driver; a user that adds to it pauses while it is full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DriverQueue {
-    /// Requests that may wait.
+    /// Maximum number of waiting requests.
     pub room: u64,
-    /// Operations that wait in it: their response times include it.
+    /// Operations whose response times include the wait in the queue.
     pub operations: Vec<String>,
 }
 
-/// The isolation level of an operation.
+/// Isolation level of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationIsolation {
     /// Name of the operation.
     pub operation: String,
-    /// What the workload's specification demands at least.
+    /// Lowest level that the workload's specification permits.
     pub demanded: IsolationLevel,
     /// Level that the engine provided.
     pub provided: IsolationLevel,
 }
 
-/// Isolation levels of SQL; of two the greater prevents more.
+/// Isolation levels of SQL, from weakest to strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IsolationLevel {
@@ -229,7 +230,7 @@ pub enum IsolationLevel {
 }
 
 impl IsolationLevel {
-    /// The words for tables.
+    /// Name of the level for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ReadUncommitted => "read uncommitted",
@@ -241,7 +242,7 @@ impl IsolationLevel {
     }
 }
 
-/// Tunable inputs of a workload.
+/// Source of a workload's tunable inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tunables {
@@ -252,7 +253,7 @@ pub enum Tunables {
 }
 
 impl Tunables {
-    /// The words for tables.
+    /// Name for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Specification => "the specification's",

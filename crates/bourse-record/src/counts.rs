@@ -7,22 +7,21 @@ use std::collections::BTreeMap;
 /// Buckets of HdrHistogram's own layout for 1 ns at three significant figures: exact up to 2,047 ns, beyond that 1,024
 /// buckets an octave, so that a bucket is never wider than a thousandth of its value.
 ///
-/// Our own instead of the crate's type because that holds all 33,000 buckets from the start: 260 KiB for every operation
-/// and outcome of every user. Here a stretch of 64 buckets is allocated when the first time falls into it, and a bucket
-/// takes four bytes; what it counts beyond four thousand million is carried elsewhere. [`Counts::histogram`] gives the
-/// crate's type, bucket for bucket.
+/// HdrHistogram's own type holds all 33,000 buckets from the start: 260 KiB for every operation and outcome of every
+/// user. This type allocates a stretch of 64 buckets when the first time falls into it, with four bytes a bucket;
+/// counts beyond 2^32 are carried in a map. [`Counts::histogram`] converts to HdrHistogram's type, bucket for bucket.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
-    /// For each stretch its place in `cells`, or [`Self::NONE`]; empty before the first sample.
+    /// Index into `cells` of each stretch, or [`Self::NONE`]; empty before the first sample.
     places: Vec<u16>,
     cells: Vec<[u32; Self::STRETCH]>,
-    /// What does not fit into a bucket's 32 bits, in units of 2^32.
+    /// Overflow of 32-bit buckets by bucket index, in units of 2^32.
     carried: BTreeMap<usize, u64>,
     clamped: u64,
 }
 
 impl Counts {
-    /// The longest time told apart, in nanoseconds: an hour.
+    /// Longest time that is resolved, in nanoseconds: one hour.
     pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
     const EXACT: usize = 2_048;
@@ -30,7 +29,7 @@ impl Counts {
     const BUCKETS: usize = Self::index(Self::LONGEST_NS) + 1;
     const STRETCH: usize = 64;
     const STRETCHES: usize = Self::BUCKETS.div_ceil(Self::STRETCH);
-    /// The place of a stretch that is not allocated.
+    /// Index of a stretch that is not allocated.
     const NONE: u16 = u16::MAX;
 
     /// Empty counts.
@@ -38,12 +37,12 @@ impl Counts {
         Self::default()
     }
 
-    /// Counts one sample; one beyond the range is counted at its end, and as clamped.
+    /// Counts one sample. A time beyond the range is counted in the last bucket, and as clamped.
     pub fn record(&mut self, ns: u64) {
         self.record_many(ns, 1);
     }
 
-    /// Counts `many` samples of the same length. Of 0 samples it only makes room for that length.
+    /// Counts `many` samples of the same duration. With `many` = 0, only allocates the bucket for that duration.
     #[inline]
     pub fn record_many(&mut self, ns: u64, many: u64) {
         let within = ns.min(Self::LONGEST_NS);
@@ -67,7 +66,7 @@ impl Counts {
         }
     }
 
-    /// Allocates a stretch; its place.
+    /// Allocates a stretch and returns its index.
     #[cold]
     fn grow(&mut self, stretch: usize) -> usize {
         self.places.resize(Self::STRETCHES, Self::NONE);
@@ -81,7 +80,7 @@ impl Counts {
         place
     }
 
-    /// Buckets that are not empty, with their counts, the shortest time first.
+    /// Buckets with samples and their counts, shortest time first.
     fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let allocated = self.places.iter().enumerate().filter(|(_, place)| **place != Self::NONE);
         allocated
@@ -97,23 +96,23 @@ impl Counts {
             .filter(|(_, count)| *count > 0)
     }
 
-    /// Adds another's samples, without loss.
+    /// Adds the samples of other counts, without loss.
     pub fn add(&mut self, other: &Self) {
         self.clamped += other.clamped;
         other.buckets().for_each(|(index, count)| self.count(index, count));
     }
 
-    /// Samples counted.
+    /// Number of samples.
     pub fn len(&self) -> u64 {
         self.buckets().map(|(_, count)| count).sum()
     }
 
-    /// Whether the counts are empty.
+    /// Whether there is no sample.
     pub fn is_empty(&self) -> bool {
         self.buckets().next().is_none()
     }
 
-    /// Samples that were beyond the range.
+    /// Number of samples beyond the range.
     pub fn clamped(&self) -> u64 {
         self.clamped
     }
@@ -123,7 +122,7 @@ impl Counts {
         (self.places.capacity() * size_of::<u16>() + self.cells.capacity() * size_of::<[u32; Self::STRETCH]>()) as u64
     }
 
-    /// The same counts as HdrHistogram's type.
+    /// Converts to HdrHistogram's type.
     pub fn histogram(&self) -> Histogram<u64> {
         let mut histogram =
             Histogram::new_with_bounds(1, Self::LONGEST_NS, 3).expect("these bounds are valid, being constant");
@@ -133,12 +132,12 @@ impl Counts {
         histogram
     }
 
-    /// The distribution as the run file has it.
+    /// Distribution in the run file's form.
     pub fn distribution(&self) -> Distribution {
         Distribution::of(&self.histogram(), self.clamped)
     }
 
-    /// Summary with quantiles.
+    /// Summary with quantiles, in nanoseconds.
     pub fn summary(&self) -> LatencySummary {
         LatencySummary::of(&self.histogram())
     }
@@ -151,7 +150,7 @@ impl Counts {
         Self::EXACT + (shift - 1) * Self::OCTAVE + ((ns >> shift) as usize - Self::OCTAVE)
     }
 
-    /// The smallest time that falls into a bucket.
+    /// Smallest time of a bucket, in nanoseconds.
     const fn lowest(index: usize) -> u64 {
         if index < Self::EXACT {
             return index as u64;
@@ -218,7 +217,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the samples themselves, sorted.
+        /// Compares quantiles with those of the sorted samples.
         #[test]
         fn quantiles_are_within_a_thousandth_of_sorting(
             mut samples in prop::collection::vec((0u32..42, any::<u64>()).prop_map(|(bits, raw)| raw % (1 << bits).max(1)), 1..500),
@@ -236,7 +235,7 @@ mod tests {
             }
         }
 
-        /// Against HdrHistogram itself, bucket for bucket.
+        /// Compares every bucket with HdrHistogram's.
         #[test]
         fn the_crate_counts_the_same(samples in prop::collection::vec(0..Counts::LONGEST_NS, 0..200)) {
             let mut counts = Counts::new();

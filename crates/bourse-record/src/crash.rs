@@ -1,4 +1,5 @@
-//! `crash.json`: what crashes left of databases, by target and by kind of crash, and the states that power losses may leave.
+//! `crash.json`: the state of databases after crashes, by target and kind of crash, and the states possible after power
+//! loss.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::acid::{Case, Finding};
@@ -6,20 +7,20 @@ use crate::{DocumentKind, Durability, Provenance};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is guaranteed to be found after a crash; of two the greater guarantees more.
+/// Guarantee for a database after a crash; the greater of two guarantees more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Guarantee {
     /// Nothing.
     Nothing,
-    /// The database is whole and in a state it once was in; the last commits may be missing.
+    /// The database is undamaged and in a state that it was in before; the last commits may be missing.
     Whole,
-    /// It is whole, and every acknowledged commit is in it.
+    /// The database is undamaged and contains every acknowledged commit.
     Everything,
 }
 
 impl Guarantee {
-    /// The word for documents.
+    /// Name of the guarantee for documents.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -35,32 +36,32 @@ impl std::fmt::Display for Guarantee {
     }
 }
 
-/// Version of the document; raised when a reader of the old form would misread the new.
+/// Version of the document's form; raised when a reader of the previous form would misread this one.
 pub const CRASH_SCHEMA_VERSION: u32 = 2;
 
-/// Crashes of one target after the other.
+/// Crash tests of several targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrashFile {
     /// Kind of this document.
     pub document: DocumentKind,
     /// Version of this document's form.
     pub schema_version: u32,
-    /// When, how and on what it ran.
+    /// Time, command, seed, program and machine of the tests.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// The database, in words.
+    /// Description of the database.
     pub database: String,
-    /// The targets in order.
+    /// Targets in order.
     pub rows: Vec<CrashRow>,
-    /// The states that power losses may leave of a small database, enumerated; absent where that was not asked for.
+    /// Enumerated states of a small database after power loss; `None` if the enumeration was not requested.
     #[serde(default)]
     pub states: Option<StatesSection>,
-    /// Whether it was ended before its time: rows are missing then.
+    /// Whether the tests were interrupted; some rows are missing then.
     pub interrupted: bool,
 }
 
 impl CrashFile {
-    /// A table that has no row yet.
+    /// A document without a row.
     pub fn new(provenance: Provenance) -> Self {
         Self {
             document: DocumentKind::Crash,
@@ -73,19 +74,19 @@ impl CrashFile {
         }
     }
 
-    /// How many targets, and settings enumerated, violated their guarantee.
+    /// Number of targets and enumerated settings that violated their guarantee.
     pub fn violated(&self) -> usize {
         let enumerated = self.states.iter().flat_map(|states| &states.rows).filter(|row| !row.holds()).count();
         self.rows.iter().filter(|row| !row.holds()).count().saturating_add(enumerated)
     }
 
-    /// Targets of which no crash could be tried, if nothing else was tried either.
+    /// Targets without any crash test, if no other test ran either; otherwise empty.
     pub fn untried(&self) -> &[CrashRow] {
         let is_untried = |row: &CrashRow| row.killed.is_none() && row.power.is_none() && row.sampled.is_none();
         if self.states.is_none() && self.rows.iter().all(is_untried) { &self.rows } else { &[] }
     }
 
-    /// How many targets and settings there are.
+    /// Number of targets and enumerated settings.
     pub fn tried(&self) -> usize {
         self.rows.len().saturating_add(self.states.as_ref().map_or(0, |states| states.rows.len()))
     }
@@ -96,84 +97,84 @@ pub fn crash_file_schema() -> serde_json::Value {
     schemars::schema_for!(CrashFile).to_value()
 }
 
-/// A target, and what its crashes left.
+/// Crash tests of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrashRow {
     /// The target with its options.
     pub target: String,
     /// Durability class of its settings.
     pub class: Durability,
-    /// The settings that class follows from.
+    /// Settings that the class follows from.
     pub class_reason: String,
-    /// After its process was killed; absent where that was not tried.
+    /// Databases after a kill of the process; `None` if not tested.
     pub killed: Option<CrashOutcome>,
-    /// After the power failed; absent where that was not tried.
+    /// Databases after a power loss; `None` if not tested.
     pub power: Option<CrashOutcome>,
-    /// States drawn from the trace of a load; absent where that was not tried.
+    /// States sampled from the trace of a load; `None` if not tested.
     #[serde(default)]
     pub sampled: Option<SampledStates>,
-    /// Why something was not tried; empty if all was.
+    /// Reason that a test did not run; empty if all ran.
     pub not_tried: String,
 }
 
-/// What crashes of one kind left.
+/// Databases after crashes of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrashOutcome {
-    /// How many crashes.
+    /// Number of crashes.
     pub crashes: u32,
-    /// Trade-Results acknowledged before them, all together.
+    /// Trade-Results acknowledged before the crashes, in total.
     pub acknowledged: u64,
-    /// How many of these were gone.
+    /// Number of acknowledged Trade-Results that were missing afterwards.
     pub lost: u64,
-    /// Crashes after which the database was damaged, inconsistent, or had something half-done in it.
+    /// Crashes after which the database was damaged, inconsistent, or contained part of a transaction.
     pub corrupted: u32,
-    /// The longest time from opening to the first answer, in seconds.
+    /// Longest time from opening to the first answer, in seconds.
     pub recovery_s: f64,
-    /// What is guaranteed.
+    /// Guarantee of the target's durability class.
     pub promised: Guarantee,
-    /// Whether that was kept.
+    /// Whether the guarantee was met.
     pub holds: bool,
-    /// Each crash.
+    /// The crashes one by one.
     pub cases: Vec<Case>,
 }
 
 impl CrashRow {
-    /// Whether everything guaranteed was found.
+    /// Whether the guarantee was met.
     pub fn holds(&self) -> bool {
         [&self.killed, &self.power].into_iter().flatten().all(|outcome| outcome.holds)
             && self.sampled.as_ref().is_none_or(SampledStates::holds)
     }
 }
 
-/// The enumeration of all cases.
+/// Enumeration of the states after power loss, over several settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatesSection {
-    /// What the workload and the drawn states follow from.
+    /// Seed of the workload and of the drawn states.
     pub seed: u64,
-    /// Which states were tried.
+    /// Description of the bound within which states were enumerated.
     pub bound: String,
-    /// States in all, those of planted faults apart.
+    /// Number of states, without those of planted faults.
     pub states: u64,
-    /// How long all took, planted faults included, in seconds.
+    /// Duration in seconds, planted faults included.
     pub took_s: f64,
-    /// The cases in order.
+    /// Settings in order.
     pub rows: Vec<StatesRow>,
-    /// What planted faults would have been found.
+    /// Planted faults: whether the enumeration detects them.
     pub faults: Vec<PlantedRow>,
 }
 
-/// The states of a case.
+/// Enumerated states of one setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatesRow {
-    /// Its name: activity, journal, sync, device.
+    /// Name of the setting: activity, journal, sync, device.
     pub case: String,
-    /// What a power loss does to sectors that are being written.
+    /// Effect of a power loss on sectors being written.
     pub device: String,
     /// Durability class of its settings.
     pub class: Durability,
-    /// The settings that class follows from.
+    /// Settings that the class follows from.
     pub class_reason: String,
-    /// What is guaranteed after a power loss.
+    /// Guarantee after a power loss.
     pub promised: Guarantee,
     /// Commits acknowledged in the trace.
     pub commits: u64,
@@ -183,25 +184,25 @@ pub struct StatesRow {
     pub syncs: u64,
     /// Points at which the power was lost.
     pub points: u64,
-    /// Of these, points whose states were all tried.
+    /// Number of those points whose states were all tried.
     pub exhaustive_points: u64,
     /// States built.
     pub states: u64,
-    /// Different ones among them, each recovered once.
+    /// Number of distinct states, each recovered once.
     pub distinct: u64,
-    /// How long that took, in seconds.
+    /// Duration in seconds.
     pub took_s: f64,
-    /// States in which acknowledged commits were missing.
+    /// States with missing acknowledged commits.
     pub lossy: u64,
-    /// The most acknowledged commits missing in one.
+    /// Largest number of acknowledged commits missing in one state.
     pub most_lost: u64,
-    /// States that were corrupted.
+    /// Corrupted states.
     pub corrupted: u64,
-    /// States that broke the promise.
+    /// States that violate the guarantee.
     pub broken: u64,
-    /// Power losses during the recovery from a power loss; absent where that was not tried.
+    /// Power losses during recovery from a power loss; `None` if not tested.
     pub recovery: Option<Interrupted>,
-    /// The first states of each kind: those that broke the promise first.
+    /// First states of each kind; violations of the guarantee come first.
     pub examples: Vec<Example>,
 }
 
@@ -210,45 +211,45 @@ pub struct StatesRow {
 pub struct Interrupted {
     /// Recoveries that were interrupted.
     pub recoveries: u64,
-    /// States that this left.
+    /// States left by the interrupted recoveries.
     pub states: u64,
-    /// States that broke the promise.
+    /// States that violate the guarantee.
     pub broken: u64,
-    /// The first of them.
+    /// First such state.
     pub example: Option<Example>,
 }
 
-/// A state that is not as the acknowledged commits would have it.
+/// A state that differs from what the acknowledged commits imply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Example {
-    /// The state, for `--replay`.
+    /// Identifier of the state, for `--replay`.
     pub state: String,
-    /// Commits acknowledged by then.
+    /// Commits acknowledged before the power loss.
     pub acknowledged: u64,
-    /// What was found.
+    /// Description of the database found.
     pub found: String,
-    /// Whether that broke the promise.
+    /// Whether the state violates the guarantee.
     pub broken: bool,
-    /// Whether a second recording with the same seed led to the same state; absent where no guarantee was violated. A fault
-    /// of the engine that comes and goes need not repeat: the state's files are stored beside the document.
+    /// Whether a second recording with the same seed led to the same state; `None` if no guarantee was violated. An
+    /// intermittent fault of the engine need not repeat: the state's files are stored next to the document.
     #[serde(default)]
     pub repeats: Option<bool>,
 }
 
-/// A planted fault, over the settings it was planted in.
+/// A planted fault, over the settings that it was planted in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlantedRow {
-    /// The fault.
+    /// Name of the fault.
     pub fault: String,
-    /// The case it was planted in.
+    /// Setting that it was planted in.
     pub case: String,
-    /// How often it was planted, each time with another seed.
+    /// Number of plantings, each with another seed.
     pub runs: u32,
-    /// How often a state showed it.
+    /// Number of plantings that a state revealed.
     pub found: u32,
-    /// States tried, all together.
+    /// States tried, over all plantings.
     pub states: u64,
-    /// States that showed it: one state at random shows it with a chance of this over that.
+    /// States that revealed the fault; divided by `states`, the chance that a random state reveals it.
     pub broken: u64,
 }
 
@@ -260,7 +261,7 @@ impl StatesSection {
 }
 
 impl StatesRow {
-    /// Whether every state was as guaranteed.
+    /// Whether every state met the guarantee.
     pub fn holds(&self) -> bool {
         self.broken == 0 && self.recovery.as_ref().is_none_or(|recovery| recovery.broken == 0)
     }
@@ -272,18 +273,18 @@ impl StatesRow {
     }
 }
 
-/// States drawn from the trace of a load.
+/// States sampled from the trace of a load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SampledStates {
-    /// The file of the trace.
+    /// File of the trace.
     pub trace: String,
-    /// Bytes of the database that the load began with.
+    /// Size in bytes of the database before the load.
     pub base_bytes: u64,
-    /// SHA-256 of that database.
+    /// SHA-256 of the database before the load.
     pub base_sha256: String,
-    /// Why the recording ended, in words.
+    /// Reason that the recording ended.
     pub ended: String,
-    /// Trades acknowledged in the trace: orders and results.
+    /// Trades acknowledged in the trace, orders and results together.
     pub acknowledged: u64,
     /// File operations in the trace.
     pub operations: u64,
@@ -291,33 +292,33 @@ pub struct SampledStates {
     pub syncs: u64,
     /// Points at which the power may be lost.
     pub points: u64,
-    /// What is guaranteed.
+    /// Guarantee of the target's durability class.
     pub promised: Guarantee,
-    /// The states in order of their numbers.
+    /// Sampled states by number.
     pub states: Vec<SampledState>,
 }
 
-/// A state that was drawn.
+/// A sampled state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SampledState {
-    /// Its number.
+    /// Number of the state.
     pub number: u64,
-    /// The point and the selection, as the enumeration names them.
+    /// Point and selection, in the enumeration's notation.
     pub state: String,
-    /// Trade-Results acknowledged by then.
+    /// Trade-Results acknowledged before the power loss.
     pub acknowledged: u64,
-    /// How many of these were gone.
+    /// Number of acknowledged Trade-Results that were missing.
     pub lost: u64,
-    /// Whether the database was damaged, inconsistent, or had something half-done in it.
+    /// Whether the database was damaged, inconsistent, or contained part of a transaction.
     pub corrupted: bool,
-    /// Whether that broke the promise.
+    /// Whether the state violates the guarantee.
     pub broken: bool,
-    /// What was not as in a database that kept everything.
+    /// Findings that differ from a database with every acknowledged commit.
     pub wrong: Vec<Finding>,
 }
 
 impl SampledStates {
-    /// Whether every state was as guaranteed.
+    /// Whether every state met the guarantee.
     pub fn holds(&self) -> bool {
         self.states.iter().all(|state| !state.broken)
     }

@@ -1,4 +1,4 @@
-//! The run file as a document: its bytes, read back with errors a person can act on, described by a schema.
+//! Bytes of the run file, written and read back, with errors that name the remedy; its JSON Schema.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{RunFile, SCHEMA_VERSION, document_bytes, version_1};
@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// A run file cannot be read.
+/// Error of reading a run file.
 #[derive(Debug, Error)]
 pub enum RunFileError {
     /// The file cannot be opened or read.
@@ -14,28 +14,28 @@ pub enum RunFileError {
     Read {
         /// Path of the file.
         path: PathBuf,
-        /// The system's words.
+        /// Error of the system.
         cause: io::Error,
     },
-    /// Not JSON at all, or cut off.
+    /// The file is not JSON, or truncated.
     #[error(
         "{path} is not JSON: {cause}\nhint: a run file is written whole; this one was cut or edited, take it from its source again"
     )]
     Json {
         /// Path of the file.
         path: PathBuf,
-        /// What is wrong, with line and column.
+        /// JSON error with line and column.
         cause: serde_json::Error,
     },
-    /// JSON, but not a run file.
+    /// JSON that is not a run file.
     #[error("{path} is JSON but not a run file: {reason}\nhint: give the run.json of a run directory")]
     Foreign {
         /// Path of the file.
         path: PathBuf,
-        /// The field that is missing or of another type.
+        /// Field that is missing or of another type.
         reason: String,
     },
-    /// A run file of another version.
+    /// A run file of an unknown version.
     #[error("{path} is a run file of version {found}, this program knows versions 1 to {SCHEMA_VERSION}\nhint: {hint}")]
     Version {
         /// Path of the file.
@@ -48,26 +48,26 @@ pub enum RunFileError {
 }
 
 impl RunFile {
-    /// The file's contents.
+    /// Contents of the file.
     pub fn to_json(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("its maps have names for keys");
         bytes.push(b'\n');
         bytes
     }
 
-    /// Reads a file.
+    /// Reads a run file.
     ///
     /// # Errors
-    /// [`RunFileError`]: which file, what is wrong, what to do.
+    /// [`RunFileError`] with the file, the defect and a hint.
     pub fn read(path: &Path) -> Result<Self, RunFileError> {
         let bytes = document_bytes(path).map_err(|cause| RunFileError::Read { path: path.to_owned(), cause })?;
         Self::parse(&bytes, path)
     }
 
-    /// Reads the contents of a file; `path` is for the errors.
+    /// Parses the contents of a run file; `path` is for error messages.
     ///
     /// # Errors
-    /// [`RunFileError`]: which file, what is wrong, what to do.
+    /// [`RunFileError`] with the file, the defect and a hint.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, RunFileError> {
         let path = || path.to_owned();
         // Version first: a document of another version need not have this one's form.
@@ -93,7 +93,7 @@ impl RunFile {
     }
 }
 
-/// The JSON Schema of the run file, derived from its types.
+/// JSON Schema of the run file, derived from its types.
 pub fn run_file_schema() -> serde_json::Value {
     schemars::schema_for!(RunFile).to_value()
 }

@@ -1,4 +1,4 @@
-//! Runs of several drivers that shared rounds on a server, merged: rates added, histograms merged, series aligned.
+//! Merges runs of several drivers that shared rounds on a server: rates added, histograms merged, series aligned.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{
@@ -9,62 +9,62 @@ use crate::{
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// Runs that cannot be merged.
+/// Reason that runs cannot be merged.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum NotTogether {
-    /// One of them is no driver's part.
+    /// One of the runs is not a driver's part of shared rounds.
     #[error("{run} is no part of a round that drivers shared, and {other} is")]
     Whole {
-        /// The one, by when it began.
+        /// One run, by its start time.
         run: String,
-        /// The other.
+        /// Another of the runs, by its start time.
         other: String,
     },
-    /// They are parts, of different rounds.
+    /// The runs are parts of different rounds.
     #[error("{run} and {other} are drivers of different rounds: {mine} and {theirs}")]
     OtherRound {
-        /// The one, by when it began.
+        /// One run, by its start time.
         run: String,
-        /// The other.
+        /// The other run.
         other: String,
         /// Names of its rounds.
         mine: String,
-        /// Names of the other's rounds.
+        /// Names of the other run's rounds.
         theirs: String,
     },
-    /// A driver's run is there twice.
+    /// A driver has two runs of one round.
     #[error("driver {number}/{of} of round {round} is given twice")]
     Twice {
-        /// The driver.
+        /// Number of the driver.
         number: u32,
         /// Number of drivers.
         of: u32,
-        /// The round.
+        /// Name of the round.
         round: String,
     },
-    /// A driver's run is not there, though the driver came to the end.
+    /// The run of a driver that finished is missing.
     #[error(
         "driver {number}/{of} of round {round} is missing: it came to the end, and its figures belong to the round's"
     )]
     Missing {
-        /// The driver.
+        /// Number of the driver.
         number: u32,
         /// Number of drivers.
         of: u32,
-        /// The round.
+        /// Name of the round.
         round: String,
     },
-    /// A histogram that cannot be read.
+    /// A histogram cannot be read.
     #[error("{operation}: {cause}")]
     Histogram {
         /// Name of the operation.
         operation: String,
-        /// The histogram's error.
+        /// Error of the histogram.
         cause: HistogramError,
     },
 }
 
-/// Whether a run is a driver's part of rounds that several shared.
+/// Whether a run is one driver's part of shared rounds.
 pub fn is_part(run: &RunFile) -> bool {
     run.cases.iter().flat_map(|case| &case.rounds).filter_map(|round| round.shared.as_ref()).any(is_share)
 }
@@ -73,14 +73,14 @@ fn is_share(shared: &SharedRound) -> bool {
     shared.of > 1 && shared.number > 0
 }
 
-/// Puts drivers' runs together: one run with one figure for each round. A driver that vanished may be missing, since it
-/// left no run; a warning says so.
+/// Merges drivers' runs to one run with one figure for each round. The run of a driver that vanished may be missing; a
+/// warning reports it.
 ///
 /// # Errors
-/// [`NotTogether`]: which runs, and why.
+/// [`NotTogether`], with the runs concerned.
 ///
 /// # Panics
-/// Without any run.
+/// Panics if `runs` is empty.
 pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, NotTogether> {
     let names = |run: &RunFile| -> Vec<String> {
         let rounds = run.cases.iter().flat_map(|case| &case.rounds);
@@ -138,7 +138,7 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, NotTogether> {
     Ok(whole)
 }
 
-/// Leaves each warning once, in order.
+/// Removes repeated warnings and preserves the order.
 pub fn each_once(warnings: &mut Vec<Warning>) {
     let mut seen: Vec<Warning> = Vec::with_capacity(warnings.len());
     for warning in warnings.drain(..) {
@@ -149,7 +149,7 @@ pub fn each_once(warnings: &mut Vec<Warning>) {
     *warnings = seen;
 }
 
-/// Makes `case`, the first of the parts, the whole of them.
+/// Turns `case`, the first of the parts, into the merged case.
 fn one_case(case: &mut Case, parts: &[&Case]) -> Result<(), NotTogether> {
     case.workload.nominal = parts.iter().map(|part| part.workload.nominal).sum();
     for parameter in &mut case.workload.parameters {
@@ -174,7 +174,7 @@ fn value<'v>(values: &'v [NameValue], name: &str) -> Option<&'v str> {
     values.iter().find(|value| value.name == name).map(|value| value.value.as_str())
 }
 
-/// What is the same everywhere is said once.
+/// Values joined for display; a value that all share appears once.
 fn one_value(values: &[&str]) -> String {
     match values {
         [first, others @ ..] if others.iter().all(|other| other == first) => (*first).to_owned(),
@@ -182,7 +182,7 @@ fn one_value(values: &[&str]) -> String {
     }
 }
 
-/// Makes `round`, the first of the parts, the whole of them.
+/// Turns `round`, the first of the parts, into the merged round.
 fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     let shared: Vec<&SharedRound> = parts.iter().filter_map(|part| part.shared.as_ref()).collect();
     let Some((name, of)) = shared.first().map(|first| (first.round.clone(), first.of)) else { return Ok(()) };
@@ -242,7 +242,7 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     Ok(())
 }
 
-/// Checks of the database, which the server has made once for all, and each driver's checks of its own figures.
+/// Checks of the database, which the server made once for all drivers, and each driver's checks of its own figures.
 fn checks(parts: &[&Round]) -> Vec<Check> {
     let of_database = |part: &&Round| part.checks.iter().filter(|check| check.is_of_database()).cloned().collect();
     let of_figures = parts.iter().flat_map(|part| &part.checks).filter(|check| !check.is_of_database()).cloned();
@@ -250,12 +250,12 @@ fn checks(parts: &[&Round]) -> Vec<Check> {
     of_figures.chain(once).collect()
 }
 
-/// The sum of a count over the parts; one that no file of ours can hold stays the largest there is.
+/// Sum of a count over the parts, saturating at `u64::MAX`.
 pub(crate) fn total<P>(parts: &[&P], of: impl Fn(&P) -> u64) -> u64 {
     parts.iter().map(|part| of(part)).fold(0, u64::saturating_add)
 }
 
-/// Makes `operation`, the first of the parts, the whole of them.
+/// Turns `operation`, the first of the parts, into the merged operation.
 pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> Result<(), HistogramError> {
     let mut outcomes: Vec<OutcomeCount> = Vec::new();
     for outcome in parts.iter().flat_map(|part| &part.outcomes) {
@@ -303,7 +303,7 @@ pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> 
     Ok(())
 }
 
-/// The times of each outcome with all drivers; none if a file does not keep them, since quantiles cannot be merged.
+/// Times of each outcome over all drivers; empty if a file lacks the histograms, since quantiles cannot be merged.
 fn by_outcome(parts: &[&Operation]) -> Result<Vec<OutcomeLatency>, HistogramError> {
     if parts.iter().any(|part| part.by_outcome.is_empty() && part.response.summary.count > 0) {
         return Ok(Vec::new());
@@ -336,7 +336,7 @@ fn by_outcome(parts: &[&Operation]) -> Result<Vec<OutcomeLatency>, HistogramErro
     Ok(merged)
 }
 
-/// Response and service times of an outcome of an operation, wherever they stand.
+/// Response and service times of an outcome of an operation, from whichever field holds them.
 fn times_of<'p>(operation: &'p Operation, latency: &'p OutcomeLatency) -> Option<[&'p Distribution; 2]> {
     let both = |times: &'p Times| [&times.response, &times.service];
     match (operation.by_outcome.as_slice(), latency.outcome) {
@@ -346,7 +346,7 @@ fn times_of<'p>(operation: &'p Operation, latency: &'p OutcomeLatency) -> Option
     }
 }
 
-/// What was under way at the end with all drivers.
+/// Operations still under way at the end, over all drivers.
 fn under_way(parts: &[&UnderWay]) -> Result<Option<UnderWay>, HistogramError> {
     if parts.is_empty() {
         return Ok(None);
@@ -373,7 +373,7 @@ pub(crate) fn both(one: Arrivals, other: Arrivals) -> Arrivals {
     }
 }
 
-/// Facts that all share stand once; others are told of each part, by its name.
+/// Facts of the parts: those that all share once, others with the name of their part.
 pub(crate) fn facts(parts: &[&Round], who: &[String]) -> Vec<NameValue> {
     let mut facts: Vec<NameValue> = Vec::new();
     for (part, who) in parts.iter().zip(who) {
@@ -392,12 +392,12 @@ pub(crate) fn facts(parts: &[&Round], who: &[String]) -> Vec<NameValue> {
     facts
 }
 
-/// How values of several drivers at the same moment become one.
+/// Rule to combine values of several drivers at the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Join {
-    /// Of each its own: rates, what waits, what a process uses.
+    /// Sum, for shares of a whole: rates, waiting operations, a process's usage.
     Sum,
-    /// The worst of them: quantiles, which cannot be added, and what all see of the one database and machine.
+    /// Maximum, for quantiles, which cannot be added, and for properties of the one database and machine.
     Most,
 }
 
@@ -413,9 +413,9 @@ fn join_of(name: &str) -> Join {
     Join::Sum
 }
 
-/// The series in rows of a second since the round's beginning, which is the same moment for all drivers, within a network
-/// delay. A driver whose series ends before another's counts nothing from there on; a second that no driver has a row of
-/// is left out.
+/// Merged series in rows of one second from the round's start, which is simultaneous for all drivers within a network
+/// delay. A driver whose series ends earlier contributes nothing from there on; a second for which no driver has a row
+/// is omitted.
 pub(crate) fn one_series(parts: &[&Series]) -> Series {
     let second = |time: f64| time.round().max(1.0) as u64;
     let seconds: BTreeSet<u64> = parts.iter().flat_map(|series| &series.time_s).map(|time| second(*time)).collect();
@@ -457,7 +457,7 @@ mod tests {
         series
     }
 
-    /// A recorder of operations with these outcomes and times.
+    /// A recorder of operations with the given outcomes and times.
     fn recorder(ended: &[(Outcome, u64)]) -> Recorder {
         let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
         for &(outcome, end_ns) in ended {

@@ -1,33 +1,33 @@
-//! `faults.json`: which faults an engine met, what it did, what was left, and the verdicts.
+//! `faults.json`: faults injected into engines, each engine's reaction, the data left, and the verdicts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{DocumentKind, Durability, Provenance};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the document; raised when a reader of the old form would misread the new.
+/// Version of the document's form; raised when a reader of the previous form would misread this one.
 pub const FAULTS_SCHEMA_VERSION: u32 = 2;
 
-/// Faults on one target after the other.
+/// Fault tests of several targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultsFile {
     /// Kind of this document.
     pub document: DocumentKind,
     /// Version of this document's form.
     pub schema_version: u32,
-    /// When, how and on what it ran.
+    /// Time, command, seed, program and machine of the tests.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// Transactions that each process is given.
+    /// Number of transactions that each process performs.
     pub transactions: u64,
-    /// Each target with each fault, in order.
+    /// Rows in order, one for each target and fault.
     pub rows: Vec<FaultRow>,
-    /// Whether it was ended before its time: rows are missing then.
+    /// Whether the tests were interrupted; some rows are missing then.
     pub interrupted: bool,
 }
 
 impl FaultsFile {
-    /// A table that has no row yet.
+    /// A document without a row.
     pub fn new(provenance: Provenance, transactions: u64) -> Self {
         Self {
             document: DocumentKind::Faults,
@@ -39,12 +39,12 @@ impl FaultsFile {
         }
     }
 
-    /// The rows, if no fault could be tried in any of them.
+    /// All rows, if no fault could be tested in any of them; otherwise empty.
     pub fn untried(&self) -> &[FaultRow] {
         if self.rows.iter().all(|row| !row.not_tried.is_empty()) { &self.rows } else { &[] }
     }
 
-    /// How many rows have a case in which a guarantee was violated.
+    /// Number of rows with a case that violates a guarantee.
     pub fn violated(&self) -> usize {
         self.rows.iter().filter(|row| row.verdict() == Some(FaultVerdict::Broken)).count()
     }
@@ -59,14 +59,14 @@ pub fn faults_file_schema() -> serde_json::Value {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Through {
-    /// A preloaded library that stands in for calls of the C library.
+    /// A preloaded library that intercepts calls of the C library.
     Preload,
-    /// The engine's own trait for storage.
+    /// The engine's own storage interface.
     Storage,
 }
 
 impl Through {
-    /// The word for tables.
+    /// Name of the interface for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Preload => "preload",
@@ -75,78 +75,79 @@ impl Through {
     }
 }
 
-/// A target and a fault, tried several times.
+/// Tests of one fault on one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultRow {
-    /// The target with its options, without a path.
+    /// Target with its options, without a path.
     pub target: String,
-    /// Durability class of its settings; none if nothing was tried.
+    /// Durability class of the settings; `None` if nothing was tested.
     pub class: Option<Durability>,
-    /// The settings that class follows from.
+    /// Settings that the class follows from.
     pub class_reason: String,
     /// Interface at which the fault was injected.
     pub through: Through,
-    /// The fault's name.
+    /// Name of the fault.
     pub fault: String,
-    /// What happens, in a line.
+    /// One-line description of the fault.
     pub title: String,
-    /// Calls of the kind that the same work makes without a fault, in words.
+    /// Description of the calls of that kind that the same work makes without a fault.
     pub calls: String,
-    /// Why it was not tried; empty if it was.
+    /// Reason that the fault was not tested; empty if it was.
     pub not_tried: String,
-    /// Each time it was tried.
+    /// Test cases.
     pub cases: Vec<FaultCase>,
 }
 
-/// One fault, as it went.
+/// One injection of a fault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultCase {
-    /// Which call it was meant for, from 1.
+    /// Number of the call to be affected, from 1.
     pub nth: u64,
-    /// Calls that it was done to.
+    /// Number of calls affected.
     pub fired: u64,
-    /// The first of them: which call, of which file, where.
+    /// First affected call, with file and position.
     pub met: String,
     /// Transactions acknowledged.
     pub acknowledged: u64,
-    /// Transactions found committed although an error had been reported for them: the engine's user takes them for failed.
+    /// Transactions that were committed although an error was reported for them: the engine's user believes that they
+    /// failed.
     pub stood: u64,
-    /// The first errors that the engine reported, in its words.
+    /// First errors that the engine reported.
     pub errors: Vec<String>,
-    /// What the engine did.
+    /// Reaction of the engine.
     pub reaction: Reaction,
-    /// The signal that ended the process, if one did.
+    /// Signal that ended the process, if one did.
     pub signal: Option<i32>,
-    /// What was found afterwards.
+    /// State of the data afterwards.
     pub left: Left,
-    /// Acknowledged transactions that were not there.
+    /// Acknowledged transactions that were missing.
     pub lost: u64,
-    /// What shows that, where something is lost or wrong.
+    /// Evidence of loss or damage.
     pub evidence: String,
-    /// The verdict.
+    /// Verdict.
     pub verdict: FaultVerdict,
 }
 
-/// What the engine did when it met the fault.
+/// Reaction of the engine to the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reaction {
-    /// It reported an error.
+    /// The engine reported an error.
     Reported,
-    /// It continued without an error.
+    /// The engine continued without an error.
     WentOn,
-    /// Its process ended: by a signal, or with an exit code that nobody asked for.
+    /// The engine's process ended by a signal or with an unexpected exit code.
     Died,
-    /// It stopped answering.
+    /// The engine stopped answering.
     Hung,
-    /// Its process was killed, which was the fault.
+    /// The engine's process was killed by the fault itself.
     Killed,
-    /// It did not meet the fault.
+    /// The engine did not encounter the fault.
     NotMet,
 }
 
 impl Reaction {
-    /// The words for tables.
+    /// Name for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reported => "error",
@@ -159,22 +160,22 @@ impl Reaction {
     }
 }
 
-/// What was found when the database was opened again without a fault.
+/// State of the data when the database was opened again without a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Left {
-    /// All that was acknowledged, and nothing half-done.
+    /// Everything acknowledged is present, and no part of another transaction.
     Whole,
-    /// A state it once was in, without the last acknowledged transactions.
+    /// An earlier state, without the last acknowledged transactions.
     Lost,
-    /// Rows of no state it ever was in, wrong data while running, or damage by the engine's own check.
+    /// Rows of no earlier state, wrong data while running, or damage found by the engine's own check.
     Corrupted,
-    /// The engine refuses to open or to read it.
+    /// The engine refuses to open or read the database.
     Unreadable,
 }
 
 impl Left {
-    /// The word for tables.
+    /// Name for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Whole => "nothing lost",
@@ -189,20 +190,20 @@ impl Left {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultVerdict {
-    /// The fault was not met: nothing is known.
+    /// Nothing is known: the fault was not encountered.
     NotMet,
-    /// Nothing acknowledged is lost, the database is whole.
+    /// Nothing acknowledged is lost, and the database is undamaged.
     Ok,
-    /// Something is lost, as it must be: the disk lied, or the settings promise no more.
+    /// Data is lost, as permitted: the disk lied, or the settings guarantee no more.
     Expected,
-    /// The database is lost, and the engine reports it.
+    /// The database is lost, and the engine reported it.
     Told,
-    /// Something acknowledged is lost, or the database is corrupted, and no error was reported.
+    /// Acknowledged data is lost or the database corrupted, and no error was reported.
     Broken,
 }
 
 impl FaultVerdict {
-    /// The word for tables.
+    /// Name for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotMet => "not met",
@@ -215,7 +216,7 @@ impl FaultVerdict {
 }
 
 impl FaultRow {
-    /// The worst verdict of its cases; `None` if it was not tried.
+    /// Worst verdict of the cases; `None` if the fault was not tested.
     pub fn verdict(&self) -> Option<FaultVerdict> {
         self.cases.iter().map(|case| case.verdict).max()
     }

@@ -9,57 +9,58 @@ use serde::{Deserialize, Serialize};
 pub struct Operation {
     /// Name, as `Trade-Result`.
     pub name: String,
-    /// How many ended, by outcome, the commonest first; outcomes with a status code apart from one another.
+    /// Counts by outcome and status code, the most frequent first.
     pub outcomes: Vec<OutcomeCount>,
-    /// Retries after lock conflicts, over all.
+    /// Retries after lock conflicts, in total.
     pub retries: u64,
-    /// How often they waited for a server's answer, over all. 0 without a server, and in files from before it was counted.
+    /// Waits for a server's answer, in total. 0 without a server, and in files that predate the count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub round_trips: u64,
-    /// Completed, but later than the limit.
+    /// Completed operations that exceeded the limit.
     pub late: u64,
-    /// How often the clock was read for them: fewer times than there were operations where short ones were timed in
-    /// batches. Then quantiles are those of the batches' means. 0 in files from before this was counted.
+    /// Number of timed samples. Lower than the number of operations if short ones were timed in batches: quantiles are
+    /// then those of the batches' means. 0 in files that predate the count.
     #[serde(default)]
     pub samples: u64,
-    /// How many of those that ended were only counted: of operations too short to be timed one by one, one in so many was
-    /// timed, alone. 0 where all were timed, alone or in batches.
+    /// Operations that ended and were counted without a time: of operations too short to time individually, one in
+    /// several is timed alone. 0 if all were timed, alone or in batches.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub untimed: u64,
-    /// What the harness itself takes of an operation's time, in nanoseconds: the same operations on the null engine. Given
-    /// for operations short enough that it matters.
+    /// Harness overhead of an operation in nanoseconds, measured with the same operations on the null engine. Present
+    /// for operations that are short enough for it to matter.
     #[serde(default)]
     pub harness_overhead_ns: Option<f64>,
-    /// Share of the mix it should have, in percent, if the workload says.
+    /// Required share of the mix in percent, if the workload declares one.
     pub mix_target_percent: Option<f64>,
-    /// Share of the mix that it should have in this round, in percent, where that differs from round to round: a market that
-    /// has just opened owes fewer Trade-Results than one in which as many limit orders come due as are placed.
+    /// Expected share of the mix in this round in percent, if it differs between rounds: a market that has just opened
+    /// owes fewer Trade-Results than one in which as many limit orders come due as are placed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix_expected_percent: Option<f64>,
-    /// How far the share may be off, in percentage points, if the workload says.
+    /// Permitted deviation of the share in percentage points, if the workload declares one.
     pub mix_tolerance_points: Option<f64>,
-    /// 90 % must be answered within this many nanoseconds, if the workload says.
+    /// Limit of the 90th percentile of response times in nanoseconds, if the workload declares one.
     pub limit_ns: Option<u64>,
-    /// Whether a schedule makes it due: what was due and never started is shared out over these. False in closed loops, and in
-    /// files from before this was kept.
+    /// Whether a schedule makes the operation due; only such operations share the number of those due and never
+    /// started. False in closed loops, and in files that predate the field.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_schedule: bool,
-    /// From when it was due to its end: what a customer waits. Those under way at the end of the interval are among them.
+    /// Response times, from due to end: the wait of a customer. Operations under way at the end of the interval are
+    /// included.
     pub response: Distribution,
-    /// From its start to its end: what the engine and its locks take.
+    /// Service times, from start to end: the engine and its locks.
     pub service: Distribution,
-    /// The times of those that failed, which are among the two above; none if none failed, and in files from before they were
-    /// kept.
+    /// Times of the failed operations, which `response` and `service` include; `None` if none failed, and in files that
+    /// predate the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Times>,
-    /// Those that were due before the end of the measurement interval and had not ended by then. They are in no count and no
-    /// rate; none if there were none, and in files from before they were kept.
+    /// Operations due before the end of the measurement interval that had not ended by then. No count and no rate
+    /// includes them; `None` if there were none, and in files that predate the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under_way: Option<UnderWay>,
-    /// The same by outcome, for those outcomes that occurred.
+    /// Response and service times of each outcome that occurred.
     #[serde(default)]
     pub by_outcome: Vec<OutcomeLatency>,
-    /// Where the time went, for operations performed behind an application server.
+    /// Components of the response time behind an application server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerFigures>,
 }
@@ -69,25 +70,26 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Where the time of operations behind an application server went, over all outcomes but those dropped.
+/// Components of the response time of operations behind an application server, over all outcomes but dropped.
 ///
-/// Response time is the wait before the start, and then these: network and server; the engine's time is part of the server's.
+/// Response time is the wait before the start, plus network and server; the server's time includes the engine's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerFigures {
-    /// From the request's arrival at the server to the reply's departure.
+    /// Server time: from the request's arrival to the reply's departure.
     pub server: Distribution,
-    /// In the transaction itself, its locks included, back-offs not.
+    /// Engine time: in the transaction itself, with its locks and without back-offs.
     pub engine: Distribution,
-    /// From start to end as the driver saw it, less the server's time: the way there and back, with encoding.
+    /// Network time: from start to end as the driver measures it, less the server time; encoding and the way in both
+    /// directions.
     pub network: Distribution,
 }
 
 /// Response and service times of some operations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
-    /// From when they were due to their end.
+    /// Response times, from due to end.
     pub response: Distribution,
-    /// From their start to their end.
+    /// Service times, from start to end.
     pub service: Distribution,
 }
 
@@ -96,12 +98,12 @@ pub struct Times {
 pub struct UnderWay {
     /// Number of operations.
     pub count: u64,
-    /// How many of them failed.
+    /// Number of them that failed.
     pub failed: u64,
-    /// The longest of them in nanoseconds: from when it was due to its end, or to when nobody waited for it any more.
+    /// Longest time in nanoseconds, from due to the end or to the moment at which the driver stopped waiting.
     pub longest_ns: u64,
-    /// Times from due on of those whose end nobody knows, as of calls that were interrupted: they took at least as long. The
-    /// times of all others are among the operation's.
+    /// Ages, since due, of operations with an unknown end, such as interrupted calls: lower bounds of their times. The
+    /// times of the other operations under way are part of the operation's distributions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unended: Option<Distribution>,
 }
@@ -115,8 +117,8 @@ pub struct OutcomeLatency {
     pub response: LatencySummary,
     /// Service times.
     pub service: LatencySummary,
-    /// The whole of both, so that those of several processes or drivers can be merged; none where they stand elsewhere: of the
-    /// failed ones, or of an operation that had no other outcome. None in files from before they were kept.
+    /// Complete distributions of both, so that several processes or drivers can be merged. `None` if another field
+    /// holds them (failed operations; an operation with a single outcome), and in files that predate the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Times>,
 }
@@ -127,11 +129,11 @@ pub struct OutcomeLatency {
 pub enum Outcome {
     /// Completed as expected.
     Completed,
-    /// Completed with a warning of the workload's own, as «no trade found».
+    /// Completed with a warning that the workload defines, as «no trade found».
     Warned,
-    /// Rolled back as designed.
+    /// Rolled back as the specification intends.
     RolledBack,
-    /// Found less than a full-sized database would hold; explained by the database's size, and not a failure.
+    /// Found less data than a full-sized database would hold; no failure.
     TooFewRows,
     /// Failed.
     Failed,
@@ -140,13 +142,13 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// All that take time: every one but [`Dropped`](Self::Dropped).
+    /// Outcomes that take time: all but [`Dropped`](Self::Dropped).
     pub const MEASURED: [Self; 5] = [Self::Completed, Self::Warned, Self::RolledBack, Self::TooFewRows, Self::Failed];
 
-    /// What operations of any workload may come to where nothing else is declared.
+    /// Outcomes of workloads that declare no others.
     pub const PLAIN: [Self; 2] = [Self::Completed, Self::Failed];
 
-    /// Its place among [`MEASURED`](Self::MEASURED); none if dropped.
+    /// Index in [`MEASURED`](Self::MEASURED); `None` if dropped.
     pub const fn measured(self) -> Option<usize> {
         match self {
             Self::Dropped => None,
@@ -160,23 +162,23 @@ impl Outcome {
 pub struct OutcomeCount {
     /// The outcome.
     pub outcome: Outcome,
-    /// The workload's status code, where it has one and it is not 0.
+    /// Status code of the workload; 0 if there is none.
     pub code: i32,
     /// Number of operations.
     pub count: u64,
-    /// What the status code means, where it has one.
+    /// Meaning of the status code, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meaning: Option<String>,
-    /// For failures: an example in words.
+    /// Example of an error message, for failures.
     pub example: Option<String>,
 }
 
-/// A latency distribution, over all outcomes but those dropped.
+/// A latency distribution over all outcomes but dropped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Distribution {
-    /// Quantiles and the like, in nanoseconds.
+    /// Quantiles, mean and extremes, in nanoseconds.
     pub summary: LatencySummary,
-    /// The whole histogram: HdrHistogram V2 serialization, Base64, three significant figures, nanoseconds.
+    /// Complete histogram: HdrHistogram V2 serialization in Base64, three significant figures, nanoseconds.
     pub hdr_base64: String,
     /// Samples beyond the histogram's range, counted at its end.
     pub clamped: u64,

@@ -6,52 +6,52 @@ use hdrhistogram::Histogram;
 /// Clock of a latency: response or service time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
-    /// Response time: from the moment it was due.
+    /// Response time: from due to end.
     Response,
-    /// Service time: from its start.
+    /// Service time: from start to end.
     Service,
 }
 
 /// A latency distribution over all rounds.
 #[derive(Debug, Clone, Default)]
 pub struct Latency {
-    /// None if there were no samples, or several rounds' histograms could not be merged.
+    /// Summary; `None` without samples, or if the rounds' histograms could not be merged.
     pub summary: Option<LatencySummary>,
-    /// None if there was none that could be read.
+    /// Histogram; `None` if none could be read.
     pub histogram: Option<Histogram<u64>>,
     /// Samples beyond the histogram's range.
     pub clamped: u64,
     /// Whether a histogram could not be read.
     pub unreadable: bool,
-    /// Operations without a time of their own here that count as slower than all others: those that failed, were dropped, or
-    /// were due and never started.
+    /// Operations without a time that count as slower than all others: failed, dropped, or due and never started.
     pub slower: u64,
-    /// With those whose end nobody knows, which took at least as long as these times say; none without any.
+    /// Distribution with operations whose end is unknown, censored at their ages; `None` if there are none.
     at_least: Option<Box<Latency>>,
-    /// How many were timed together, on average; 0 where that is not known.
+    /// Mean number of operations timed together; 0 if unknown.
     together: f64,
 }
 
-/// The times that some figures have by one of the clocks.
+/// Selects the times of one clock from figures of type `T`.
 type Of<T> = fn(&T) -> &Distribution;
 
 /// A quantile of a latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantile {
-    /// Fewer than ten are expected beyond it: one run more would give another figure.
+    /// Fewer than ten operations are expected beyond the quantile: it would not be reproducible.
     TooFew,
-    /// In nanoseconds.
+    /// Value in nanoseconds.
     At(u64),
-    /// It is one of those that count as slower, or hangs on some whose end nobody knows: more than this many nanoseconds.
+    /// Lower bound in nanoseconds: the quantile falls on operations that count as slower, or depends on some with an
+    /// unknown end.
     Beyond(u64),
 }
 
-/// How many have to be expected beyond a quantile for it to be shown.
+/// Number of operations that must be expected beyond a quantile to show it.
 const FEWEST_BEYOND: f64 = 10.0;
 
 impl Latency {
-    /// The times of an operation in several rounds: those that failed, were dropped, or have no known end count as slower than
-    /// all others. What was [never started](Self::never_started) is known of the round.
+    /// Times of an operation over several rounds. Failed and dropped operations, and those with an unknown end, count
+    /// as slower than all others. Add those [never started](Self::never_started) for each round.
     pub fn of(parts: &[&Operation], clock: Clock) -> Self {
         let (of, of_failed): (Of<Operation>, Of<Times>) = match clock {
             Clock::Response => (|part| &part.response, |times| &times.response),
@@ -79,14 +79,14 @@ impl Latency {
         Self { slower: dropped + failed, together, ..all }.with_unended(&unended)
     }
 
-    /// The response times of an operation of a round, what was never started among them; none if the round does not have it.
+    /// Response times of an operation of a round, including those never started; `None` if the round does not have it.
     pub fn of_round(round: &Round, operation: &str) -> Option<Self> {
         let mut latency = Self::of(&[round.operation(operation)?], Clock::Response);
         latency.never_started(round, operation);
         Some(latency)
     }
 
-    /// The times of those that failed; none if none did, or a file does not keep them.
+    /// Times of failed operations; `None` if none failed, or a file does not hold them.
     pub fn of_failed(parts: &[&Operation], clock: Clock) -> Option<Self> {
         let of: Of<Times> = match clock {
             Clock::Response => |times| &times.response,
@@ -96,7 +96,7 @@ impl Latency {
         Some(Self::over(&failed.into_iter().map(of).collect::<Vec<_>>()))
     }
 
-    /// The times of distributions together.
+    /// Merged times of several distributions.
     pub fn over(distributions: &[&Distribution]) -> Self {
         let filled: Vec<_> = distributions.iter().filter(|distribution| distribution.summary.count > 0).collect();
         let clamped = distributions.iter().map(|distribution| distribution.clamped).sum();
@@ -118,8 +118,9 @@ impl Latency {
         Self { summary, histogram, clamped, unreadable, ..Self::default() }
     }
 
-    /// The times of several operations as those of one: what counts as slower than all others of its kind is slower than all of
-    /// any kind. None of none; without a time if a histogram could not be read, since the others alone would be another figure.
+    /// Merged times of several operations: an operation that counts as slower than its own kind counts as slower than
+    /// all. `None` for an empty input; without times if a histogram could not be read, since the rest would be a
+    /// different figure.
     pub fn together<'l>(latencies: impl IntoIterator<Item = &'l Self>) -> Option<Self> {
         latencies.into_iter().cloned().reduce(|all, each| all.with(&each))
     }
@@ -149,7 +150,7 @@ impl Latency {
         Self { at_least, ..self }
     }
 
-    /// Without those that failed, whose times are among these.
+    /// Removes the times of failed operations, which the distribution includes.
     fn without(mut self, failed: &[&Distribution]) -> Self {
         let failed = Self::over(failed);
         if let (Some(all), Some(some)) = (&mut self.histogram, &failed.histogram)
@@ -161,7 +162,7 @@ impl Latency {
         self
     }
 
-    /// With those whose end nobody knows, of which these are the times that they took at least.
+    /// Adds operations with an unknown end, as samples censored at the given ages.
     fn with_unended(mut self, unended: &[&Distribution]) -> Self {
         let ages = Self::over(unended);
         let Some(histogram) = &ages.histogram else { return self };
@@ -179,7 +180,7 @@ impl Latency {
         self
     }
 
-    /// Counts what was due in a round and never started: this operation's share of it.
+    /// Counts this operation's share of those that were due in a round and never started.
     pub fn never_started(&mut self, round: &Round, operation: &str) {
         let unstarted = round.unstarted_of(operation);
         self.slower += unstarted;
@@ -188,7 +189,7 @@ impl Latency {
         }
     }
 
-    /// A quantile from 0 to 1, over those with a time and those that count as slower; none without a time.
+    /// Quantile (0 to 1) over operations with a time and those that count as slower; `None` without times.
     pub fn quantile(&self, quantile: f64) -> Option<Quantile> {
         let all = self.known().map_or(0, |summary| summary.count) + self.slower;
         let shown = self.known().or(self.at_least.as_ref().and_then(|it| it.known())).is_some();
@@ -196,14 +197,14 @@ impl Latency {
         shown.then(|| if too_few { Quantile::TooFew } else { self.quantile_of_any(quantile) })
     }
 
-    /// The longest; none without a time.
+    /// Longest time; `None` without times.
     pub fn longest(&self) -> Option<Quantile> {
         let at_least = self.at_least.as_ref().and_then(|it| it.known());
         let longest = at_least.or(self.known())?.max_ns;
         Some(if self.slower > 0 { Quantile::Beyond(longest) } else { Quantile::At(longest) })
     }
 
-    /// Its summary, if there is a time.
+    /// Summary, if there are times.
     pub fn known(&self) -> Option<LatencySummary> {
         self.summary.filter(|summary| summary.count > 0)
     }
@@ -236,8 +237,8 @@ impl Latency {
         }
     }
 
-    /// A quantile from 0 to 1 in nanoseconds, of however few, 1 being the longest; infinite where it is one of those that count
-    /// as slower, none where there is no operation at all.
+    /// Quantile (0 to 1) in nanoseconds however few operations there are; 1 is the longest. Infinite if it falls on
+    /// operations that count as slower; `None` without operations.
     pub fn quantile_ns(&self, quantile: f64) -> Option<f64> {
         if self.known().is_none() {
             return (self.slower > 0).then_some(f64::INFINITY);
@@ -250,7 +251,7 @@ impl Latency {
     }
 }
 
-/// The times of those that failed, where they are kept apart from the others'; none if none failed, or a file does not keep them.
+/// Times of failed operations, if stored separately; `None` if none failed, or a file does not hold them.
 fn failed_apart<'p>(parts: &[&'p Operation]) -> Option<Vec<&'p Times>> {
     let failed: Vec<&Times> = parts.iter().filter_map(|part| part.failed.as_ref()).collect();
     let kept: u64 = failed.iter().map(|times| times.response.summary.count).sum();
@@ -261,7 +262,7 @@ fn failed_apart<'p>(parts: &[&'p Operation]) -> Option<Vec<&'p Times>> {
     apart.then_some(failed)
 }
 
-/// How many had that outcome.
+/// Number of operations with the outcome.
 fn count_of(parts: &[&Operation], outcome: Outcome) -> u64 {
     parts.iter().flat_map(|part| &part.outcomes).filter(|it| it.outcome == outcome).map(|it| it.count).sum()
 }

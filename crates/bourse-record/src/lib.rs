@@ -1,6 +1,6 @@
-//! From samples to the run file: histograms, series, the machine, and the documents that every report is drawn from.
+//! Samples, histograms, series, facts about the machine, and the run file that every report is drawn from.
 //!
-//! The other documents stand beside it: [`acid`], [`crash`] and [`faults`], with one head ([`Provenance`]) for all.
+//! The further documents are [`acid`], [`crash`] and [`faults`]; all share one head, [`Provenance`].
 
 pub mod acid;
 mod brokerage;

@@ -1,4 +1,4 @@
-//! Limits of response times, and what a round reached of them.
+//! Limits of response times, and the quantiles that a round reached.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{Clock, Latency, Operation, Round};
@@ -9,7 +9,7 @@ use std::fmt;
 /// A limit of a quantile of response times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseLimit {
-    /// The operation; none: each that a schedule makes due.
+    /// Operation that the limit is for; `None` applies it to every operation that a schedule makes due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
     /// The quantile, above 0 and up to 1: 1 is the longest.
@@ -18,18 +18,18 @@ pub struct ResponseLimit {
     pub limit_ns: u64,
 }
 
-/// What an operation reached of a limit.
+/// Quantile of an operation that has a limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reached {
     /// The operation.
     pub operation: String,
-    /// The quantile in nanoseconds, of however few operations; infinite where it is one that failed, was dropped or was never
-    /// started.
+    /// Quantile in nanoseconds, of however few operations; infinite if it falls on one that failed, was dropped or
+    /// never started.
     pub quantile_ns: f64,
 }
 
 impl ResponseLimit {
-    /// Quantiles that may have a limit, by their names.
+    /// Quantiles that can have a limit, by name.
     pub const QUANTILES: [(&str, f64); 6] =
         [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
 
@@ -39,11 +39,11 @@ impl ResponseLimit {
         known.map_or_else(|| format!("p{}", 100.0 * self.quantile), |(name, _)| (*name).to_owned())
     }
 
-    /// What the operations of a round reached: those that failed, were dropped or were never started are slower than all
-    /// others. Operations that did not occur have no quantile.
+    /// Quantiles of a round's operations. Failed and dropped operations, and those never started, count as slower than
+    /// all others. Operations that did not occur have no quantile.
     ///
-    /// Nothing is slower than all others if even the longest has a limit: what waited at the end of the interval counts there
-    /// with the time that it had waited, where that is known. At a chance moment something may always wait.
+    /// If the limit is on the longest response (quantile 1), operations still queued at the end of the interval count
+    /// with the time that they had waited, if known: at any moment something may be waiting.
     pub fn reached(&self, round: &Round) -> Vec<Reached> {
         let is_meant = |it: &&Operation| match &self.operation {
             Some(name) => it.name == *name,
@@ -79,7 +79,7 @@ impl fmt::Display for ResponseLimit {
     }
 }
 
-/// A length of time in the largest unit that it has at least one of.
+/// Duration in the largest unit of which it has at least one.
 pub fn length(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns >= 1e9 => (ns / 1e9, "s"),
@@ -98,7 +98,7 @@ mod tests {
     const READ: usize = 0;
     const WRITE: usize = 1;
 
-    /// A round of so many reads of a millisecond, so many that failed in no time, and writes of a second that no schedule makes
+    /// A round of `reads` of 1 ms, of which `failed` failed in no time, and of writes of 1 s that no schedule makes
     /// due.
     fn round(reads: u64, failed: u64, dropped: u64, unstarted: u64) -> Round {
         let specs = [OperationSpec::new("read"), OperationSpec::new("write")];

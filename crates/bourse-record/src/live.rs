@@ -1,39 +1,39 @@
-//! What one thread has done so far, readable by another while it works: no lock, no allocation, fixed memory.
+//! Running counts of one thread, readable by others while it works: no lock, no allocation, fixed memory.
 
 use crate::{OperationSpec, Outcome, Sample};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// One user's running counts. Only its own thread writes, so that plain stores do; anybody may read.
+/// Running counts of one user. Only the user's thread writes, so plain stores suffice; any thread may read.
 #[derive(Debug)]
 pub struct LiveCell {
-    /// Ended validly, by operation.
+    /// Valid completions by operation.
     completed: Box<[AtomicU64]>,
-    /// Failed, by operation.
+    /// Failures by operation.
     failed: Box<[AtomicU64]>,
     retries: AtomicU64,
-    /// Response times by operation: exact below 128 ns, 64 buckets an octave beyond. A stretch of them is there once a time falls
-    /// into it, as in [`Counts`](crate::Counts).
+    /// Response times by operation: exact below 128 ns, 64 buckets an octave beyond. A stretch is allocated when the
+    /// first time falls into it, as in [`Counts`](crate::Counts).
     buckets: Box<[OnceLock<Stretch>]>,
-    /// The longest response since it was last taken.
+    /// Longest response time since the last reading.
     longest_ns: AtomicU64,
-    /// Operations that are due and wait for this user.
+    /// Operations due and waiting for this user.
     backlog: AtomicU64,
-    /// When the call in progress began, in nanoseconds; [`Self::IDLE`] without one.
+    /// Start of the call in progress in nanoseconds; [`Self::IDLE`] without one.
     call_since: AtomicU64,
-    /// Its operation, or [`Self::IDLE`] where that is not known.
+    /// Operation of the call in progress; [`Self::IDLE`] if unknown.
     call_operation: AtomicU64,
 }
 
 const EXACT: usize = 128;
 const OCTAVE: usize = 64;
 const LONGEST: u64 = crate::Counts::LONGEST_NS;
-/// Stretches of an operation, each as long as an octave.
+/// Stretches of an operation, each one octave long.
 const STRETCHES: usize = index(LONGEST) / OCTAVE + 1;
 const BUCKETS: usize = STRETCHES * OCTAVE;
 
-/// Buckets that are allocated together.
+/// Buckets allocated together.
 type Stretch = Box<[AtomicU32; OCTAVE]>;
 
 const fn index(ns: u64) -> usize {
@@ -44,7 +44,7 @@ const fn index(ns: u64) -> usize {
     EXACT + (shift - 1) * OCTAVE + ((ns >> shift) as usize - OCTAVE)
 }
 
-/// The middle of a bucket.
+/// Middle of a bucket, in nanoseconds.
 fn middle(index: usize) -> f64 {
     if index < EXACT {
         return index as f64;
@@ -60,7 +60,7 @@ fn bump(counter: &AtomicU64, by: u64) {
 impl LiveCell {
     const IDLE: u64 = u64::MAX;
 
-    /// For a workload of so many operations.
+    /// Counts of a workload with `operations` operations, all 0.
     pub fn new(operations: usize) -> Self {
         Self {
             completed: std::iter::repeat_with(AtomicU64::default).take(operations).collect(),
@@ -82,32 +82,32 @@ impl LiveCell {
         (size_of::<Self>() + of_operations + places + stretches * size_of::<[AtomicU32; OCTAVE]>()) as u64
     }
 
-    /// Says how many operations are due and wait. For the owning thread alone.
+    /// Sets the number of operations due and waiting. Only for the owning thread.
     pub fn waiting(&self, backlog: u64) {
         self.backlog.store(backlog, Relaxed);
     }
 
-    /// Says that a call begins, of that operation if it is known. For the owning thread alone.
+    /// Marks the start of a call, with its operation if known. Only for the owning thread.
     #[inline]
     pub fn begins(&self, operation: Option<usize>, now_ns: u64) {
         self.call_operation.store(operation.map_or(Self::IDLE, |operation| operation as u64), Relaxed);
         self.call_since.store(now_ns, Relaxed);
     }
 
-    /// Says that the call has returned. For the owning thread alone.
+    /// Marks the end of the call. Only for the owning thread.
     #[inline]
     pub fn ends(&self) {
         self.call_since.store(Self::IDLE, Relaxed);
     }
 
-    /// When the call in progress began, with its operation if that is known; none without a call.
+    /// Start of the call in progress, in nanoseconds, and its operation if known; `None` without a call.
     pub fn call(&self) -> Option<(u64, Option<usize>)> {
         let known = |value: u64| (value != Self::IDLE).then_some(value);
         let operation = known(self.call_operation.load(Relaxed)).and_then(|at| usize::try_from(at).ok());
         known(self.call_since.load(Relaxed)).map(|since| (since, operation))
     }
 
-    /// Counts one operation. For the owning thread alone.
+    /// Counts one operation. Only for the owning thread.
     pub(crate) fn record(&self, sample: &Sample) {
         match sample.outcome {
             Outcome::Failed => bump(&self.failed[sample.operation], u64::from(sample.count)),
@@ -129,74 +129,74 @@ impl LiveCell {
     }
 }
 
-/// What all users together did between two looks.
+/// Counts of all users together between two readings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveRow {
-    /// What came of each operation.
+    /// Counts by operation.
     pub operations: Vec<LiveOperation>,
-    /// Retries, over all.
+    /// Retries, in total.
     pub retries: u64,
     /// Response time: median, 90th and 99th percentile, within 1 %; none without operations.
     pub response_ns: Option<[f64; 3]>,
-    /// How many responses took how long, by the rows of a [`ResponseMap`](crate::ResponseMap).
+    /// Number of responses by row of a [`ResponseMap`](crate::ResponseMap).
     pub responses: Vec<u64>,
     /// The longest response time; none without operations.
     pub response_ns_max: Option<u64>,
-    /// Operations that are due and wait, over all.
+    /// Operations due and waiting, in total.
     pub backlog: u64,
 }
 
-/// What all users together did of one operation.
+/// Counts of one operation, over all users.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LiveOperation {
-    /// Since the last look.
+    /// Counts since the previous reading.
     pub since: LiveCounts,
-    /// Since the beginning.
+    /// Counts since the beginning.
     pub all: LiveCounts,
 }
 
-/// Operations, and how long they took.
+/// Numbers of operations and their response times.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LiveCounts {
-    /// Ended validly.
+    /// Valid completions.
     pub valid: u64,
-    /// Failed.
+    /// Failures.
     pub failed: u64,
     /// Response time: median, 90th and 99th percentile, within 1 %; none without operations.
     pub response_ns: Option<[f64; 3]>,
 }
 
 impl LiveRow {
-    /// Ended validly since the last look, over all operations.
+    /// Valid completions since the previous reading, over all operations.
     pub fn valid(&self) -> u64 {
         self.operations.iter().map(|operation| operation.since.valid).sum()
     }
 
-    /// Failed since the last look, over all operations.
+    /// Failures since the previous reading, over all operations.
     pub fn failed(&self) -> u64 {
         self.operations.iter().map(|operation| operation.since.failed).sum()
     }
 }
 
-/// One operation of a round that goes on, for whoever follows it.
+/// Progress of one operation in a running round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationProgress {
-    /// Its name.
+    /// Name of the operation.
     pub name: String,
-    /// Ended validly since the round began.
+    /// Valid completions since the round began.
     pub valid: u64,
-    /// Failed since the round began.
+    /// Failures since the round began.
     pub failed: u64,
-    /// Ended validly per second in the last second.
+    /// Valid completions in the last second.
     pub per_second: f64,
     /// Response time in the last second: median, 90th and 99th percentile, in nanoseconds.
     pub response_ns: Option<[f64; 3]>,
-    /// The same since the round began.
+    /// Response time since the round began: median, 90th and 99th percentile, in nanoseconds.
     pub whole_response_ns: Option<[f64; 3]>,
 }
 
 impl OperationProgress {
-    /// Each operation of a workload, from a look that came so many seconds after the one before.
+    /// Progress of each operation of a workload; `seconds` is the time since the previous reading.
     pub fn all(specs: &[OperationSpec], row: &LiveRow, seconds: f64) -> Vec<Self> {
         let one = |(spec, operation): (&OperationSpec, &LiveOperation)| Self {
             name: spec.name.to_owned(),
@@ -209,7 +209,7 @@ impl OperationProgress {
         specs.iter().zip(&row.operations).map(one).collect()
     }
 
-    /// The same operation of two processes together. Quantiles cannot be added: the worse of each.
+    /// Merges the progress in two processes. Quantiles cannot be added, so the worse of each is used.
     #[must_use]
     pub fn with(&self, other: &Self) -> Self {
         let worse = |one: Option<[f64; 3]>, other: Option<[f64; 3]>| match (one, other) {
@@ -227,7 +227,7 @@ impl OperationProgress {
     }
 }
 
-/// Looks at all users' cells, and remembers what it saw.
+/// Reads all users' cells and computes differences between readings.
 #[derive(Debug)]
 pub struct LiveReader {
     cells: Vec<std::sync::Arc<LiveCell>>,
@@ -235,26 +235,26 @@ pub struct LiveReader {
     retries: u64,
 }
 
-/// What was seen of an operation.
+/// Counts of an operation at the previous reading.
 #[derive(Debug, Clone)]
 struct Seen {
     valid: u64,
     failed: u64,
-    /// As the cells have them: they wrap.
+    /// Raw bucket counts as read from the cells; wrap at `u32::MAX`.
     buckets: Vec<u32>,
-    /// The same without end.
+    /// Bucket counts since the beginning, without wrapping.
     all: Vec<u64>,
 }
 
 impl LiveReader {
-    /// A reader of these cells, all of one workload.
+    /// A reader of the cells, which must belong to one workload.
     pub fn new(cells: Vec<std::sync::Arc<LiveCell>>, operations: usize) -> Self {
         let nothing = Seen { valid: 0, failed: 0, buckets: vec![0; BUCKETS], all: vec![0; BUCKETS] };
         Self { cells, seen: vec![nothing; operations], retries: 0 }
     }
 
-    /// Ended validly until now, since the beginning: over all operations, and of one if it is given. Cheap enough for ten looks
-    /// a second.
+    /// Valid completions since the beginning: over all operations, and of `operation` if given. Cheap enough for ten
+    /// readings a second.
     pub fn ended(&self, operation: Option<usize>) -> [u64; 2] {
         let of =
             |cell: &LiveCell| operation.and_then(|at| cell.completed.get(at)).map_or(0, |count| count.load(Relaxed));
@@ -262,7 +262,7 @@ impl LiveReader {
         [self.cells.iter().map(|cell| all(cell)).sum(), self.cells.iter().map(|cell| of(cell)).sum()]
     }
 
-    /// Counts since the last call.
+    /// Counts since the previous call.
     pub fn look(&mut self) -> LiveRow {
         let sum = |of: &dyn Fn(&LiveCell) -> u64| self.cells.iter().map(|cell| of(cell)).sum::<u64>();
         let retries = sum(&|cell| cell.retries.load(Relaxed));
@@ -304,7 +304,7 @@ impl LiveReader {
     }
 }
 
-/// The buckets of an operation as all cells have them together.
+/// Bucket counts of an operation, summed over all cells.
 fn buckets_of(cells: &[std::sync::Arc<LiveCell>], operation: usize) -> Vec<u32> {
     let mut sum = vec![0_u32; BUCKETS];
     for cell in cells {
@@ -319,7 +319,7 @@ fn buckets_of(cells: &[std::sync::Arc<LiveCell>], operation: usize) -> Vec<u32> 
     sum
 }
 
-/// Counts by the rows of a response map; a bucket belongs to the row of its middle.
+/// Counts by row of a response map; a bucket belongs to the row that contains its middle.
 fn by_row(buckets: &[u64]) -> Vec<u64> {
     let mut rows = Vec::new();
     for (at, count) in buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -330,7 +330,7 @@ fn by_row(buckets: &[u64]) -> Vec<u64> {
     rows
 }
 
-/// Median, 90th and 99th percentile.
+/// Median, 90th and 99th percentile in nanoseconds; `None` without samples.
 fn quantiles_of(buckets: &[u64]) -> Option<[f64; 3]> {
     let total: u64 = buckets.iter().sum();
     (total > 0).then(|| [0.5, 0.9, 0.99].map(|quantile| quantile_of(buckets, total, quantile)))

@@ -1,10 +1,10 @@
-//! The machine and the program, and what about them casts doubt on a figure.
+//! Facts about the machine and the program, and warnings about those that cast doubt on a figure.
 
 use crate::{Build, Machine, MachineMemory, NameValue, Warning};
 use std::fs;
 
 impl Machine {
-    /// The machine we run on.
+    /// Reads the facts about this machine.
     pub fn this() -> Self {
         let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
         let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
@@ -49,7 +49,7 @@ fn processor(cpuinfo: &str) -> Option<String> {
 }
 
 impl Build {
-    /// The program of that version, as it was compiled.
+    /// Facts about the program of that version, as compiled.
     pub fn of(version: &str) -> Self {
         Self {
             version: version.to_owned(),
@@ -60,15 +60,15 @@ impl Build {
     }
 }
 
-/// The warning of a machine whose load average was high when a run began. It counts the last minute, an earlier run among
-/// it, and is for runs that do not measure what others use.
+/// Warning if the load average was high when a run began. It covers the last minute, an earlier run included, and is
+/// meant for runs that do not measure other processes' usage.
 pub fn load(machine: &Machine) -> Option<Warning> {
     // A third of a processor taken by others shows in every tail.
     let load = machine.load_average.filter(|load| *load > 0.3 * f64::from(machine.cores))?;
     Some(Warning::BusyMachine { load_average: load, cpus: machine.cores })
 }
 
-/// What about a program and a machine, its load apart, casts doubt on figures of so many busy threads.
+/// Warnings about a program and a machine, without its load, for figures of `threads` busy threads.
 pub fn noise(build: &Build, machine: &Machine, threads: u32) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if build.profile != "release" {

@@ -1,4 +1,4 @@
-//! The metrics of one-second series, as data: tables, CSV and comparison read the row.
+//! Metrics of one-second series, as data that tables, CSV and comparison read.
 
 /// Direction in which a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Metric {
     pub better: Better,
 }
 
-/// Every metric a series can hold; throughput and latency by operation are `NAME.operation`.
+/// All metrics of a series; throughput and latency by operation are `NAME.operation`.
 pub const METRICS: &[Metric] = &[
     Metric { name: "throughput", title: "completed", unit: "1/s", better: Better::Higher },
     Metric { name: "response_ns_p50", title: "response time, median", unit: "ns", better: Better::Lower },
@@ -117,7 +117,7 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "lock_waits", title: "waits for locks", unit: "1/s", better: Better::Lower },
 ];
 
-/// The metric of a series' name, with or without `.operation`.
+/// Finds the metric of a series' name, with or without `.operation`.
 ///
 /// ```
 /// assert_eq!(bourse_record::metric("throughput.Trade-Result").unwrap().unit, "1/s");

@@ -1,15 +1,15 @@
-//! What a workload does, as data.
+//! Declaration of a workload's operations.
 
 /// One kind of operation of a workload, as `Trade-Result`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OperationSpec {
-    /// Name, the field's own.
+    /// Name in the field's terms.
     pub name: &'static str,
-    /// 90 % must be answered within this many nanoseconds, if the workload says so.
+    /// Limit of the 90th percentile of response times in nanoseconds, if the workload declares one.
     pub limit_ns: Option<u64>,
-    /// Its share of the mix; none if it stands outside the mix.
+    /// Share of the mix; `None` outside the mix.
     pub mix: Option<MixShare>,
-    /// What its status codes mean; it may name codes of other operations too.
+    /// Meanings of status codes; may include codes of other operations.
     pub codes: &'static [(i32, &'static str)],
 }
 
@@ -21,17 +21,17 @@ impl OperationSpec {
 }
 
 impl OperationSpec {
-    /// What a status code means, if that is declared.
+    /// Meaning of a status code, if declared.
     pub fn meaning(&self, code: i32) -> Option<&'static str> {
         self.codes.iter().find(|(known, _)| *known == code && code != 0).map(|(_, meaning)| *meaning)
     }
 }
 
-/// How large a part of all operations in the mix one kind should be.
+/// Required share of one operation in the mix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MixShare {
     /// Percent of all operations in the mix.
     pub target_percent: f64,
-    /// How far the achieved share may be off, in percentage points.
+    /// Permitted deviation of the share, in percentage points.
     pub tolerance_points: f64,
 }

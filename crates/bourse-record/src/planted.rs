@@ -23,7 +23,7 @@ impl Planted {
     /// All faults, without [`Nothing`](Self::Nothing).
     pub const ALL: [Self; 4] = [Self::CountTwice, Self::DropEveryHundredth, Self::DropLong, Self::ServiceAsResponse];
 
-    /// Its name, as a table of faults shows it.
+    /// Name for the table of planted faults.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -38,12 +38,12 @@ impl Planted {
 static SWITCH: AtomicU8 = AtomicU8::new(Planted::Nothing as u8);
 static TAKEN: AtomicU64 = AtomicU64::new(0);
 
-/// Plants a fault into all recorders of this process, in place of the one before.
+/// Plants a fault in all recorders of this process and replaces the previous one.
 pub fn plant(fault: Planted) {
     SWITCH.store(fault as u8, Relaxed);
 }
 
-/// Takes a sample as the planted fault has it.
+/// Passes a sample to `take`, altered by the planted fault.
 pub(crate) fn distort(sample: &Sample, mut take: impl FnMut(&Sample)) {
     const LONG_NS: u64 = 2_000_000;
     let planted = Planted::ALL.into_iter().find(|fault| *fault as u8 == SWITCH.load(Relaxed));

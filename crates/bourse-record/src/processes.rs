@@ -1,5 +1,5 @@
-//! A round whose users were in several processes of one machine, merged: they began at one moment of one clock, so that
-//! everything adds up, their throughput in every row too.
+//! Merges a round whose users were in several processes of one machine. All parts began at one moment of one clock, so
+//! throughput too is added row by row.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::drivers::{both, facts, one_operation, one_series, total};
@@ -8,8 +8,8 @@ use crate::{
     TimeSplit, Warning,
 };
 
-/// The rounds of all processes as one, without a headline and without checks that passed: whoever puts them together compares
-/// the sum with what was counted. `None` without any round.
+/// Merges the rounds of all processes, without a headline and without the checks that passed: the caller compares the
+/// sum with its own count. `None` without any round.
 ///
 /// # Errors
 /// A histogram that cannot be read.
@@ -66,7 +66,7 @@ fn failed_checks(parts: &[&Round], who: &[String]) -> Vec<Check> {
     parts.iter().zip(who).flat_map(named).collect()
 }
 
-/// What the machine's other processes took: each of ours has seen the others of ours among them.
+/// Interference by processes other than Bourse's: each of Bourse's own counted its siblings as others.
 fn interference(first: &Round, others: &[&Round]) -> Option<Interference> {
     let seen = first.interference?;
     let ours: f64 = others.iter().map(|part| part.cpu_user_s + part.cpu_system_s).sum();
@@ -74,7 +74,7 @@ fn interference(first: &Round, others: &[&Round]) -> Option<Interference> {
     Some(Interference { by_others: (seen.by_others - cpus).max(0.0), ..seen })
 }
 
-/// Warnings of all processes; those about sums are made anew of the sums.
+/// Warnings of all processes; those about sums are recomputed from the sums.
 fn warnings(parts: &[&Round], whole: &Round) -> Vec<Warning> {
     let is_of_sums = |warning: &Warning| {
         use Warning::{HostSteal, OperationsDropped, OperationsWaiting, OtherProcesses};
@@ -141,7 +141,7 @@ fn add_conflicts(sum: &mut Vec<ConflictCount>, other: &[ConflictCount]) {
     }
 }
 
-/// Rates in the rows of the first part: what others had done by the end of each row, read off between the ends of their own.
+/// Summed rates in the rows of the first part; the other parts' counts are interpolated at the ends of these rows.
 fn rates(parts: &[&Series]) -> Series {
     let Some((first, others)) = parts.split_first() else { return Series::default() };
     let columns = first.columns.iter().map(|column| {
@@ -158,7 +158,7 @@ fn rates(parts: &[&Series]) -> Series {
     Series { columns: columns.collect(), time_s: first.time_s.clone() }
 }
 
-/// What had been done by the end of each row of a series of rates.
+/// Cumulative count at the end of each row of a rate series, as pairs of time and count.
 fn done(series: &Series, metric: &str) -> Vec<(f64, f64)> {
     let values = series.column(metric).unwrap_or_default();
     let mut ends = vec![(0.0, 0.0)];
@@ -171,7 +171,7 @@ fn done(series: &Series, metric: &str) -> Vec<(f64, f64)> {
     ends
 }
 
-/// What had been done at a moment, evenly between the ends of rows.
+/// Cumulative count at a moment, interpolated linearly between ends of rows.
 fn done_by(ends: &[(f64, f64)], at: f64) -> f64 {
     let after = ends.partition_point(|(time, _)| *time < at);
     let last = ends.last().map_or(0.0, |(_, sum)| *sum);

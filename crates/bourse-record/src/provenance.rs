@@ -1,18 +1,18 @@
-//! Where a document comes from, and which kind of document it is: the same head for all of them.
+//! Provenance and kind of a document: the head that all documents share.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// When, how and on what a document's figures came about. Its fields stand among those of the document.
+/// Provenance of a document's figures. Its fields are written at the document's top level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Provenance {
-    /// When it began: RFC 3339 with the machine's offset.
+    /// Start of the run: RFC 3339 with the machine's offset.
     pub started_at: String,
-    /// How to run it again: program and arguments, without secrets.
+    /// Command line that repeats the run: program and arguments, without secrets.
     pub command: Vec<String>,
-    /// The seed all random sequences follow from.
+    /// Seed of all random sequences.
     pub seed: u64,
     /// The program that ran.
     pub build: Build,
@@ -23,7 +23,7 @@ pub struct Provenance {
     pub revision: Option<String>,
 }
 
-/// Kinds of documents. Those written before documents said their kind are told apart by [`DocumentKind::of`].
+/// Kinds of documents. [`DocumentKind::of`] also recognises documents that predate the field `document`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentKind {
@@ -33,9 +33,9 @@ pub enum DocumentKind {
     Suite,
     /// The ACID tests of a target: `acid.json`.
     Acid,
-    /// What crashes leave of databases: `crash.json`.
+    /// Crash tests of databases: `crash.json`.
     Crash,
-    /// What engines do about faults: `faults.json`.
+    /// Fault tests of engines: `faults.json`.
     Faults,
 }
 
@@ -64,7 +64,7 @@ impl DocumentKind {
         }
     }
 
-    /// What a JSON document is: what it says of itself, or by the keys of its kind if it is from before documents did.
+    /// Kind of a JSON document: by its field `document`, or by the keys typical of the kind if it predates that field.
     ///
     /// ```
     /// use bourse_record::DocumentKind;
@@ -93,8 +93,7 @@ impl DocumentKind {
 pub struct Build {
     /// Version of Bourse.
     pub version: String,
-    /// Commit of Bourse's sources, with `-modified` behind it where they were changed since. None where it is not known, as of a
-    /// package.
+    /// Commit of Bourse's sources, with `-modified` appended if they were changed. `None` if unknown, as in a package.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// `release` or `debug`.
@@ -104,7 +103,7 @@ pub struct Build {
 }
 
 impl Build {
-    /// Version and commit, as a person reads them: `0.1.0 (1a2b3c4d5e6f)`.
+    /// Version and commit for display: `0.1.0 (1a2b3c4d5e6f)`.
     pub fn words(&self) -> String {
         match &self.commit {
             Some(commit) => format!("{} ({commit})", self.version),
@@ -113,27 +112,27 @@ impl Build {
     }
 }
 
-/// The machine it ran on.
+/// The machine that the run was on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// Operating system with kernel release.
     pub system: String,
     /// Processor model.
     pub processor: String,
-    /// Processors that we may use.
+    /// Processors available to this process.
     pub cores: u32,
     /// Memory, in bytes.
     pub memory_bytes: u64,
     /// Load average over one minute when the run began.
     pub load_average: Option<f64>,
-    /// CPU time that the harness takes by itself for an operation, in nanoseconds, as it was calibrated before the run.
+    /// CPU time of the harness for one operation in nanoseconds, calibrated before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_ns: Option<f64>,
     /// Further facts: frequency governor, virtualisation, file system of the target.
     pub details: Vec<NameValue>,
 }
 
-/// A name with its value, both as a person reads them.
+/// A name and its value, both for display.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NameValue {
     /// Name.

@@ -1,4 +1,4 @@
-//! Documents read back from files, with errors a person can act on.
+//! Reads documents from files, with errors that name the remedy.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::acid::{ACID_SCHEMA_VERSION, AcidFile};
@@ -9,35 +9,35 @@ use serde::de::DeserializeOwned;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A document cannot be read.
+/// Error of reading a document.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be opened or read.
     #[error("cannot read {path}: {cause}")]
     File {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// The system's words.
+        /// Error of the system.
         cause: io::Error,
     },
-    /// Something else is in it.
+    /// The file contains something else.
     #[error("{path} is no document of {of}: {why}")]
     Foreign {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What writes such documents.
+        /// Command that writes such documents.
         of: &'static str,
-        /// What is missing or of another type.
+        /// Field that is missing or of another type.
         why: String,
     },
-    /// A document of another version.
+    /// A document of an unknown version.
     #[error("{path} is a document of version {found}, this program knows versions 1 to {known}")]
     Version {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the document.
         found: u64,
-        /// Ours.
+        /// Version that this program reads.
         known: u32,
     },
 }

@@ -1,12 +1,12 @@
-//! What our process and the machine use, as the operating system counts it; nothing where it does not say.
+//! Resource usage of this process and the machine as the operating system counts it; `None` or 0 if it does not.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The kernel shows times in hundredths of a second on every architecture, whatever its own tick.
+/// Clock ticks a second in `/proc`: 100 on every architecture, whatever the kernel's own tick.
 const TICKS_A_SECOND: f64 = 100.0;
 
-/// What our process has used since it began, and holds now.
+/// Resources that this process has used since it began, and its resident memory.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ProcessUse {
     /// Processor seconds in user mode.
@@ -22,7 +22,7 @@ pub struct ProcessUse {
 }
 
 impl ProcessUse {
-    /// The present counts.
+    /// Reads the present counts.
     pub fn now() -> Self {
         let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
         let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
@@ -30,7 +30,7 @@ impl ProcessUse {
         Self::parse(&stat, &io, &status)
     }
 
-    /// Processor seconds in either mode; none where the system does not say.
+    /// Processor seconds in both modes; `None` if the system does not report them.
     pub fn cpu_s(self) -> Option<f64> {
         Some(self.cpu_user_s? + self.cpu_system_s?)
     }
@@ -48,19 +48,19 @@ impl ProcessUse {
     }
 }
 
-/// What all processors of the machine have done since it was started, in processor seconds.
+/// Processor seconds of all processors of the machine since it was started.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MachineUse {
-    /// At work for any process, ours among them.
+    /// Busy time of all processes, Bourse included.
     pub busy_s: f64,
-    /// Of that, in interrupts: nobody's process, and often on behalf of ours.
+    /// Part of it spent in interrupts, which belong to no process and often serve Bourse.
     pub interrupts_s: f64,
-    /// Taken by the host for other machines while this one had work to do.
+    /// Time taken by the host for other machines although this one had work to do.
     pub stolen_s: f64,
 }
 
 impl MachineUse {
-    /// As of now; none where the system does not say.
+    /// Reads the present counts; `None` if the system does not report them.
     pub fn now() -> Option<Self> {
         Self::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
@@ -78,15 +78,15 @@ impl MachineUse {
     }
 }
 
-/// What each of the kernel's own threads has used since it began. Those that write to storage do so for whoever asked for it,
-/// us among them: a process that waits for its syncs keeps them busy.
+/// Processor time of each kernel thread since it began. Threads that write to storage serve the processes that request
+/// it, Bourse included: a process that waits for its syncs causes work in them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct KernelThreads {
     seconds: BTreeMap<u32, f64>,
 }
 
 impl KernelThreads {
-    /// As of now; none where the system does not say, or they are hidden, as from a container.
+    /// Reads the present counts; empty if the system does not report them, or hides the threads, as from a container.
     pub fn now() -> Self {
         let ids = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -95,7 +95,7 @@ impl KernelThreads {
         Self { seconds: ids.filter_map(used).collect() }
     }
 
-    /// The seconds used; none of a process.
+    /// Seconds used by a kernel thread; `None` for a process.
     fn parse(stat: &str) -> Option<f64> {
         const IS_OF_THE_KERNEL: u64 = 0x0020_0000;
         let fields = behind_name(stat);
@@ -103,28 +103,28 @@ impl KernelThreads {
         (number(6)? & IS_OF_THE_KERNEL != 0).then_some((number(11)? + number(12)?) as f64 / TICKS_A_SECOND)
     }
 
-    /// What all of them have used since, in processor seconds; what one did that has ended meanwhile is lost.
+    /// Processor seconds that all threads have used since `then`; those of threads that ended meanwhile are lost.
     pub fn since(&self, then: &Self) -> f64 {
         let used = |(id, now): (&u32, &f64)| (now - then.seconds.get(id).copied().unwrap_or(0.0)).max(0.0);
         self.seconds.iter().map(used).sum()
     }
 }
 
-/// The machine's memory, in bytes.
+/// Memory of the machine, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MachineMemory {
-    /// All of it.
+    /// Total memory.
     pub total_bytes: u64,
-    /// In use and not to be had back at once.
+    /// Memory in use that cannot be freed immediately.
     pub used_bytes: u64,
-    /// To be had at once, caches given up included.
+    /// Available memory, reclaimable caches included.
     pub free_bytes: u64,
     /// Swap in use.
     pub swap_used_bytes: u64,
 }
 
 impl MachineMemory {
-    /// As of now; none where the system does not say.
+    /// Reads the present values; `None` if the system does not report them.
     pub fn now() -> Option<Self> {
         Self::parse(&fs::read_to_string("/proc/meminfo").ok()?)
     }
@@ -142,12 +142,13 @@ impl MachineMemory {
     }
 }
 
-/// The fields of a process's `stat` from the third on. The second is the program's name in parentheses, which may hold anything.
+/// Fields of a process's `stat` from the third on. The second is the program's name in parentheses, which may contain
+/// anything.
 fn behind_name(stat: &str) -> Vec<&str> {
     stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect()
 }
 
-/// The number behind a name at the beginning of a line.
+/// Number that follows a name at the beginning of a line.
 fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
 }

@@ -4,21 +4,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many responses took how long, by time.
+/// Number of responses by duration and time.
 ///
-/// Row `r` counts those from 2^(r / 2) ns to 2^((r + 1) / 2) ns: two rows an octave, within 1 % at their bounds.
+/// Row `r` counts response times from 2^(r / 2) ns to 2^((r + 1) / 2) ns: two rows an octave, with bounds exact to 1 %.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ResponseMap {
-    /// End of each column, in seconds since the round began: of a second, or of several where the round is long.
+    /// End of each column in seconds since the round began. A column covers one second, or several in a long round.
     pub time_s: Vec<f64>,
-    /// The lowest row that counts any.
+    /// Lowest row with a count.
     pub first_row: u32,
-    /// Counts of each column, from the lowest row up; rows above the last count none.
+    /// Counts of each column from the lowest row up; rows that are omitted are 0.
     pub counts: Vec<Vec<u64>>,
 }
 
 impl ResponseMap {
-    /// The row of a response time.
+    /// Row of a response time in nanoseconds.
     pub(crate) fn row(ns: f64) -> usize {
         if ns > 1.0 { (2.0 * ns.log2()) as usize } else { 0 }
     }
@@ -29,20 +29,20 @@ impl ResponseMap {
     }
 }
 
-/// The grid of a round under way: memory for so many columns, however long the round is.
+/// Builder of the grid during a round; its memory is bounded however long the round is.
 #[derive(Debug, Default)]
 pub struct ResponseMapBuilder {
     columns: Vec<(f64, Vec<u64>)>,
-    /// Looks that make a column, and those in the last one.
+    /// Readings that make a column, and readings so far in the last one.
     per_column: u32,
     in_last: u32,
 }
 
 impl ResponseMapBuilder {
-    /// The most columns: more than a drawing has room for.
+    /// Maximum number of columns: more than a chart can show.
     const MOST: usize = 360;
 
-    /// Adds what was counted until a time, by row.
+    /// Adds the counts up to a time, by row.
     pub fn push(&mut self, time_s: f64, counts: &[u64]) {
         self.per_column = self.per_column.max(1);
         if self.columns.is_empty() || self.in_last >= self.per_column {
@@ -59,7 +59,7 @@ impl ResponseMapBuilder {
         self.in_last += 1;
     }
 
-    /// Makes one column of each two.
+    /// Joins pairs of columns.
     fn halve(&mut self) {
         let pairs = self.columns.chunks(2).filter_map(|pair| {
             pair.iter().cloned().reduce(|(_, mut sum), (time, counts)| {
@@ -71,7 +71,7 @@ impl ResponseMapBuilder {
         self.per_column = self.per_column.saturating_mul(2);
     }
 
-    /// The grid; none without a response.
+    /// The grid; `None` without a response.
     pub fn finish(self) -> Option<ResponseMap> {
         let first = self.columns.iter().filter_map(|(_, counts)| counts.iter().position(|count| *count > 0)).min()?;
         let trimmed = |counts: Vec<u64>| -> Vec<u64> {

@@ -8,17 +8,17 @@ use crate::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the document; raised when a reader of the old form would misread the new.
+/// Version of the document's form; raised when a reader of the previous form would misread this one.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// One run: what was asked, what it ran on, and what came out.
+/// One run: its configuration, environment and results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFile {
     /// Kind of this document.
     pub document: DocumentKind,
     /// Version of this document's form.
     pub schema_version: u32,
-    /// What kind of run: `tpce`, `micro` or the name of a suite.
+    /// Kind of run: `tpce`, `micro` or the name of a suite.
     pub name: String,
     /// Provenance: time, command, seed, build and machine.
     #[serde(flatten)]
@@ -27,21 +27,21 @@ pub struct RunFile {
     pub cases: Vec<Case>,
     /// Warnings about the figures.
     pub warnings: Vec<Warning>,
-    /// Whether the run was ended before its time.
+    /// Whether the run was interrupted.
     pub interrupted: bool,
-    /// Where its time went; none of runs that were merged, or ended before they could tell.
+    /// Time of the run by activity; `None` for merged runs and those that were interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_spent: Option<TimeSpent>,
-    /// The comparison that the run was made for: of two targets in interleaved rounds.
+    /// Comparison of two targets in interleaved rounds, if the run was made for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
-    /// A notice that has to stand in every report of the run, also where it came to no case.
+    /// Notice that every report of the run must show, even without a case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
 impl RunFile {
-    /// A run that has measured nothing yet.
+    /// A run without a case.
     pub fn new(name: impl Into<String>, provenance: Provenance) -> Self {
         Self {
             document: DocumentKind::Run,
@@ -58,28 +58,28 @@ impl RunFile {
     }
 }
 
-/// Difference of the second of two cases from the first, as it was decided when the run ended.
+/// Difference of the second of two cases from the first, as decided at the end of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// Label of the case that is compared with: A.
+    /// Label of the baseline case: A.
     pub base: String,
-    /// Label of the case that is compared: B.
+    /// Label of the case compared with it: B.
     pub head: String,
-    /// Part of one by which B may be slower.
+    /// Slowdown of B that is tolerated, as a part of one.
     pub tolerance: f64,
-    /// Figure of B divided by that of A: the Hodges–Lehmann estimate over the pairs of rounds. None where there is no ratio.
+    /// Ratio of B's figure to A's: the Hodges–Lehmann estimate over the pairs of rounds. `None` if there is no ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// Lower and upper end of its interval. None of too few rounds.
+    /// Lower and upper end of the ratio's interval. `None` with too few rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
-    /// Level of the interval: over all looks, where a look could end the comparison.
+    /// Level of the interval: over all looks, if a look could end the comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<f64>,
-    /// Whether the comparison could end at any of several looks, over all of which the level holds.
+    /// Whether the comparison could end at one of several looks, over all of which the level holds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub until_decided: bool,
-    /// The verdict that follows.
+    /// Verdict on the difference.
     pub verdict: Verdict,
 }
 
@@ -95,77 +95,77 @@ pub struct Case {
     /// Conditions of the case.
     #[serde(default)]
     pub conditions: Conditions,
-    /// What a sweep or a search varied, with this case's values; empty otherwise.
+    /// Values of this case for the parameters that a sweep or search varied; empty otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub varied: Vec<NameValue>,
-    /// The search this case is the answer of.
+    /// Search that this case is the result of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
-    /// Where it was measured, if that is not what the document says of all its cases: runs merged.
+    /// Provenance of the case, if it differs from the document's, as in merged runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Provenance>,
-    /// Rounds, in the order in which they ran.
+    /// Rounds in the order of execution.
     pub rounds: Vec<Round>,
-    /// Rounds that others disturbed and that were repeated: no part of any figure.
+    /// Rounds that others disturbed and that were repeated; excluded from all figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<Round>,
 }
 
-/// A search for the highest rate that keeps every response limit.
+/// A search for the highest rate within all response limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
     /// Unit of the rates.
     pub unit: String,
-    /// The limits; empty in files from before they were kept.
+    /// Response limits; empty in files that predate the field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<ResponseLimit>,
-    /// The highest rate that kept every limit; none if none did.
+    /// Highest rate within all limits; `None` if no rate was.
     pub highest_passing: Option<f64>,
-    /// The lowest rate tried that did not keep them; none if all did.
+    /// Lowest rate tried that exceeded a limit; `None` if none did.
     pub lowest_failing: Option<f64>,
-    /// Whether a run of full length at the rate found kept every limit too.
+    /// Whether a run of full length at the rate found was within all limits too.
     pub confirmed: bool,
-    /// Every round of the search, in the order they ran.
+    /// Rounds of the search in the order of execution.
     pub probes: Vec<Probe>,
 }
 
 /// A round of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
-    /// Rate asked for.
+    /// Requested rate.
     pub rate: f64,
     /// Rate reached.
     pub reached: f64,
-    /// Seconds measured.
+    /// Length of the measurement interval in seconds.
     pub measured_s: f64,
-    /// The worst of the quantiles that have a limit, as a share of it; none where one of them is an operation that failed, was
-    /// dropped or was never started.
+    /// Largest ratio of a quantile to its limit; `None` if one of the quantiles falls on an operation that failed, was
+    /// dropped or never started.
     pub worst_limit_ratio: Option<f64>,
-    /// Why it did not keep every limit, in words; empty if it did.
+    /// Description of the limits exceeded; empty if none was.
     pub violations: Vec<String>,
 }
 
-/// What was run on, as read back from it.
+/// The system under test, as read back from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Engine {
-    /// Name with build variant.
+    /// Name, with the build variant.
     pub name: String,
-    /// The engine's own version.
+    /// Version of the engine.
     pub version: String,
-    /// The target as given, without secrets.
+    /// Target as given, without secrets.
     pub target: String,
-    /// What a commit survives with these settings.
+    /// Durability of an acknowledged commit with these settings.
     pub durability: Durability,
-    /// What power loss may take of the commits that were acknowledged, in the class `consistent`; in the class `process`,
-    /// what the end of the process may take.
+    /// Acknowledged commits that may be lost: at power loss in the class `consistent`, at the end of the process in the
+    /// class `process`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub may_lose: Option<MayLose>,
-    /// The settings that class follows from.
+    /// Settings that the class follows from.
     pub durability_reason: String,
-    /// How sessions that want to write wait for one another.
+    /// Mechanism by which writing sessions wait for one another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer_wait: Option<WriterWait>,
-    /// What holds the database, if it is in memory.
+    /// Storage of a database in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_store: Option<MemoryStore>,
     /// Settings in force.
@@ -178,36 +178,36 @@ impl Engine {
     /// Name of the engine that does nothing.
     pub const NULL: &str = "null";
 
-    /// Whether the engine does nothing, so that all time is the harness's and the workload's own.
+    /// Whether the engine does nothing, so that all time is harness overhead and the workload's own.
     pub fn is_null(&self) -> bool {
         self.name == Self::NULL
     }
 
-    /// Arrangements between Bourse and the engine that its figures depend on, in words: how writers wait, and what holds a
+    /// Arrangements between Bourse and the engine that figures depend on, as text: how writers wait, and what holds a
     /// database in memory.
     pub fn arrangements(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.memory_store.map(MemoryStore::words).into_iter().chain(self.writer_wait.map(WriterWait::words))
     }
 }
 
-/// How sessions that want to write wait for one another.
+/// Mechanism by which writing sessions wait for one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WriterWait {
-    /// In a queue of Bourse's in front of the engine.
+    /// A queue of Bourse's in front of the engine.
     BourseQueue,
-    /// By Bourse's busy handler, which asks the engine again after microseconds.
+    /// Bourse's busy handler, which retries after microseconds.
     BourseBusyHandler,
-    /// By the engine's own busy timeout, which sleeps and asks again.
+    /// The engine's own busy timeout, which sleeps and retries.
     EngineBusyTimeout,
-    /// In a queue of Bourse's for the one connection that makes all changes.
+    /// A queue of Bourse's for the single connection that makes all changes.
     OneConnection,
-    /// By the engine's own locks.
+    /// The engine's own locks.
     EngineLocks,
 }
 
 impl WriterWait {
-    /// The words for reports.
+    /// Description for reports.
     pub const fn words(self) -> &'static str {
         match self {
             Self::BourseQueue => "writers wait in Bourse's queue",
@@ -219,18 +219,18 @@ impl WriterWait {
     }
 }
 
-/// What holds a database that is in memory.
+/// Storage of a database in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryStore {
-    /// A file system of Bourse's in memory, below the engine.
+    /// An in-memory file system of Bourse's below the engine.
     Bourse,
-    /// The engine's own means.
+    /// The engine's own in-memory mode.
     Engine,
 }
 
 impl MemoryStore {
-    /// The words for reports.
+    /// Description for reports.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Bourse => "in Bourse's memory file system",
@@ -239,24 +239,24 @@ impl MemoryStore {
     }
 }
 
-/// What may be lost of the commits that were acknowledged.
+/// Acknowledged commits that may be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MayLose {
-    /// The last one.
+    /// The last commit.
     LastCommit,
-    /// Those of about the last second.
+    /// Commits of about the last second.
     LastSecond,
-    /// Those of about the last second, which the engine's memory alone has: the end of its process takes them too.
+    /// Commits of about the last second, which only the engine's memory has: the end of its process loses them too.
     LastSecondInMemory,
-    /// All since the last checkpoint.
+    /// Commits since the last checkpoint.
     SinceCheckpoint,
-    /// Those that the operating system has not written back yet.
+    /// Commits that the operating system has not written back yet.
     NotWrittenBack,
 }
 
 impl MayLose {
-    /// The words for tables.
+    /// Name for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::LastCommit => "last commit",
@@ -268,24 +268,24 @@ impl MayLose {
     }
 }
 
-/// What an acknowledged commit survives; of two classes the greater promises more.
+/// Events that an acknowledged commit survives; the greater of two classes guarantees more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
-    /// Not known: nothing that can be read says it.
+    /// Unknown: no setting that can be read determines it.
     Unknown,
-    /// Nothing survives the process.
+    /// No commit survives the process.
     Volatile,
-    /// A crash of the process.
+    /// Commits survive a crash of the process.
     Process,
-    /// Power loss without corruption, though the last commits may be lost.
+    /// The database survives power loss without corruption; the last commits may be lost.
     Consistent,
-    /// Power loss.
+    /// Commits survive power loss.
     Durable,
 }
 
 impl Durability {
-    /// The word for tables.
+    /// Name of the class for tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "not known",
@@ -308,25 +308,25 @@ impl std::fmt::Display for Durability {
 pub struct Workload {
     /// `tpce`, or the name of a classic workload.
     pub name: String,
-    /// Which kind of workload: it decides which rules and tests its figures are held against.
+    /// Kind of workload, which determines the rules and tests for its figures.
     pub kind: WorkloadKind,
     /// The workload's own options with their effective values.
     pub parameters: Vec<NameValue>,
-    /// The operation whose valid completions per second are the headline; none: all operations, counted together.
+    /// Operation whose valid completions per second are the headline; `None` counts all operations.
     pub headline_operation: Option<String>,
     /// Unit of the headline.
     pub headline_unit: String,
-    /// What the headline should be near by the workload's own rule (customers / scale factor), if it has one.
+    /// Nominal headline by the workload's own rule (customers / scale factor), if it has one.
     pub nominal: Option<f64>,
-    /// How its operations may end; what cannot happen to them has no place in a report.
+    /// Outcomes that the workload's operations can have; reports omit the others.
     pub outcomes: Vec<Outcome>,
-    /// What the workload calls metrics that mean something of its own to it, such as `queue_length`: metric and title.
+    /// Titles of metrics with a meaning of the workload's own, such as `queue_length`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metric_titles: Vec<NameValue>,
-    /// A notice that has to stand in every report of this workload.
+    /// Notice that every report of this workload must show.
     pub notice: Option<String>,
-    /// Whether its work goes on until the time is over, so that its rate may be asked for a steady state; of a brokerage it
-    /// always is.
+    /// Whether the work continues until the time is over, so that its rate can be tested for steady state; always true
+    /// of a brokerage.
     #[serde(default)]
     pub has_lasting_rate: bool,
 }
@@ -342,8 +342,8 @@ pub enum WorkloadKind {
 }
 
 impl WorkloadKind {
-    /// What one of its operations is called: the specification says transaction; other workloads have operations, of which
-    /// a transaction may hold many.
+    /// Noun for one operation in reports: "transaction" in the specification; other workloads have operations, several
+    /// of which may form a transaction.
     pub const fn noun(self) -> &'static str {
         match self {
             Self::Brokerage => "transaction",
@@ -351,7 +351,7 @@ impl WorkloadKind {
         }
     }
 
-    /// What has to stand in every report of its figures, whatever else the workload itself says.
+    /// Notice for every report of the kind's figures, in addition to the workload's own.
     pub const fn notice(self) -> Option<&'static str> {
         match self {
             Self::Brokerage => Some(BROKERAGE_NOTICE),
@@ -361,10 +361,11 @@ impl WorkloadKind {
 }
 
 impl Workload {
-    /// Name of the parameter that says how arrivals come, where that is not as it is by default.
+    /// Name of the parameter that describes arrivals, if they differ from the default.
     pub const ARRIVALS: &str = "arrivals";
 
-    /// Unit of the figure that heads reports: of the brokerage transactions of all kinds a second, elsewhere the headline's.
+    /// Unit of the figure that heads reports: transactions of all kinds per second for the brokerage, otherwise the
+    /// headline's unit.
     pub fn figure_unit(&self) -> &str {
         match self.kind {
             WorkloadKind::Brokerage => "transactions/s",
@@ -372,22 +373,22 @@ impl Workload {
         }
     }
 
-    /// Whether an operation's valid completions are part of the headline.
+    /// Whether the headline counts the operation's valid completions.
     pub fn is_headline(&self, operation: &str) -> bool {
         self.headline_operation.as_ref().is_none_or(|name| name == operation)
     }
 
-    /// The column of a round's series that has the headline's rate.
+    /// Column of a round's series that contains the headline's rate.
     pub fn headline_metric(&self) -> String {
         self.headline_operation.as_ref().map_or_else(|| "throughput".to_owned(), |name| format!("throughput.{name}"))
     }
 
-    /// Whether its measurement intervals are asked for a steady state.
+    /// Whether measurement intervals are tested for steady state.
     pub fn may_be_steady(&self) -> bool {
         self.kind == WorkloadKind::Brokerage || self.has_lasting_rate
     }
 
-    /// The workload's own title of a metric, if it has one.
+    /// Title of a metric for this workload, if it has its own.
     pub fn metric_title(&self, metric: &str) -> Option<&str> {
         self.metric_titles.iter().find(|title| title.name == metric).map(|title| title.value.as_str())
     }

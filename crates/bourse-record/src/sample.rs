@@ -1,47 +1,48 @@
 use crate::Outcome;
 
-/// One operation, or a batch of short ones, timed: all times in nanoseconds since the round began.
+/// One timed operation, or a batch of short ones; times are in nanoseconds since the round began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
-    /// When it should have started: by the schedule, or when it arrived; in a closed loop when it did start.
+    /// Time at which the operation was due: by the schedule or its arrival; in a closed loop, its start.
     pub due_ns: u64,
     /// Start of the operation.
     pub start_ns: u64,
     /// End of the operation, with its retries.
     pub end_ns: u64,
-    /// Time between `start_ns` and `end_ns` that was spent backing off between retries.
+    /// Back-off between retries, part of the time from `start_ns` to `end_ns`.
     pub back_off_ns: u64,
     /// Retries after lock conflicts.
     pub retries: u32,
-    /// How often it waited for a server's answer, over all attempts; 0 without a server.
+    /// Waits for a server's answer, over all attempts; 0 without a server.
     pub round_trips: u32,
-    /// How many operations were timed together: short ones in batches, 1 of the others. Times are of all of them.
+    /// Number of operations timed together: several in a batch of short ones, otherwise 1. Times are totals of the
+    /// batch.
     pub count: u32,
-    /// Which operation: an index into the workload's list.
+    /// Index of the operation in the workload's list.
     pub operation: usize,
     /// Outcome of the operation.
     pub outcome: Outcome,
-    /// The workload's status code; 0 where there is none.
+    /// Status code of the workload; 0 if there is none.
     pub code: i32,
-    /// What an application server took of it, where it was performed behind one.
+    /// Times measured by an application server, if the operation was performed behind one.
     pub server: Option<ServerTime>,
 }
 
-/// How a sample counts for the figures of the measurement interval.
+/// Inclusion of a sample in the figures of the measurement interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// Not at all: it ended before the interval, or was due after it.
+    /// Excluded: ended before the interval, or due after it.
     Not,
-    /// In full: it ended in the interval.
+    /// Included: ended in the interval.
     Ended,
-    /// Without a time: it ended in the interval, among those of which only one in so many is timed.
+    /// Counted without a time: ended in the interval, in a group of which a single operation is timed.
     Untimed,
-    /// Its time alone: it was due before the end of the interval and ended after it. No count and no rate has it.
+    /// Time included, but no count and no rate: due before the end of the interval and ended after it.
     UnderWay,
 }
 
 impl Counted {
-    /// The same of an operation that is timed, or that is not.
+    /// Inclusion of the same operation depending on whether it is timed.
     #[must_use]
     pub const fn timed(self, is_timed: bool) -> Self {
         match self {
@@ -54,33 +55,34 @@ impl Counted {
 }
 
 impl From<bool> for Counted {
-    /// Whether it ended in the interval, where nothing is under way.
+    /// Inclusion by whether the operation ended in the interval, for workloads without operations under way.
     fn from(ended: bool) -> Self {
         if ended { Self::Ended } else { Self::Not }
     }
 }
 
-/// An application server's own measure of an operation: what is left of the time from start to end was the network's.
+/// Times measured by an application server; the rest of the time from start to end was spent in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ServerTime {
-    /// From the request's arrival to the reply's departure, back-offs and waiting for a session included, in nanoseconds.
+    /// Time from the request's arrival to the reply's departure, with back-offs and the wait for a session, in
+    /// nanoseconds.
     pub server_ns: u64,
-    /// The part of it that was spent in the transaction, its locks included, without back-offs, in nanoseconds.
+    /// Time in the transaction itself, with its locks and without back-offs, in nanoseconds.
     pub engine_ns: u64,
 }
 
 impl Sample {
-    /// What a customer waits: from when it was due to its end, in nanoseconds.
+    /// Response time in nanoseconds, from due to end: the wait of a customer.
     pub const fn response_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.due_ns)
     }
 
-    /// What the engine and its locks take: from start to end without the back-off, in nanoseconds.
+    /// Service time in nanoseconds, from start to end without back-off: the engine and its locks.
     pub const fn service_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns).saturating_sub(self.back_off_ns)
     }
 
-    /// What the way to the server and back took, in nanoseconds: encoding, sending, waking up. None without a server.
+    /// Network time in nanoseconds: encoding, sending, waking up, both ways. `None` without a server.
     pub fn network_ns(&self) -> Option<u64> {
         self.server.map(|server| self.end_ns.saturating_sub(self.start_ns).saturating_sub(server.server_ns))
     }

@@ -1,12 +1,12 @@
 use crate::{Column, Series};
 use std::collections::BTreeMap;
 
-/// A row of a series: values by metric, without those that are missing.
+/// Values of a row by metric; missing ones are omitted.
 pub type SeriesRow = BTreeMap<String, f64>;
 
 impl Series {
-    /// Adds a row that ends at `time_s`, which is kept to the microsecond; a metric that is new, or missing from the row, has
-    /// nulls. Values that are not whole are kept to seven digits: more would be noise, and make half of a run file.
+    /// Adds a row that ends at `time_s`, rounded to microseconds; a metric that is new, or missing from the row, gets
+    /// nulls. Fractional values are rounded to seven digits: more would be noise, and half of a run file's size.
     pub fn push(&mut self, time_s: f64, values: impl IntoIterator<Item = (String, Option<f64>)>) {
         let before = self.time_s.len();
         self.time_s.push((time_s * 1e6).round() / 1e6);
@@ -23,19 +23,19 @@ impl Series {
         self.columns.iter_mut().for_each(|column| column.values.resize(before + 1, None));
     }
 
-    /// The row that was pushed last.
+    /// The last row.
     pub fn last_row(&self) -> SeriesRow {
         let value = |column: &Column| column.values.last().copied().flatten().filter(|value| value.is_finite());
         self.columns.iter().filter_map(|column| Some((column.metric.clone(), value(column)?))).collect()
     }
 
-    /// The column of a metric, with `.operation` behind it if it has one.
+    /// Column of a metric, with `.operation` appended if it has one.
     pub fn column(&self, metric: &str) -> Option<&[Option<f64>]> {
         self.columns.iter().find(|column| column.metric == metric).map(|column| column.values.as_slice())
     }
 }
 
-/// A value as it is kept.
+/// A value rounded for storage.
 fn kept(value: f64) -> f64 {
     if !value.is_finite() || value == value.trunc() {
         return value;

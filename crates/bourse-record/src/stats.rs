@@ -1,10 +1,10 @@
-//! How sure a figure of a round, or of several rounds, is: estimates of `bourse_stats` on what a run file holds.
+//! Statistical estimates for rounds and cases: `bourse_stats` applied to the contents of a run file.
 
 use crate::{Case, Operation, PhaseKind, Round, Series, Workload, WorkloadKind};
 use bourse_stats::batch::{SeriesMean, Withheld};
 use bourse_stats::{Estimate, Interval, batch, center, signed_rank};
 
-/// Rounds from which a figure has an interval.
+/// Minimum number of rounds for an interval.
 pub const FEWEST_ROUNDS: usize = signed_rank::FEWEST;
 
 /// Reason that a round's figure has no interval.
@@ -12,36 +12,36 @@ pub const FEWEST_ROUNDS: usize = signed_rank::FEWEST;
 pub enum NoInterval {
     /// The rate changes too slowly.
     TooSlow {
-        /// Seconds that are needed, about.
+        /// Length needed, in seconds; approximate.
         needs_s: f64,
     },
-    /// The rate rises or falls all the time.
+    /// The rate has a trend.
     Changing {
-        /// Change in a minute, relative to the mean: -0.1 is a tenth down.
+        /// Change per minute relative to the mean: -0.1 is a decrease of a tenth.
         a_minute: f64,
     },
-    /// Stalls too rare to tell how many to expect.
+    /// Too few stalls to estimate their frequency.
     RareStalls {
-        /// Stalls in the interval; of those before it there are more.
+        /// Stalls in the interval; earlier ones exist.
         seen: usize,
-        /// Seconds that are needed, about.
+        /// Length needed, in seconds; approximate.
         needs_s: f64,
     },
 }
 
 impl Round {
-    /// Mean throughput in the measurement interval by batch means, with what its interval rests on: of one operation, or of
-    /// all together. None where the series tells nothing.
+    /// Mean throughput in the measurement interval by batch means, with details of its interval: of one operation, or
+    /// of all together. `None` if the series has no usable values.
     ///
-    /// Of `mean.interval` the width is what matters: `half_width()` is the ± of the exact figure, which is completions divided
-    /// by seconds. A round of 10 s mostly has an interval; one of less than 6 s has none.
+    /// Only the width of `mean.interval` is meant to be used: `half_width()` is the ± of the exact figure, which is
+    /// completions divided by seconds. A round of 10 s mostly has an interval; one of less than 6 s has none.
     pub fn throughput(&self, operation: Option<&str>) -> Option<SeriesMean> {
         let phase = self.phases.iter().find(|phase| phase.kind == PhaseKind::Measurement)?;
         throughput(self, operation, phase.from_s, phase.to_s)
     }
 
-    /// The figure that heads reports: of the brokerage transactions of the mix, of all kinds, that ended validly in the
-    /// measurement interval, a second; elsewhere the headline. Not a number for a void round.
+    /// Figure that heads reports: for the brokerage, valid transactions of all kinds in the mix per second of the
+    /// measurement interval; otherwise the headline. NaN for a void round.
     pub fn figure(&self, workload: &Workload) -> f64 {
         if workload.kind != WorkloadKind::Brokerage || !self.headline.is_finite() {
             return self.headline;
@@ -51,8 +51,8 @@ impl Round {
         valid as f64 / self.measured_s
     }
 
-    /// Reason that the figure of this round has no interval. None where it has one, or too few values were kept, as in short
-    /// rounds and in files of older versions.
+    /// Reason that the round's figure has no interval. `None` if it has one, or if the round is short or of an older
+    /// version and has too few values.
     pub fn withheld(&self, workload: &Workload) -> Option<NoInterval> {
         let found = self.throughput(operation_of_figure(workload))?;
         let seconds = |values: f64| values * self.measured_s / (found.batch * found.batches) as f64;
@@ -64,7 +64,7 @@ impl Round {
         }
     }
 
-    /// The round's figure with its interval by batch means of its throughput.
+    /// Figure of the round with its interval by batch means of the throughput.
     pub fn estimate(&self, workload: &Workload) -> Estimate {
         let figure = self.figure(workload);
         let half = self
@@ -80,7 +80,7 @@ impl Round {
     }
 }
 
-/// The operation that the figure counts; none where it counts all.
+/// Operation that the figure counts; `None` if it counts all.
 fn operation_of_figure(workload: &Workload) -> Option<&str> {
     match workload.kind {
         WorkloadKind::Brokerage => None,
@@ -89,18 +89,18 @@ fn operation_of_figure(workload: &Workload) -> Option<&str> {
 }
 
 impl Case {
-    /// Headlines of the rounds that measured anything, in the rounds' order.
+    /// Headlines of the rounds with a measurement, in order.
     pub fn headlines(&self) -> Vec<f64> {
         self.measured().map(|round| round.headline).collect()
     }
 
-    /// Figures of those rounds, in the same order.
+    /// Figures of the same rounds, in order.
     pub fn figures(&self) -> Vec<f64> {
         self.measured().map(|round| round.figure(&self.workload)).collect()
     }
 
-    /// The figure of the case with the interval that belongs to it: of several rounds the Hodges–Lehmann estimate over them,
-    /// of a single round its own figure by batch means. None if nothing was measured.
+    /// Figure of the case with its interval: over several rounds the Hodges–Lehmann estimate, for a single round its
+    /// own figure by batch means. `None` if nothing was measured.
     pub fn estimate(&self) -> Option<Estimate> {
         let mut rounds = self.measured();
         match (rounds.next(), rounds.next()) {
@@ -114,8 +114,8 @@ impl Case {
     }
 }
 
-/// Mean throughput between two times of a round by batch means. The series that was kept for it, or of old files that of
-/// seconds.
+/// Mean throughput between two times of a round by batch means, of the series recorded for it; for older files, of the
+/// one-second series.
 fn throughput(round: &Round, operation: Option<&str>, from_s: f64, to_s: f64) -> Option<SeriesMean> {
     let column = operation.map_or_else(|| "throughput".to_owned(), |name| format!("throughput.{name}"));
     let kept = [&round.throughput_series, &round.series].into_iter().find(|series| series.column(&column).is_some())?;
@@ -123,10 +123,10 @@ fn throughput(round: &Round, operation: Option<&str>, from_s: f64, to_s: f64) ->
     batch::mean_after(&even(kept, &column, 0.0, from_s), &values)
 }
 
-/// A rate's values between two times in rows of equal length. The rows of a busy machine are not: their counts are spread
-/// evenly over their time.
+/// Values of a rate between two times, in rows of equal length. Rows have unequal lengths on a busy machine: counts are
+/// spread evenly over their time.
 pub fn even(series: &Series, column: &str, from_s: f64, to_s: f64) -> Vec<f64> {
-    /// More rows than any series has.
+    /// Upper bound of rows, above that of any series.
     const MOST: f64 = 100_000.0;
     let Some(values) = series.column(column) else { return Vec::new() };
     // What was counted until each time.

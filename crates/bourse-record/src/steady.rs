@@ -1,21 +1,21 @@
-//! Whether a measurement interval was in steady state: asked of its series, not assumed.
+//! Test of a measurement interval for steady state, by its series.
 //!
 //! Throughput is judged by [`bourse_stats::steady`]: yes, no, or undetermined. Its blocks are as long as the cycle in
-//! which the log is moved into the database, where one is seen. Beside it: whether response times change, whether the log
-//! goes on growing, whether a schedule was kept.
+//! which the log is moved into the database, if one is detected. Further tests cover changes of response times, growth
+//! of the log, and the pace of a schedule.
 
 use crate::{FileKind, PhaseKind, Round, Series, Workload, WorkloadKind};
 use bourse_stats::steady::{Answer, Change, FEWEST_BLOCKS, Judged, OTHERS, Shape, judge};
 use bourse_stats::stopping::TOLERANCE;
 
-/// What a steadiness test, or all of them together, came to.
+/// Result of one steadiness test, or of all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steady {
-    /// In steady state: the interval of every change that was looked for lies within the tolerance.
+    /// Steady: the interval of every examined change is within the tolerance.
     Yes,
-    /// Not in steady state: a change's interval lies outside the tolerance.
+    /// Not steady: the interval of a change is outside the tolerance.
     No,
-    /// It cannot be told: the interval is too short, or its seconds differ too much.
+    /// Undetermined: the interval is too short, or its seconds differ too much.
     Unknown,
 }
 
@@ -40,7 +40,7 @@ impl From<Answer> for Steady {
     }
 }
 
-/// One question with its answer.
+/// One steadiness test with its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyTest {
     /// Name of the test.
@@ -49,32 +49,33 @@ pub struct SteadyTest {
     pub demands: String,
     /// The measured value.
     pub found: String,
-    /// Whether the round was in steady state.
+    /// Result of the test.
     pub steady: Steady,
 }
 
-/// Whether a round was in steady state, with the evidence.
+/// Result of all steadiness tests of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steadiness {
-    /// No if any test says so; else unknown if any does not know but that of response times, whose scatter alone is no sign.
+    /// `No` if any test says so; otherwise `Unknown` if any test but that of response times does, whose scatter alone
+    /// is no sign.
     pub steady: Steady,
-    /// The tests.
+    /// Tests in order.
     pub tests: Vec<SteadyTest>,
 }
 
-/// Seconds from which on throughput is judged by seconds; of fewer that of a microbenchmark is judged by shorter steps.
+/// Number of seconds from which throughput is judged by seconds; a shorter microbenchmark is judged by finer steps.
 const SECONDS: usize = 20;
-/// Steps that a shorter interval is judged by, about.
+/// Approximate number of steps for a shorter interval.
 const STEPS: usize = 100;
-/// How much the seconds' 99th percentiles may change: they scatter more, and a limit is seconds away.
+/// Tolerated change of the 99th percentile by second: it scatters more than throughput, and limits are seconds away.
 const RESPONSE_CHANGE: f64 = 0.50;
-/// How much larger the log may become in the second half.
+/// Tolerated growth of the log in the second half.
 const LOG_GROWTH: f64 = 0.10;
 /// Name of the test of response times.
 const RESPONSE: &str = "response times, p99";
 
 impl Steadiness {
-    /// Of a round of that workload.
+    /// Tests a round of the workload.
     pub fn of(round: &Round, workload: &Workload) -> Self {
         let cycle_s = log_cycle_s(&within(round, "log_bytes"), log_written(round), round.measured_s);
         let mut tests = vec![throughput(round, workload, cycle_s)];
@@ -84,8 +85,8 @@ impl Steadiness {
         Self::by(tests)
     }
 
-    /// Of what a round of the brokerage has measured between two moments while it goes on: what [`Steadiness::of`] asks, but the
-    /// pace. `log_written` is what the engine has written to its log since the first.
+    /// Tests the part of a running brokerage round between two moments as [`Steadiness::of`] does, except for the pace.
+    /// `log_written` is the number of bytes that the engine has written to its log since the first moment.
     pub fn so_far(series: &Series, from_s: f64, to_s: f64, log_written: Option<f64>) -> Self {
         let values = |metric| values(series, (from_s, to_s), metric, 1.0);
         let log_bytes = values("log_bytes");
@@ -96,7 +97,7 @@ impl Steadiness {
         Self::by(tests)
     }
 
-    /// What the tests come to together.
+    /// Combined result of the tests.
     fn by(tests: Vec<SteadyTest>) -> Self {
         let any =
             |wanted| tests.iter().any(|test| test.steady == wanted && (wanted == Steady::No || test.name != RESPONSE));
@@ -110,7 +111,7 @@ impl Steadiness {
         Self { steady, tests }
     }
 
-    /// The tests that decide, in a line.
+    /// Evidence of the tests that determine the result, on one line.
     pub fn evidence(&self) -> String {
         let deciding = self.tests.iter().filter(|test| test.steady == self.steady);
         let deciding = deciding.filter(|test| self.steady == Steady::No || test.name != RESPONSE);
@@ -121,18 +122,18 @@ impl Steadiness {
     }
 }
 
-/// A metric's values of the measurement interval.
+/// Values of a metric in the measurement interval.
 fn within(round: &Round, metric: &str) -> Vec<f64> {
     measured(round).map_or_else(Vec::new, |interval| values(&round.series, interval, metric, 1.0))
 }
 
-/// Begin and end of the measurement interval.
+/// Start and end of the measurement interval, in seconds.
 fn measured(round: &Round) -> Option<(f64, f64)> {
     let phase = round.phases.iter().find(|phase| phase.kind == PhaseKind::Measurement)?;
     Some((phase.from_s, phase.to_s))
 }
 
-/// Values of a series whose steps are so long, of those that lie between two moments as a whole.
+/// Values of the rows, each `step_s` long, that are entirely between two moments.
 fn values(series: &Series, (from_s, to_s): (f64, f64), metric: &str, step_s: f64) -> Vec<f64> {
     let Some(values) = series.column(metric) else { return Vec::new() };
     // A row carries the time of its end.
@@ -141,12 +142,12 @@ fn values(series: &Series, (from_s, to_s): (f64, f64), metric: &str, step_s: f64
     times.filter_map(|(_, value)| value.filter(|value| value.is_finite())).collect()
 }
 
-/// A cycle of so many seconds in values of so many; none that lasts no longer than two.
+/// Length of a cycle as a number of values; `None` below two values.
 fn period(cycle_s: Option<f64>, step_s: f64) -> Option<usize> {
     cycle_s.map(|cycle| (cycle / step_s).round() as usize).filter(|values| *values >= 2)
 }
 
-/// Whether the rate is steady: of all transactions of the brokerage, of the headline's operation elsewhere.
+/// Tests the rate: of all transactions of the brokerage, otherwise of the headline operation.
 fn throughput(round: &Round, workload: &Workload, cycle_s: Option<f64>) -> SteadyTest {
     let metric = match workload.kind {
         WorkloadKind::Brokerage => "throughput".to_owned(),
@@ -168,18 +169,18 @@ fn throughput(round: &Round, workload: &Workload, cycle_s: Option<f64>) -> Stead
     rate(&values, cycle_s, step_s)
 }
 
-/// Whether rates are steady. Values are of so many seconds.
+/// Tests rates for steadiness; each value covers `step_s` seconds.
 fn rate(values: &[f64], cycle_s: Option<f64>, step_s: f64) -> SteadyTest {
     test("throughput", &judge(values, period(cycle_s, step_s), TOLERANCE), TOLERANCE, step_s)
 }
 
-/// Whether the seconds' 99th percentiles are; none of too few.
+/// Tests the 99th percentile by second; `None` with too few seconds.
 fn response(seconds: &[f64], cycle_s: Option<f64>) -> Option<SteadyTest> {
     let judged = (seconds.len() >= SECONDS).then(|| judge(seconds, period(cycle_s, 1.0), RESPONSE_CHANGE))?;
     Some(test(RESPONSE, &judged, RESPONSE_CHANGE, 1.0))
 }
 
-/// What was judged, in words. Values are of so many seconds.
+/// Result in the form of a test with texts; each value covers `step_s` seconds.
 fn test(name: &'static str, judged: &Judged, tolerance: f64, step_s: f64) -> SteadyTest {
     let seconds = |values: f64| {
         let seconds = values * step_s;
@@ -211,15 +212,15 @@ fn test(name: &'static str, judged: &Judged, tolerance: f64, step_s: f64) -> Ste
     }
 }
 
-/// An interval in whole seconds that holds so many with some to spare, since the next blocks may be longer; of ten and more, in
-/// tens.
+/// Suggested interval in whole seconds: 10 % more than needed, since the next blocks may be longer; rounded up to tens
+/// from 10 s on.
 fn long_enough(seconds: f64) -> u64 {
     let seconds = 1.1 * seconds;
     let unit = if seconds < 10.0 { 1.0 } else { 10.0 };
     ((seconds / unit).ceil() * unit) as u64
 }
 
-/// A change in words, with its interval.
+/// Description of a change with its interval.
 fn words(change: Change, at: &dyn Fn(f64) -> String) -> String {
     let percent = |part: f64| format!("{:+.1} %", 100.0 * part);
     let size = percent(change.by);
@@ -233,8 +234,8 @@ fn words(change: Change, at: &dyn Fn(f64) -> String) -> String {
     format!("{shape} (95 % interval {low} to {high})")
 }
 
-/// Seconds in which the log is filled and moved into the database once, where that is seen at least twice: of its sizes each
-/// second, and what was written to it in so many seconds.
+/// Cycle of the log in seconds, from filling to moving into the database, if seen at least twice. `values` are its
+/// sizes by second; `written` is the number of bytes written to it in `measured_s` seconds.
 fn log_cycle_s(values: &[f64], written: Option<f64>, measured_s: f64) -> Option<f64> {
     let falls = falls(values);
     if let (Some(first), Some(last), true) = (falls.first(), falls.last(), falls.len() >= 2) {
@@ -245,15 +246,14 @@ fn log_cycle_s(values: &[f64], written: Option<f64>, measured_s: f64) -> Option<
     (over >= 2.0).then(|| measured_s / over)
 }
 
-/// What the engine wrote to its log in the interval, where it counts that.
+/// Bytes that the engine wrote to its log in the interval, if it counts them.
 fn log_written(round: &Round) -> Option<f64> {
     round.io.iter().find(|files| files.kind == FileKind::Log).map(|log| log.written_bytes as f64)
 }
 
-/// The log of changes: it may rise and fall, and it may stay, but it must not go on growing. None where there is none.
+/// Tests the log of changes: it may rise and fall or stay the same, but not grow steadily. `None` without a log.
 ///
-/// A log that stays as large as it is may be written over from its beginning each time its changes were moved into the
-/// database: how often, what was written to it tells.
+/// A log of constant size may be overwritten from its beginning after each checkpoint; `written` shows how often.
 fn log(values: &[f64], written: Option<f64>) -> Option<SteadyTest> {
     let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     if values.len() < SECONDS || largest(values) <= 0.0 {
@@ -289,7 +289,7 @@ fn log(values: &[f64], written: Option<f64>) -> Option<SteadyTest> {
     })
 }
 
-/// Where a saw-tooth fell by more than half of its height.
+/// Positions at which a saw-tooth fell by more than half of its height.
 fn falls(values: &[f64]) -> Vec<usize> {
     let mut peak = 0.0_f64;
     let mut places = Vec::new();
@@ -303,9 +303,9 @@ fn falls(values: &[f64]) -> Vec<usize> {
     places
 }
 
-/// Whether what was due was done, where a schedule said what was due.
+/// Tests whether the due operations were started; `None` without a schedule.
 fn pace(round: &Round) -> Option<SteadyTest> {
-    /// What waits at a chance moment, and what the schedule's last second brings.
+    /// Tolerated share: operations that wait at any moment, and those due in the schedule's last second.
     const LEFT: f64 = 0.01;
     let arrivals = round.arrivals.filter(|arrivals| arrivals.due > 0)?;
     let left = (arrivals.dropped + arrivals.unstarted) as f64 / arrivals.due as f64;
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
     use crate::{Arrivals, Phase, SplitMix};
 
-    /// A round of 10 s of warm-up and `rates.len()` measured seconds, with response times and log as given.
+    /// A round of 10 s of warm-up and `rates.len()` measured seconds, with the given response times and log.
     fn round(rates: &[f64], log: impl Fn(usize) -> f64, arrivals: Option<Arrivals>) -> Round {
         let mut series = Series::default();
         for second in 0..10 {
@@ -369,7 +369,7 @@ mod tests {
         Steadiness::of(&round(rates, log, None), &workload(WorkloadKind::Brokerage))
     }
 
-    /// 100 a second with a scatter of some 5 %, times a shape.
+    /// Rates around 100 per second that scatter by about 5 %, multiplied by a shape.
     fn rates(seconds: usize, seed: u64, shape: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut random = SplitMix::new(seed);
         let scatter = |random: &mut SplitMix| 0.92 + 0.16 * random.unit();

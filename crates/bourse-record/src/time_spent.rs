@@ -1,4 +1,4 @@
-//! Where the time of a run went, as the person who waited for it has it.
+//! Elapsed time of a run by activity, as experienced by the person who waited.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 /// Time from the start of the program until the results are written, by part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSpent {
-    /// All of it, in seconds.
+    /// Total time in seconds.
     pub total_s: f64,
-    /// Its parts, which add up to it; what has no name is `other`.
+    /// Parts, which add up to the total; the unnamed rest is `other`.
     pub parts: Vec<PartOfTime>,
 }
 
-/// A part of the time of a run.
+/// Time of a run spent on one activity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PartOfTime {
-    /// What it went into.
+    /// Name of the activity.
     pub name: String,
-    /// How long, over all rounds, in seconds.
+    /// Duration in seconds, over all rounds.
     pub seconds: f64,
 }

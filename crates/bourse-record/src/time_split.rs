@@ -1,4 +1,4 @@
-//! Where the time of the users' threads went in the measurement interval.
+//! Time of the users' threads in the measurement interval, by activity.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use schemars::JsonSchema;
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TimeSplit {
-    /// As the operating system counts it.
+    /// Times as the operating system counts them.
     Measured(Vec<RoleTime>),
-    /// The operating system does not tell; why.
+    /// Reason that the operating system does not report the times.
     NotAvailable(String),
 }
 
 impl TimeSplit {
-    /// The times of several parts of a round together; none where one of them does not tell.
+    /// Merged times of several parts of a round; `None` if one of them has none.
     pub fn merged<'t>(parts: impl IntoIterator<Item = Option<&'t Self>>) -> Option<Self> {
         let mut roles = Vec::new();
         for part in parts {
@@ -27,7 +27,7 @@ impl TimeSplit {
         (!roles.is_empty()).then_some(Self::Measured(roles))
     }
 
-    /// The times by kind of user; empty where they are not known.
+    /// Times by kind of user; empty if unknown.
     pub fn roles(&self) -> &[RoleTime] {
         match self {
             Self::Measured(roles) => roles,
@@ -43,23 +43,23 @@ pub struct RoleTime {
     pub role: String,
     /// Number of threads.
     pub threads: u64,
-    /// Operations that they performed in that time; those timed together count as one.
+    /// Operations performed in that time; those timed together count as one.
     pub operations: u64,
-    /// Length of the interval, added up over the threads, in seconds. Each thread begins and ends between two operations.
+    /// Length of the interval summed over the threads, in seconds. Each thread starts and ends between two operations.
     pub wall_s: f64,
-    /// On a CPU.
+    /// Time on a CPU, in seconds.
     pub cpu_s: f64,
-    /// Of `cpu_s`, in the driver's own pauses.
+    /// Part of `cpu_s` spent in the driver's own pauses.
     #[serde(default)]
     pub pause_cpu_s: f64,
-    /// Ready to run, while other threads had the CPUs.
+    /// Time ready to run while other threads had the CPUs, in seconds.
     pub runnable_s: f64,
-    /// Blocked, by what on.
+    /// Time blocked, by cause.
     pub blocked: Vec<Blocked>,
 }
 
 impl RoleTime {
-    /// Adds the time to that of the same kind of user.
+    /// Adds the time to the entry of the same kind of user.
     pub fn add_to(&self, roles: &mut Vec<Self>) {
         let Some(sum) = roles.iter_mut().find(|it| it.role == self.role) else { return roles.push(self.clone()) };
         sum.threads = sum.threads.saturating_add(self.threads);
@@ -79,48 +79,48 @@ impl RoleTime {
         }
     }
 
-    /// Blocked on that, in seconds.
+    /// Time blocked on `on`, in seconds.
     pub fn blocked_on(&self, on: BlockedOn) -> f64 {
         // From 0: the sum of nothing is −0 otherwise.
         self.blocked.iter().filter(|it| it.on == on).fold(0.0, |sum, it| sum + it.seconds)
     }
 
-    /// Blocked in all, in seconds.
+    /// Total time blocked, in seconds.
     pub fn blocked_s(&self) -> f64 {
         self.blocked.iter().fold(0.0, |sum, it| sum + it.seconds)
     }
 }
 
-/// Time that threads were blocked on one thing.
+/// Time that threads were blocked for one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Blocked {
-    /// What they were blocked on.
+    /// Cause of blocking.
     pub on: BlockedOn,
-    /// For so long, in seconds.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Number of waits, where they are counted.
+    /// Number of waits, if counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<u64>,
 }
 
-/// What a thread was blocked on.
+/// Cause that a thread was blocked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockedOn {
     /// A sync to disk.
     Sync,
-    /// A lock of the engine, or its queue of writers.
+    /// A lock of the engine, or the queue of its writers.
     Lock,
     /// A read or write of a file; estimated from one call in 64.
     Storage,
-    /// The server that the engine is in, and the way there.
+    /// The server that the engine is in, network included.
     Server,
     /// The moment at which the next operation was due, or a think time.
     Schedule,
     /// The pause before a retry.
     BackOff,
-    /// A queue of the workload: full for those who fill it, empty for those who empty it.
+    /// A queue of the workload: full for its producers, empty for its consumers.
     Queue,
-    /// The rest.
+    /// Any other cause.
     Other,
 }

@@ -1,4 +1,4 @@
-//! Verdict on the difference of two cases, and what a gate makes of it: from interval, tolerance and direction alone.
+//! Verdict on the difference of two cases, and a gate's decision: from interval, tolerance and direction alone.
 
 use crate::Better;
 use schemars::JsonSchema;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 /// Evidence that a verdict rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Evidence {
-    /// Lower and upper end of the ratio of the second case to the first: its interval, widened by what noise between runs or
-    /// unequal disturbance may have added.
+    /// Lower and upper end of the ratio of the second case to the first: its interval, widened by the possible effect
+    /// of noise between runs or of unequal disturbance.
     Range(f64, f64),
     /// A ratio without an interval: too few rounds.
     NoInterval,
-    /// Rounds of different runs, and no noise floor.
+    /// Rounds of different runs without a noise floor.
     NotAttributable,
-    /// An interval that others may have made: they disturbed one side more, and the difference may be theirs.
+    /// An interval that may be due to others, who disturbed one side more than the other.
     Withheld,
     /// No ratio.
     NoRatio,
@@ -24,43 +24,43 @@ pub enum Evidence {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Better: the range lies on the better side of no difference.
+    /// Better: the range is on the better side of no difference.
     Faster,
-    /// Not slower by more than the tolerance, and perhaps faster by more than it; the range holds no difference.
+    /// Not slower by more than the tolerance, and perhaps faster by more than it; the range includes no difference.
     NotSlower,
-    /// The range holds no difference, and lies within the tolerance.
+    /// No relevant difference: the range includes no difference and is within the tolerance.
     Equivalent,
-    /// Slower, and surely by no more than the tolerance.
+    /// Slower, and certainly by no more than the tolerance.
     SlowerWithin,
     /// Slower, perhaps by more than the tolerance.
     SlowerUnclear,
-    /// Slower by more than the tolerance: the whole range lies beyond it.
+    /// Slower by more than the tolerance: the whole range is beyond it.
     SlowerBeyond,
-    /// The range holds no difference, and a slowdown of more than the tolerance.
+    /// Undecided: the range includes both no difference and a slowdown of more than the tolerance.
     Inconclusive,
     /// Too few rounds for an interval.
     NoInterval,
-    /// The rounds are of different runs, and no noise floor is known.
+    /// Rounds of different runs, with no known noise floor.
     NotAttributable,
-    /// Others disturbed one side more than the other, and may have made the difference.
+    /// Withheld: others disturbed one side more than the other, and may have caused the difference.
     Withheld,
-    /// There is no ratio.
+    /// No ratio exists.
     Incomparable,
 }
 
-/// What a gate makes of a verdict.
+/// Decision of a gate on a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
     /// The range excludes a slowdown of more than the tolerance.
     Passed,
     /// The whole range is a slowdown of more than the tolerance.
     Failed,
-    /// Neither.
+    /// Neither is certain.
     Undecided,
 }
 
 impl Gate {
-    /// Exit code of a command with a gate. An undecided one can be let pass.
+    /// Exit code of a command with a gate. An undecided gate can be configured to pass.
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Passed => 0,
@@ -104,7 +104,7 @@ impl Verdict {
         }
     }
 
-    /// What a gate makes of it.
+    /// Decision of a gate.
     pub const fn gate(self) -> Gate {
         match self {
             Self::Faster | Self::NotSlower | Self::Equivalent | Self::SlowerWithin => Gate::Passed,
@@ -118,7 +118,7 @@ impl Verdict {
         }
     }
 
-    /// Words for tables: of a throughput, or of a cost, which is better when it is lower.
+    /// Description for tables. `better` distinguishes a throughput from a cost, which is better when lower.
     pub const fn name(self, better: Better) -> &'static str {
         let is_cost = matches!(better, Better::Lower);
         match self {
@@ -142,7 +142,7 @@ impl Verdict {
 mod tests {
     use super::*;
 
-    /// All places that the two ends of an interval can have against the tolerance and no difference.
+    /// Enumerates all positions of an interval's ends relative to the tolerance and to no difference.
     #[test]
     fn every_place_of_both_ends_has_its_verdict() {
         use Verdict::*;

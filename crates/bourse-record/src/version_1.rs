@@ -1,13 +1,13 @@
-//! Run files of version 1, brought into the form of version 2 before they are read.
+//! Conversion of run files of version 1 to version 2 before they are read.
 //!
-//! Only keys and words that changed stand here. What version 1 did not have is given its default by the types themselves,
-//! and what is no run file at all is left as it is, for the reader to refuse.
+//! Only changed keys and words are converted. Fields that version 1 lacks get their types' defaults, and anything that
+//! is no run file is left unchanged for the reader to refuse.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{DocumentKind, OperationIsolation, STATUS_CODES, WorkloadKind};
 use serde_json::{Map, Value, json};
 
-/// Changes a document of version 1 into one of version 2.
+/// Converts a document of version 1 to version 2.
 pub(crate) fn convert(document: &mut Value) {
     set(document, "document", "run");
     set(document, "schema_version", 2);
@@ -33,7 +33,7 @@ pub(crate) fn convert(document: &mut Value) {
     }
 }
 
-/// Changes a document of version 1 that is no run into one of version 2, which is `known`.
+/// Converts a document of version 1 other than a run to version 2, which is `known`.
 pub(crate) fn convert_other(document: &mut Value, kind: DocumentKind, known: u32) {
     set(document, "document", json!(kind));
     set(document, "schema_version", known);
@@ -56,7 +56,7 @@ pub(crate) fn convert_other(document: &mut Value, kind: DocumentKind, known: u32
     }
 }
 
-/// Gives the warnings of a document from before they had codes the code for that: sentences become [`Warning::Told`].
+/// Converts warnings without a code, which are sentences, to [`Warning::Told`].
 ///
 /// [`Warning::Told`]: crate::Warning::Told
 pub fn coded_warnings(object: &mut Value) {
@@ -65,8 +65,8 @@ pub fn coded_warnings(object: &mut Value) {
     }
 }
 
-/// Declares what version 1 knew by the workload's name, and makes conditions of the parameters that were some. Whether it is a
-/// brokerage run.
+/// Adds declarations that version 1 implied by the workload's name, and turns some parameters into conditions. Returns
+/// whether it is a brokerage run.
 fn workload(case: &mut Value) -> bool {
     let Some(workload) = case.get_mut("workload") else { return false };
     let is_brokerage = workload.get("name").is_some_and(|name| name == "tpce");
@@ -89,7 +89,7 @@ fn workload(case: &mut Value) -> bool {
     is_brokerage
 }
 
-/// The conditions among the parameters of a brokerage run, which are taken away.
+/// Moves the conditions out of the parameters of a brokerage run.
 fn conditions(parameters: &mut Vec<Value>) -> Value {
     let mut taken = |name: &str| -> Option<String> {
         let at = parameters.iter().position(|it| it.get("name").is_some_and(|known| known == name))?;
@@ -129,8 +129,9 @@ fn conditions(parameters: &mut Vec<Value>) -> Value {
     conditions
 }
 
-/// What version 1 said of isolation: `serializable throughout: one writer at a time`, or `by transaction, as the specification
-/// demands (serializable: A; repeatable read: B, C; …)`. Of the first kind only that level was told, of all transactions.
+/// Parses the isolation sentence of version 1: `serializable throughout: one writer at a time`, or `by transaction, as
+/// the specification demands (serializable: A; repeatable read: B, C; …)`. The first form gives one level for all
+/// transactions.
 fn isolation(sentence: &str) -> Vec<Value> {
     let level = |demanded: &str, provided: &str, operation: &str| json!({ "operation": operation, "demanded": demanded, "provided": provided });
     if sentence.starts_with("serializable throughout") {
@@ -173,7 +174,7 @@ fn round(round: &mut Value, is_brokerage: bool) {
     }
 }
 
-/// The elements of an array in an object; none if it has no such array.
+/// Elements of an array in an object; empty if there is no such array.
 fn each<'d>(object: &'d mut Value, key: &str) -> impl Iterator<Item = &'d mut Value> {
     object.get_mut(key).and_then(Value::as_array_mut).into_iter().flatten()
 }

@@ -1,4 +1,4 @@
-//! What casts doubt on figures: warnings with their values, so that a program can tell them apart, and with advice.
+//! Warnings about doubtful figures, as values that programs can distinguish, with advice.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{Durability, length};
@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A warning: its code, and the values that belong to it. Shown in words by its `Display`, with [`Warning::advice`] beside.
+/// A warning: its code and values. `Display` gives the text, [`Warning::advice`] the remedy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum Warning {
@@ -31,12 +31,12 @@ pub enum Warning {
         /// CPUs of the machine.
         cpus: u32,
     },
-    /// The same work took unequal times when the machine was calibrated.
+    /// A fixed amount of work took unequal times during calibration of the machine.
     NoisyMachine {
         /// 90th percentile of its time, as a multiple of the median.
         slowdown: f64,
     },
-    /// Others used CPUs before the run began.
+    /// Other processes used CPUs before the run began.
     BackgroundLoad {
         /// CPUs, on average.
         cpus: f64,
@@ -46,13 +46,13 @@ pub enum Warning {
         /// 99th percentile of the delay, in nanoseconds.
         delay_ns_p99: u64,
     },
-    /// The machine was still busy after the longest time that a round waits for it.
+    /// The machine was still busy after the maximum wait before a round.
     NotQuiet,
     /// Other processes used CPUs in the measurement interval.
     OtherProcesses {
         /// CPUs, on average.
         cpus: f64,
-        /// Whether the server under test, if there is one, was told apart from them.
+        /// Whether the server under test, if there is one, was distinguished from other processes.
         server_is_known: bool,
     },
     /// The host of a virtual machine took CPUs away in the measurement interval.
@@ -60,15 +60,15 @@ pub enum Warning {
         /// CPUs, on average.
         cpus: f64,
     },
-    /// Of many rounds some were disturbed.
+    /// Other processes used CPU during some rounds.
     DisturbedRounds {
         /// Rounds in which others used more than a tenth of a CPU.
         disturbed: u32,
-        /// Rounds for which that is known.
+        /// Rounds with a known value.
         known: u32,
-        /// The case most disturbed.
+        /// Case with the most disturbance.
         most_in: String,
-        /// CPUs that others used in it.
+        /// CPUs used by others in that case.
         most_cpus: f64,
     },
     /// Rounds were repeated because other processes or the host disturbed them.
@@ -76,72 +76,72 @@ pub enum Warning {
         /// Rounds.
         rounds: u32,
     },
-    /// A node of the database was lost, and sessions went on at others.
+    /// A node of the database was lost, and its sessions moved to others.
     NodeLost {
-        /// Its name.
+        /// Name of the node.
         node: String,
-        /// Time from the round's begin until its loss was seen, in seconds.
+        /// Time from the round's start until the loss was noticed, in seconds.
         after_s: f64,
-        /// Longest time without an operation that ended, from then on, in seconds.
+        /// Longest time from then on without a completed operation, in seconds.
         pause_s: f64,
         /// Operations of the round whose outcome is unknown.
         in_doubt: u64,
     },
-    /// Work was still in flight when the drain's longest time was over.
+    /// Operations were still in flight at the end of the drain's maximum time.
     WorkGivenUp {
         /// The limit, in seconds.
         limit_s: f64,
     },
-    /// The engine did not always say how large it is.
+    /// The engine did not always report its size.
     SizeUnknown {
-        /// The engine's error.
+        /// Error of the engine.
         error: String,
     },
-    /// The engine still did in the measurement interval what a warm-up is for.
+    /// The engine still performed warm-up work in the measurement interval.
     NotWarm {
         /// The work, as `JIT compiler`.
         work: String,
-        /// Its part of our process's processor time in the interval, from 0 to 1.
+        /// Share of the work in this process's processor time in the interval, from 0 to 1.
         share: f64,
     },
-    /// Response times beyond the range of the histogram.
+    /// Response times exceeded the range of the histogram.
     LatencyClamped {
         /// Number of operations.
         count: u64,
     },
-    /// Operations that were due were dropped: the backlog was full.
+    /// Due operations were dropped because the backlog was full.
     OperationsDropped {
-        /// Dropped.
+        /// Number dropped.
         dropped: u64,
-        /// Due.
+        /// Number due.
         due: u64,
     },
-    /// Operations that were due still waited when the interval ended.
+    /// Due operations were still queued when the interval ended.
     OperationsWaiting {
-        /// Waiting.
+        /// Number still queued.
         waiting: u64,
-        /// Due.
+        /// Number due.
         due: u64,
     },
-    /// What was used was read too late for the cost of an operation to be told.
+    /// Resource usage was read too late to show a cost per operation.
     UsageReadLate {
-        /// Seconds at the two ends of the interval together.
+        /// Delay at the two ends of the interval together, in seconds.
         late_s: f64,
         /// Length of the interval in seconds.
         measured_s: f64,
     },
-    /// The round was ended by its longest time.
+    /// The round reached its maximum time.
     EndedEarly {
-        /// The time, in seconds.
+        /// Maximum time in seconds.
         after_s: f64,
     },
-    /// The longest time of the round came before the number of operations that was asked for.
+    /// The round reached its maximum time before the requested number of operations.
     CountNotReached {
-        /// The time, in seconds.
+        /// Maximum time in seconds.
         after_s: f64,
-        /// Operations that ended in it.
+        /// Operations that ended in that time.
         done: u64,
-        /// Operations that were asked for, of all threads.
+        /// Operations requested, over all threads.
         of: u64,
     },
     /// A fault ended the round.
@@ -149,19 +149,19 @@ pub enum Warning {
         /// The fault.
         cause: String,
     },
-    /// A round was lost; those before it are reported.
+    /// A round was lost; earlier rounds are reported.
     RoundLost {
-        /// Its number, from 1.
+        /// Number of the round, from 1.
         round: u32,
         /// The cause.
         cause: String,
     },
-    /// What was to be measured is the waiting for a disk, and nothing waits for it.
+    /// The workload measures waiting for a disk, but no commit waits for one.
     NotDurable {
-        /// The durability class.
+        /// Durability class of the target.
         class: Durability,
     },
-    /// A further figure of the round could not be had.
+    /// A further figure of the round is unavailable.
     FigureMissing {
         /// Name of the figure.
         figure: String,
@@ -170,56 +170,56 @@ pub enum Warning {
     },
     /// Too few rounds for an interval, which published findings are judged by.
     TooFewRounds {
-        /// Rounds asked for.
+        /// Rounds requested.
         rounds: u32,
         /// Rounds needed.
         needed: u32,
     },
-    /// Drivers of a round that vanished before its end.
+    /// Drivers of a round vanished before its end.
     DriversVanished {
-        /// Their numbers.
+        /// Numbers of the drivers.
         numbers: Vec<u32>,
-        /// Drivers of the round.
+        /// Total number of drivers.
         of: u32,
     },
     /// Drivers of one round ran on different machines.
     DifferentMachines {
-        /// Processor of a further machine.
+        /// Processor of another machine.
         processor: String,
     },
     /// Drivers of one round measured for different times.
     DifferentLengths {
-        /// The shortest, in seconds.
+        /// Shortest time in seconds.
         shortest_s: f64,
-        /// The longest, in seconds.
+        /// Longest time in seconds.
         longest_s: f64,
     },
-    /// A warning of one driver of several.
+    /// A warning of one of several drivers.
     Driver {
-        /// Its number, from 1.
+        /// Number of the driver, from 1.
         number: u32,
         /// Drivers of the round.
         of: u32,
         /// The warning.
         warning: Box<Warning>,
     },
-    /// A warning of one process of several.
+    /// A warning of one of several processes.
     Process {
-        /// Its number, from 1.
+        /// Number of the process, from 1.
         number: u32,
         /// Processes of the round.
         of: u32,
         /// The warning.
         warning: Box<Warning>,
     },
-    /// What an engine says of itself and its settings.
+    /// A message of the engine about itself and its settings.
     Engine {
-        /// The target it was said of; empty where that is clear.
+        /// Target of the message; empty if it is clear.
         target: String,
-        /// The engine's words.
+        /// Text of the engine.
         text: String,
     },
-    /// A sentence of a document from before warnings had codes.
+    /// A sentence of a document that predates warning codes.
     Told {
         /// The sentence.
         text: String,
@@ -227,7 +227,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// What an engine says, where its target is clear.
+    /// A message of the engine, for a target that is clear from the context.
     pub fn of_engine(text: impl Into<String>) -> Self {
         Self::Engine { target: String::new(), text: text.into() }
     }
@@ -241,7 +241,7 @@ impl Warning {
         }
     }
 
-    /// What can be done about it, if anything.
+    /// Remedy, if there is one.
     pub const fn advice(&self) -> Option<&'static str> {
         match self {
             Self::DebugBuild => Some("build with --release"),

@@ -1,4 +1,4 @@
-//! The recorder: samples of one thread, merged at the end.
+//! The recorder: samples of one thread; recorders are merged at the end.
 
 mod recorded;
 
@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 pub use recorded::Totals;
 
-/// One thread's samples. Taking one takes no lock, and allocates only where a time falls into a stretch of a histogram that
-/// none fell into before; times outside the measurement interval make that room too.
+/// Samples of one thread. Recording takes no lock, and allocates only when a time falls into a stretch of a histogram
+/// for the first time; times outside the measurement interval allocate that stretch too.
 #[derive(Debug)]
 pub struct Recorder {
     specs: Arc<[OperationSpec]>,
@@ -18,13 +18,13 @@ pub struct Recorder {
     arrivals: Option<Arrivals>,
 }
 
-/// The share of one operation in the time of a batch, rounded.
+/// One operation's share of a batch's time, rounded.
 const fn each(ns: u64, count: u64) -> u64 {
     if count <= 1 { ns } else { (ns + count / 2) / count }
 }
 
 impl Recorder {
-    /// A recorder for those operations of the workload that `performs` names.
+    /// A recorder for the operations of the workload that `performs` selects.
     pub fn new(specs: Arc<[OperationSpec]>, performs: impl Fn(usize) -> bool) -> Self {
         let operations = (0..specs.len())
             .map(|operation| Recorded {
@@ -49,21 +49,21 @@ impl Recorder {
         &self.specs
     }
 
-    /// The running counts, for another thread to look at.
+    /// The running counts, for other threads to read.
     pub fn live(&self) -> Arc<LiveCell> {
         Arc::clone(&self.live)
     }
 
-    /// Takes a sample, which counts for the figures as `counted` says.
+    /// Records a sample; `counted` decides which figures include it.
     ///
     /// # Panics
-    /// If the operation is not one that the recorder was made for.
+    /// Panics if `performs` did not select the operation.
     #[cfg(not(feature = "planted-bug"))]
     pub fn sample(&mut self, sample: &Sample, counted: impl Into<Counted>) {
         self.take(sample, counted.into());
     }
 
-    /// Takes a sample as the planted fault has it: see [`crate::planted`].
+    /// Records a sample, altered by the planted fault: see [`crate::planted`].
     #[cfg(feature = "planted-bug")]
     pub fn sample(&mut self, sample: &Sample, counted: impl Into<Counted>) {
         let counted = counted.into();
@@ -124,7 +124,7 @@ impl Recorder {
         recorded.tally(sample.outcome, sample.code).count += count;
     }
 
-    /// Notes so many operations that were due that long ago and whose end nobody will know.
+    /// Records `count` operations that were due `age_ns` ago and whose end will stay unknown.
     pub fn unended(&mut self, operation: usize, count: u32, age_ns: u64) {
         let in_flight = &mut self.operations[operation].in_flight;
         in_flight.count += u64::from(count);
@@ -132,17 +132,17 @@ impl Recorder {
         in_flight.unended.record_many(age_ns, u64::from(count));
     }
 
-    /// Keeps the words for a failure that was just [sampled](Self::sample), if they are the first for its code.
+    /// Stores the message of a failure that was just [sampled](Self::sample), if it is the first for its code.
     pub fn example(&mut self, sample: &Sample, words: String) {
         self.operations[sample.operation].tally(sample.outcome, sample.code).example.get_or_insert(words);
     }
 
-    /// Notes an operation that was due in the measurement interval and never started, because the backlog was full.
+    /// Records an operation that was due in the measurement interval and never started, because the backlog was full.
     pub fn dropped(&mut self, operation: usize) {
         self.operations[operation].tally(Outcome::Dropped, 0).count += 1;
     }
 
-    /// Notes the outcomes of one user's arrivals.
+    /// Records the outcomes of one user's arrivals.
     pub fn arrivals(&mut self, arrivals: &Arrivals) {
         let sum = self.arrivals.get_or_insert_default();
         sum.due += arrivals.due;
@@ -155,12 +155,12 @@ impl Recorder {
         sum.started_of_warm_up += arrivals.started_of_warm_up;
     }
 
-    /// What became of all users' arrivals; none if nobody followed a schedule.
+    /// Outcomes of all users' arrivals; `None` if no user followed a schedule.
     pub fn all_arrivals(&self) -> Option<Arrivals> {
         self.arrivals
     }
 
-    /// Adds another thread's samples, without loss.
+    /// Adds the samples of another thread's recorder, without loss.
     pub fn merge(&mut self, other: Self) {
         if let Some(arrivals) = &other.arrivals {
             self.arrivals(arrivals);
@@ -205,7 +205,7 @@ impl Recorder {
         operations + self.live.memory_bytes()
     }
 
-    /// The figures by operation, as the run file keeps them.
+    /// Figures by operation, in the run file's form.
     pub fn figures(&self) -> Vec<Operation> {
         self.specs.iter().zip(&self.operations).map(|(spec, recorded)| recorded.figures(spec)).collect()
     }
@@ -317,7 +317,7 @@ mod tests {
     }
 
     proptest! {
-        /// Two users that record for themselves and are merged are one that recorded all.
+        /// Compares two merged recorders with one that recorded everything.
         #[test]
         fn merging_loses_nothing(
             samples in prop::collection::vec((any::<bool>(), 0usize..2, 0usize..6, -2i32..2, 0u64..10_000_000_000), 0..300),
@@ -332,7 +332,7 @@ mod tests {
             prop_assert_eq!(one.figures(), both.figures());
         }
 
-        /// The same for the distributions of two run files.
+        /// Compares merged distributions of two run files with one recording of all samples.
         #[test]
         fn distributions_of_files_merge_as_samples_do(
             left in prop::collection::vec(0u64..u64::MAX, 0..100),

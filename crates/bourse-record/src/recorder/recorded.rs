@@ -1,4 +1,4 @@
-//! Samples of one operation: histograms, outcomes, totals, and the figures made of them.
+//! Samples of one operation: histograms, outcomes, totals, and the figures computed from them.
 
 use crate::{Counts, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, Times, UnderWay};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Samples of one operation.
 #[derive(Debug)]
 pub(super) struct Recorded {
-    /// By outcome, for those operations the thread performs.
+    /// Latencies by outcome, for operations that the thread performs.
     pub(super) latency: Vec<Option<Latency>>,
     pub(super) tallies: Vec<Tally>,
     pub(super) retries: u64,
@@ -16,24 +16,24 @@ pub(super) struct Recorded {
     pub(super) totals: Totals,
     pub(super) in_flight: InFlight,
     pub(super) untimed: u64,
-    /// Made when the first operation comes that an application server performed.
+    /// Times at the application server; allocated with the first operation performed behind one.
     pub(super) server: Option<Box<ServerLatency>>,
 }
 
-/// What a recorder has taken in of one operation, without its histograms: to be compared with what its driver counted.
+/// Sums over one operation's samples without histograms, compared with the driver's own counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Totals {
     /// Operations of the whole round, warm-up and drain included, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; Outcome::MEASURED.len()],
-    /// All response times of the measurement interval, those under way at its end included, added up.
+    /// Sum of all response times of the measurement interval in nanoseconds, including operations under way at its end.
     pub response_ns: u64,
-    /// The same of service times.
+    /// Sum of the service times of the same operations, in nanoseconds.
     pub service_ns: u64,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Latency {
-    /// Response times that are service times too, as nearly all are without a schedule: counted once.
+    /// Response times equal to the service times, as nearly all are without a schedule: counted once.
     alike: Counts,
     response: Counts,
     service: Counts,
@@ -60,7 +60,7 @@ impl Latency {
         self.alike.is_empty() && self.response.is_empty()
     }
 
-    /// All response times and all service times.
+    /// Response times and service times.
     fn both(&self) -> [Counts; 2] {
         [&self.response, &self.service].map(|of| {
             let mut all = self.alike.clone();
@@ -70,13 +70,13 @@ impl Latency {
     }
 }
 
-/// What was under way at the end of the interval.
+/// Operations under way at the end of the interval.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InFlight {
     pub(super) count: u64,
     pub(super) failed: u64,
     pub(super) longest_ns: u64,
-    /// Ages of those whose end nobody knows.
+    /// Ages of operations with an unknown end.
     pub(super) unended: Counts,
 }
 
@@ -113,11 +113,11 @@ pub(super) struct Tally {
     pub(super) example: Option<String>,
 }
 
-/// How many kinds of outcome and code an operation has room for before a new one allocates: TPC-E's have at most five.
+/// Pairs of outcome and code for which an operation has room without allocating: TPC-E's have at most five.
 pub(super) const TALLIES: usize = 16;
 
 impl Totals {
-    /// Adds what another recorder has taken in.
+    /// Adds the totals of another recorder.
     pub fn add(&mut self, other: &Self) {
         self.whole_round.iter_mut().zip(other.whole_round).for_each(|(mine, theirs)| *mine += theirs);
         self.response_ns += other.response_ns;
@@ -216,18 +216,18 @@ impl Recorded {
 }
 
 impl Operation {
-    /// How many ended in the interval, validly or not: all but the dropped.
+    /// Number of operations that ended in the interval, validly or not: all but dropped.
     pub fn ended(&self) -> u64 {
         self.outcomes.iter().filter(|outcome| outcome.outcome != Outcome::Dropped).map(|outcome| outcome.count).sum()
     }
 
-    /// Of how many one was timed, where most were only counted: on average.
+    /// Operations per timed sample: 8.0 if one in eight is timed; `None` if all are timed.
     pub fn one_in(&self) -> Option<f64> {
         let timed = self.ended().saturating_sub(self.untimed);
         (self.untimed > 0 && timed > 0).then(|| self.ended() as f64 / timed as f64)
     }
 
-    /// How many ended validly: all but the failed and the dropped.
+    /// Number of valid completions: all but failed and dropped.
     pub fn valid(&self) -> u64 {
         self.outcomes
             .iter()
