@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The arguments that a file stands for, with what was typed behind it; what is typed wins.
+/// Reads the arguments of a file of options, followed by the typed ones, which win.
 pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments, Failure> {
     let refuse = |message: &str| Failure::usage(message).detail("file", path.display().to_string());
     let content = std::fs::read_to_string(path)
@@ -17,7 +17,7 @@ pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments, Fail
     arguments_of(&content, typed).map_err(|failure| failure.detail("file", path.display().to_string()))
 }
 
-/// The arguments that a file's content stands for.
+/// Parses the arguments of a file's content.
 pub(crate) fn arguments_of(content: &str, typed: &[String]) -> Result<Arguments, Failure> {
     let words = words(content)?;
     let mut root = Arguments::command();
@@ -40,7 +40,7 @@ fn override_itself(command: &mut Command) {
     command.get_subcommands_mut().for_each(override_itself);
 }
 
-/// What the file says, as it would be typed.
+/// The file's options as command-line arguments.
 fn words(content: &str) -> Result<Vec<String>, Failure> {
     let refuse = |message: String| Failure::usage(message);
     let mut table: toml::Table =
@@ -125,7 +125,7 @@ fn leaves() -> Vec<(String, Command)> {
     found
 }
 
-/// Whether an argument is one of ours, and shown.
+/// Whether an argument is an option of Bourse, and shown in the help.
 fn listed(arg: &Arg) -> bool {
     !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())
 }
@@ -135,7 +135,7 @@ fn is_called(arg: &Arg, key: &str) -> bool {
     key_of(arg) == key || arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&key))
 }
 
-/// What an argument is called in a file: its long name, or what it stands for.
+/// Key of an argument in a file: its long name, or the name of its value.
 fn key_of(arg: &Arg) -> String {
     arg.get_long().map_or_else(|| arg.get_id().as_str().replace('_', "-"), str::to_owned)
 }

@@ -53,7 +53,7 @@ fn files(
     data_tables(runs).iter().map(|table| Ok((format!("{}.{ending}", table.name), written(table)?))).collect()
 }
 
-/// What a benchmark service reads of one run.
+/// Converts a single run for a benchmark service.
 fn of_one<T>(runs: &[RunFile], written: impl Fn(&RunFile) -> Option<T>) -> Result<T, Failure> {
     let [run] = runs else {
         return Err(Failure::usage(format!("a benchmark service takes one run at a time: these are {}", runs.len()))

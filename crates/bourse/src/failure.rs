@@ -1,9 +1,9 @@
-//! How the program ends when it cannot go on: an exit code, and words for a person.
+//! Failures that end the program: an exit code, and a message for the user.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// What the exit code says (see `docs/measuring.md`, "Exit codes").
+/// Exit code of the program (see `docs/measuring.md`, "Exit codes").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Exit {
@@ -13,7 +13,7 @@ pub(crate) enum Exit {
     Target = 2,
     /// A consistency check failed.
     Check = 3,
-    /// A difference beyond the tolerance that was asked for.
+    /// A difference beyond the requested tolerance.
     Regression = 4,
     /// Not in steady state, where that was demanded.
     NotSteady = 5,

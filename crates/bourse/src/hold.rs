@@ -1,8 +1,8 @@
 //! Databases held by a command for its whole life, so that no second one loads, changes, restores or checks them meanwhile.
 //!
-//! A database of files is held by a locked file beside it, which goes away with the lock; one of a person's server by a lock of
-//! that server ([`Engine::hold`]). Both end with the process, however it ends. Processes that a command starts share its lock
-//! ([`join`]): it is free once the last of them has ended.
+//! A database of files is held by a locked file next to it, which goes away with the lock; one of a person's server by a
+//! lock of that server ([`Engine::hold`]). Both end with the process, however it ends. Processes that a command starts share
+//! its lock ([`join`]): it is free once the last of them has ended.
 
 use crate::failure::{Exit, Failure};
 use crate::progress::note;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 const MARK: &str =
     "Bourse holds the database beside this file. The file can be removed when no process has it locked.\n";
 
-/// The file beside a database that is held.
+/// The lock file next to a database that is held.
 static LOCK: SideFileKind = SideFileKind {
     suffix: ".bourse-lock",
     of: "holding the database",
@@ -30,13 +30,13 @@ static LOCK: SideFileKind = SideFileKind {
     has_mark: |start| MARK.as_bytes().starts_with(start),
 };
 
-/// How often a command that waits tries again.
+/// Interval between the tries of a command that waits.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How often a holder is looked for that names itself.
+/// Tries to read the name of the holder.
 const LOOKS: u32 = 100;
 
-/// How long a command waits for another one; `None` refuses at once.
+/// Longest wait for another command; `None` refuses immediately.
 static WAIT: OnceLock<Option<Duration>> = OnceLock::new();
 
 /// Has this command wait at most so long for others that hold its databases.
@@ -66,10 +66,10 @@ pub(crate) fn for_writing<'t>(targets: impl IntoIterator<Item = &'t str> + Clone
     for_reading(targets)
 }
 
-/// As [`for_writing`], and makes no folder where there is none.
+/// Holds databases for reading, like [`for_writing`], and makes no missing folder.
 ///
 /// # Errors
-/// As [`for_writing`].
+/// Those of [`for_writing`].
 pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Result<Held, Failure> {
     let mut held = Held::default();
     // Each once, and all commands in one order: two that wait for each other would wait for ever.
@@ -107,7 +107,7 @@ pub(crate) fn join(target: &str) -> Result<Held, Failure> {
     }
 }
 
-/// What `hold` gives, as soon as nobody else has the database.
+/// Result of `hold`, once no other command has the database.
 fn patiently<T>(target: &str, hold: impl Fn() -> Result<Result<T, Holder>, Failure>) -> Result<T, Failure> {
     let begun = Instant::now();
     let mut told = false;
@@ -139,7 +139,7 @@ fn in_use(target: &str, holder: &Holder) -> Failure {
     holder.iter().fold(failure, |failure, (name, value)| failure.detail(name, value))
 }
 
-/// Holds a database of files, or says who does; nothing where no file can be locked beside it.
+/// Holds a database of files, or returns its holder; `None` if no file can be locked next to it.
 fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Holder>, Failure> {
     for _ in 0..LOOKS {
         let taken = SideFile::create(database, &LOCK).and_then(|file| {
@@ -225,7 +225,7 @@ fn machine() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// The holder that the file beside a database names; empty if it has not written its name yet.
+/// The holder named in the file next to a database; empty if it has not written its name yet.
 fn read(database: &Path) -> Holder {
     let text = std::fs::read_to_string(beside(database, LOCK.suffix)).unwrap_or_default();
     let lines = text.strip_prefix(MARK).unwrap_or_default().lines();

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first asks for a clean end, the second ends at once.
+//! Ctrl-C and SIGTERM: the first requests a clean end, the second ends the program immediately.
 
 use crate::failure::{Exit, Failure};
 use crate::live;
@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Signals so close together are one interruption: Ctrl-C reaches a round's process from the terminal and from its parent,
-/// and `timeout` tells a program and then its whole group.
+/// and `timeout` signals a program and then its whole group.
 const ONE_INTERRUPTION: Duration = Duration::from_millis(250);
 
-/// A flag that is set by the first interruption; a second one ends the program at once.
+/// A flag that is set by the first interruption; a second one ends the program immediately.
 ///
 /// There is one for the whole program: work of several parts is interrupted as a whole.
 pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
@@ -42,7 +42,7 @@ pub(crate) fn interrupted(what: &str) -> Failure {
     Failure::new(Exit::Interrupted, format!("interrupted: {what}"))
 }
 
-/// Has this process ended when the one that started it is: that may be killed, and nothing of ours is to go on running.
+/// Makes this process end when its parent does: the parent may be killed, and no process of Bourse may outlive it.
 pub(crate) fn end_with_parent() -> Result<(), Failure> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))
@@ -50,7 +50,7 @@ pub(crate) fn end_with_parent() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Has this process killed when the one that started it ends: nobody would take what it measures.
+/// Makes this process be killed when its parent ends: no process would read its results.
 pub(crate) fn die_with_parent() -> Result<(), Failure> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))

@@ -1,14 +1,14 @@
-//! Panics: a defect of ours ends with what was measured written, one clear message and exit code 2, never with 101.
+//! Panics: a defect of Bourse ends the run with its results written, one clear message and exit code 2, never with 101.
 //!
-//! [`caught`] stands around each round, so that the rounds before it are published as after any other failure, and around the
-//! whole command. Panics of a round's threads become the round's fault in `bourse-driver`.
+//! [`caught`] wraps each round, so that the rounds before it are published as after any other failure, and the whole
+//! command. Panics of a round's threads become the round's fault in `bourse-driver`.
 
 use crate::failure::{Exit, Failure};
 use crate::progress::note;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// Message and place of the first panic that nobody has reported yet.
+/// Message and place of the first panic not yet reported.
 static UNREPORTED: Mutex<Option<Panic>> = Mutex::new(None);
 
 struct Panic {
@@ -16,7 +16,8 @@ struct Panic {
     place: String,
 }
 
-/// Has panics noted instead of printed; those of threads other than the main one are told of at once, in one line.
+/// Installs a hook that records panics instead of printing them; those of threads other than the main one are reported
+/// immediately, in one line.
 pub(crate) fn install() {
     std::panic::set_hook(Box::new(|info: &PanicHookInfo<'_>| {
         if bourse_engine::server_wait::is_read_by_others() {
@@ -46,7 +47,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, 
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(unreported().unwrap_or_else(|| failure(None))))
 }
 
-/// The failure of a panic that has not become one yet, as of a thread that nobody waited for.
+/// Failure of a panic that has not become one yet, as of a thread that was never joined.
 pub(crate) fn unreported() -> Option<Failure> {
     let panic = UNREPORTED.lock().unwrap_or_else(PoisonError::into_inner).take();
     panic.map(|panic| failure(Some(panic)))

@@ -1,4 +1,4 @@
-//! What a person sees while waiting, on stderr. Silent bars off a terminal; there a line at each step instead.
+//! Progress on stderr. Bars are silent off a terminal; a line for each step replaces them.
 
 use crate::live;
 use indicatif::{HumanCount, HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -8,10 +8,10 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Whether somebody else tells of what goes on.
+/// Whether another process reports the progress.
 static SILENT: AtomicBool = AtomicBool::new(false);
 
-/// Has nothing said from now on: whoever started this process tells of it.
+/// Silences this process: its parent reports the progress.
 pub(crate) fn silence() {
     SILENT.store(true, Ordering::Relaxed);
 }
@@ -20,21 +20,21 @@ fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
 }
 
-/// What was said while something else had the terminal; none while nothing has.
+/// Messages held back while another view has the terminal; `None` while none has it.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
 fn held() -> MutexGuard<'static, Option<Vec<String>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Leaves the terminal to somebody else: what is said is kept until [`release`].
+/// Leaves the terminal to another view: messages are held back until [`release`].
 #[cfg(feature = "live")]
 pub(crate) fn hold() {
     held().get_or_insert_default();
     BARS.set_draw_target(ProgressDrawTarget::hidden());
 }
 
-/// Has the terminal again, and says what was kept.
+/// Takes the terminal back, and prints the messages held back.
 pub(crate) fn release() {
     let Some(kept) = held().take() else { return };
     if !is_silent() {
@@ -43,10 +43,10 @@ pub(crate) fn release() {
     kept.iter().for_each(|line| note(line));
 }
 
-/// How often a line tells of a step that goes on, off a terminal, in milliseconds; 0 for never.
+/// Interval of the lines about a running step, off a terminal, in milliseconds; 0 for never.
 static EVERY_MS: AtomicU64 = AtomicU64::new(10_000);
 
-/// Has a step that goes on tell of itself so often, off a terminal; never if that is no time.
+/// Sets the interval of the lines about a running step, off a terminal; never if it is zero.
 pub(crate) fn tell_every(time: Duration) {
     EVERY_MS.store(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
@@ -63,7 +63,7 @@ pub(crate) struct Step {
     what: String,
     unit: &'static str,
     start: Instant,
-    /// What was counted, where the bar shows parts.
+    /// Parts counted, if the bar shows parts.
     counted: Option<AtomicU64>,
     /// Ends with the step; only off a terminal.
     heartbeat: Option<Sender<()>>,
@@ -170,7 +170,7 @@ impl Step {
 /// Parts that a bar is cut into whose total has no unit.
 const PARTS: u64 = 1_000;
 
-/// A thread that tells of a step now and then, until the sender is dropped; none where nobody wants to be told.
+/// Starts a thread that reports a running step now and then, until the sender is dropped; `None` if no lines are wanted.
 fn heartbeat(bar: &ProgressBar) -> Option<Sender<()>> {
     let every = Duration::from_millis(EVERY_MS.load(Ordering::Relaxed));
     if every.is_zero() || is_silent() {
@@ -194,7 +194,7 @@ fn heartbeat(bar: &ProgressBar) -> Option<Sender<()>> {
 pub(crate) struct Whole {
     bar: ProgressBar,
     start: Instant,
-    /// What each round is expected to take, in nanoseconds, over all and of those that are over.
+    /// Expected duration of all rounds, and of those that are over, in nanoseconds.
     total_ns: u64,
     done_ns: u64,
     rounds: [u32; 2],
@@ -224,7 +224,7 @@ impl Whole {
         self.say();
     }
 
-    /// What is left, at the pace until now.
+    /// Time left, at the pace until now.
     fn left(&self) -> Duration {
         let left_ns = self.total_ns.saturating_sub(self.done_ns) as f64;
         let pace = match self.done_ns {

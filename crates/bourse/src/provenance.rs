@@ -14,7 +14,7 @@ pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ",
 /// Revision of what is measured, if one was given.
 static REVISION: OnceLock<Option<String>> = OnceLock::new();
 
-/// Keeps the revision that was given, for every document of this process.
+/// Stores the given revision, for every document of this process.
 pub(crate) fn set_revision(revision: Option<String>) {
     // A file of options is read after the command line, which wins.
     let _ = REVISION.set(revision.filter(|it| !it.is_empty()));

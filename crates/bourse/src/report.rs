@@ -62,7 +62,7 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is wrong with a document of that kind.
+/// Failure of a document of that kind.
 pub(crate) fn refused_kind(kind: DocumentKind, path: &Path, why: &str) -> Failure {
     Failure::usage(format!("{} is {}, which {why}", path.display(), name(kind)))
 }
@@ -73,7 +73,7 @@ fn written(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How texts stand in CSV.
+/// Form of texts in CSV.
 pub(crate) const fn texts(cells: CsvCells) -> CsvText {
     match cells {
         CsvCells::Guarded => CsvText::Guarded,
@@ -117,7 +117,7 @@ const fn name(kind: DocumentKind) -> &'static str {
     }
 }
 
-/// Draws a document of a kind that stands alone.
+/// Draws a document of a kind other than a run.
 fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failure> {
     let (width, color) = (terminal_width(), has_color());
     let (output, overwrite) = (arguments.output.as_deref(), arguments.overwrite);
@@ -184,7 +184,7 @@ pub(crate) fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
 /// Two runs of the same work, each a side of one comparison.
 struct Sides {
     compared: Compared,
-    /// How each came about.
+    /// Provenance of each run.
     runs: [Provenance; 2],
 }
 

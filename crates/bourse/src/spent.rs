@@ -1,5 +1,5 @@
-//! Where the time of this process goes: a stopwatch that is always on one part, so that no moment counts twice and the parts
-//! add up to all of it.
+//! Time of this process by part: a stopwatch that is always on one part, so that no moment counts twice and the parts add up
+//! to all of it.
 
 use bourse_record::{PartOfTime, PhaseKind, Round, TimeSpent};
 use serde::{Deserialize, Serialize};
@@ -7,19 +7,19 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What time goes into; in the order in which it is told.
+/// Part of the time; in the order of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Part {
     /// A database is loaded.
     Loading,
-    /// It is checked before it is used.
+    /// The database is checked before it is used.
     ChecksBefore,
     /// Harness overhead and machine noise are measured.
     Calibration,
     /// A copy of it is made.
     Copy,
-    /// It is put back before a round.
+    /// The database is put back before a round.
     Restore,
     /// A quiet machine is waited for.
     Quiet,
@@ -68,7 +68,7 @@ impl Part {
     }
 }
 
-/// Time by part, in nanoseconds: as a process of ours tells the one that started it.
+/// Time by part, in nanoseconds: as a child process reports it.
 pub(crate) type Parts = BTreeMap<Part, u64>;
 
 /// A stopwatch that is always on one part.
@@ -85,7 +85,7 @@ impl Stopwatch {
         Self { part: Part::Other, until: Duration::ZERO, spent: BTreeMap::new() }
     }
 
-    /// Counts until a moment and goes on with another part; the one until then.
+    /// Adds the time until `now` to the current part and switches to another; returns the part until then.
     fn switch(&mut self, now: Duration, to: Part) -> Part {
         *self.spent.entry(self.part).or_default() += now.saturating_sub(self.until);
         self.until = self.until.max(now);
@@ -128,7 +128,7 @@ pub(crate) fn on(part: Part) -> Spending {
     Spending { before: watch.switch(now, part) }
 }
 
-/// A part of the time that goes on.
+/// A running part of the time.
 pub(crate) struct Spending {
     before: Part,
 }
@@ -140,13 +140,14 @@ impl Drop for Spending {
     }
 }
 
-/// What this process has spent until now.
+/// Time that this process has spent until now.
 pub(crate) fn parts() -> Parts {
     let (mut watch, now) = watch();
     watch.parts(now).into_iter().map(|(part, time)| (part, time.as_nanos() as u64)).collect()
 }
 
-/// Counts what a process of ours has spent while a round was begun and ended here; what it has no name for stays there.
+/// Assigns the time of a child process to its parts, out of the time for which its round was begun and ended here; its rest
+/// stays there.
 pub(crate) fn of_process(parts: &Parts) {
     let (mut watch, now) = watch();
     let named = parts.iter().filter(|(part, _)| !matches!(part, Part::Rounds | Part::Other));

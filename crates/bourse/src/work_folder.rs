@@ -7,14 +7,14 @@ use tempfile::TempDir;
 
 /// The file that is locked for as long as the folder is in use. It is there under this name once it is locked.
 const LOCK: &str = "in-use.bourse";
-/// What the file says.
+/// Content of the lock file.
 const MARK: &[u8] = b"A folder of Bourse. It can be removed when no process has this file locked.\n";
 
 /// A folder that is removed with all that is in it.
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     folder: TempDir,
-    /// Locked while this lives: whoever can lock it knows that the process is gone.
+    /// Locked while this value exists: a process that can lock it knows that the owner is gone.
     lock: File,
 }
 
@@ -31,7 +31,7 @@ impl WorkFolder {
         Ok(Self { folder, lock })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -58,7 +58,7 @@ fn remove_leftovers(prefix: &str, below: &Path) {
     }
 }
 
-/// Whether a folder is one of ours that no process has in use.
+/// Whether a folder is one of Bourse's that no process has in use.
 fn is_left(folder: &Path) -> bool {
     let path = folder.join(LOCK);
     let is_file = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && it.len() == MARK.len() as u64);

@@ -66,7 +66,7 @@ pub(crate) struct MicroRun {
     /// rate; read:p99=10ms is that of one operation. Operations that fail or are not started are slower than any limit
     #[arg(long, requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
     pub(crate) limit: Vec<ResponseLimit>,
-    /// Which operations are timed; sampled shows the tails of operations too short to be timed one by one
+    /// Operations that are timed; sampled shows the tails of operations too short to be timed one by one
     #[arg(long, value_enum, default_value_t = Timed::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
     pub(crate) timing: Timed,
     /// Warm-up time before the measurement, for workloads that repeat one operation
@@ -85,7 +85,7 @@ pub(crate) struct MicroRun {
     pub(crate) output: Output,
 }
 
-/// Which operations of a classic workload are timed.
+/// Operations of a classic workload that are timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Timed {
@@ -112,7 +112,7 @@ pub(crate) enum Suite {
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Run an experiment and report each figure beside the published figure
+    /// Run an experiment and report each figure next to the published figure
     Run(SuiteRun),
 }
 

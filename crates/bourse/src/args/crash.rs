@@ -53,7 +53,7 @@ pub(crate) enum CrashPart {
     Load,
 }
 
-/// Which settings are enumerated.
+/// Settings that are enumerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CrashCases {
     /// Common settings, on the device that SQLite assumes, and some on stricter devices

@@ -29,7 +29,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// The report of one run, as it is printed when nothing else is asked for.
+    /// The report of one run, as printed by a command without other options.
     pub(crate) fn of(run: PathBuf) -> Self {
         Self { runs: vec![run], output: None, overwrite: false, format: None, csv: CsvCells::Guarded, verbose: false }
     }
@@ -53,8 +53,8 @@ pub(crate) enum TableFormat {
 /// Form of texts in CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CsvCells {
-    /// With an apostrophe before a text that a spreadsheet would take for a formula: one that begins with =, +, -, @, a tab
-    /// or a carriage return
+    /// Preceded by an apostrophe if a spreadsheet would take the text for a formula: it begins with =, +, -, @, a tab or a
+    /// carriage return
     Guarded,
     /// Unchanged
     Raw,

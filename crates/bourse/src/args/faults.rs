@@ -48,7 +48,7 @@ pub(crate) struct FaultWork {
     /// Seed of the transactions
     #[arg(long)]
     pub(crate) seed: u64,
-    /// How many transactions
+    /// Number of transactions
     #[arg(long)]
     pub(crate) transactions: u64,
     /// Look at what is there instead

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Where databases lie whose place nobody named.
+/// Folder of databases whose target names no place.
 pub(crate) const DATA_FOLDER: &str = "bourse-data";
 
 /// Folder with the results of runs.

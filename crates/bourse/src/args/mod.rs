@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// Revision of what is measured, such as a commit of the engine: stored with the results, and shown in their history
     #[arg(long, global = true, hide_short_help = true, value_name = "REV", env = "BOURSE_REVISION")]
     pub(crate) revision: Option<String>,
-    /// How often a line tells of a step that goes on, where stderr is no terminal; 0s for never
+    /// Interval of progress lines about a running step, if stderr is no terminal; 0s prints none
     #[arg(
         long,
         global = true,
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
         env = "BOURSE_WAIT"
     )]
     pub(crate) wait: Option<Duration>,
-    /// Time that a server has to let a session in: to be reached, and to answer first
+    /// Time limit for connecting a session to a server: to be reached, and to answer first
     #[arg(
         long,
         global = true,
@@ -140,7 +140,7 @@ pub(crate) enum Command {
     /// Work on a database while faults are injected: started by `bourse faults`
     #[command(hide = true)]
     FaultWork(FaultWork),
-    /// Rerun published experiments and show your figures beside theirs
+    /// Rerun published experiments and show your figures next to theirs
     #[command(subcommand)]
     Suite(Suite),
     /// Compare every available in-process engine in short rounds, in a few minutes
@@ -154,7 +154,7 @@ pub(crate) enum Command {
     Round,
     /// Draw the report of stored runs, or an index of all runs in a folder
     Report(Report),
-    /// Follow a run that goes on, from another terminal or in a browser
+    /// Follow an unfinished run, from another terminal or in a browser
     Watch(Watch),
     /// List, show, compare and remove stored runs
     #[command(subcommand)]
@@ -174,7 +174,7 @@ pub(crate) enum Command {
         /// Folder to write the pages to
         #[arg(value_name = "DIR")]
         directory: PathBuf,
-        /// Replace files that are there even if Bourse did not make them
+        /// Replace existing files even if Bourse did not make them
         #[arg(long)]
         overwrite: bool,
     },
@@ -214,9 +214,9 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Customers where none are asked for.
+    /// Default number of customers.
     pub(crate) const CUSTOMERS: u64 = 1_000;
-    /// Scale factor where none is asked for.
+    /// Default scale factor.
     pub(crate) const SCALE_FACTOR: u32 = 500;
 
     /// The smallest database with so many days of trades, and everything else as it is by default.
@@ -287,7 +287,7 @@ pub(crate) struct Execution {
     /// Time after the end of a measurement interval from which on a call that has not returned is lost, and the run ends
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = numbers::call_limit, env = "BOURSE_CALL_LIMIT")]
     pub(crate) call_limit: Duration,
-    /// Show the run while it goes on, full-screen: throughput, response times by operation, resources, time left; q leaves
+    /// Show the run live, full-screen: throughput, response times by operation, resources, time left; q leaves
     #[arg(long, env = "BOURSE_LIVE")]
     pub(crate) live: bool,
     /// Serve the figures of each second at /metrics in Prometheus's text format, as 127.0.0.1:9464 or just 9464; port 0 takes a
@@ -424,7 +424,7 @@ pub(crate) struct Compare {
     /// Operations per thread, instead of a length of time; the warm-up before them performs more, which are not counted
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
-    /// Which operations of a microbenchmark are timed; sampled shows the tails of operations too short to be timed one by one
+    /// Operations of a microbenchmark that are timed; sampled shows the tails of operations too short to be timed one by one
     #[arg(long, value_enum, default_value_t = Timed::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
     pub(crate) timing: Timed,
     /// Exit with code 4 if B is slower by more than this, for example 5%: the whole confidence interval must be beyond it
@@ -437,8 +437,8 @@ pub(crate) struct Compare {
     /// Stored runs: how far apart two runs of the same thing lie by noise, as 3%; a larger difference is one of the runs
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, conflicts_with = "baseline", env = "BOURSE_NOISE")]
     pub(crate) noise: Option<f64>,
-    /// Stored runs: folder of earlier runs that tell that noise, five of the same case and build at least; with one run only, the
-    /// newest of the same case before it is the baseline
+    /// Stored runs: folder of earlier runs that the noise is estimated from, five of the same case and build at least; with
+    /// one run only, the newest of the same case before it is the baseline
     #[arg(long, value_name = "DIR", alias = "baseline-runs", env = "BOURSE_BASELINE")]
     pub(crate) baseline: Option<PathBuf>,
     /// Result of --fail-above where nothing can be decided: exit code 6, or 0
@@ -456,7 +456,7 @@ pub(crate) struct Compare {
     pub(crate) given: Given,
 }
 
-/// What becomes of a gate that cannot be evaluated.
+/// Effect of a gate that cannot be evaluated on the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Inconclusive {
     /// Exit code 6

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Longest time; sums of several are still far from the clock's end.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// Longest limit of response times: longer ones are not told apart.
+/// Longest limit of response times: longer ones are not distinguished.
 const LONGEST_LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// An integer within a range; `5k` and `1M` are thousands and millions, and `_` may stand between digits.
@@ -170,7 +170,7 @@ pub(crate) fn requests(text: &str) -> Result<u32, String> {
     whole(1..=1_000_000)(text)
 }
 
-/// How often all tables are compared: 0 is never in between.
+/// Parses the transactions between comparisons of all tables; 0 compares only at the end.
 pub(crate) fn every(text: &str) -> Result<u64, String> {
     whole(0..=1_000_000_000_000_000)(text)
 }
@@ -193,7 +193,7 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().ok().or_else(|| local(named)).ok_or_else(|| expected.to_owned())
 }
 
-/// The same for what others are not to see.
+/// Parses an address that is reachable from this machine alone.
 pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
     let address = address(text)?;
     if !address.ip().is_loopback() {
@@ -211,7 +211,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a length of time such as 500ms, 30s, 1m30s or 2h, from 0 to 365d".to_owned())
 }
 
-/// How long a call may go on.
+/// Parses the time after which a call that does not return counts as lost.
 pub(crate) fn call_limit(text: &str) -> Result<Duration, String> {
     let limit = duration(text).ok().filter(|limit| *limit >= Duration::from_millis(100));
     limit.ok_or_else(|| "expected a length of time such as 30s, 5m or 2h, from 100ms to 365d".to_owned())

@@ -76,10 +76,10 @@ pub(crate) struct ExplicitlySet {
 }
 
 impl ExplicitlySet {
-    /// All of them: the database has to be as the options say.
+    /// All options: the database must match each of them.
     pub(crate) const ALL: Self = Self { customers: true, days: true, scale_factor: true, constraints: true };
 
-    /// Those among the arguments of a command.
+    /// The options that are set explicitly in the arguments of a command.
     pub(crate) fn of(matches: &ArgMatches) -> Self {
         let set = |id: &str| matches.value_source(id).is_some_and(|source| source != ValueSource::DefaultValue);
         Self {
@@ -112,7 +112,7 @@ pub(crate) struct RunSettings {
     /// Warm-up time before the measurement [default: 10 to 30 s, until the rate shows no trend; 10s where --for is 30s]
     #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Option<Duration>,
-    /// Warm up and measure until it can be told whether throughput is steady, at most this long in all
+    /// Warm up and measure until throughput is found to be steady or not, at most this long in all
     #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_UNTIL_STEADY", conflicts_with_all = ["duration", "warmup", "find_max"])]
     pub(crate) until_steady: Option<Duration>,
     /// After each round, measure response times at 70 % of its rate for 20 s, with --arrivals shared [default: after a single
@@ -161,12 +161,12 @@ pub(crate) struct RunSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MarketAge {
-    /// It opens with the round.
+    /// Market that opens with the round.
     #[default]
     New,
-    /// It has been open for 15 minutes at the rate of the round.
+    /// Market that has been open for 15 minutes at the rate of the round.
     Aged,
-    /// It has been open for 15 minutes at so many Trade-Results a second.
+    /// Market that has been open for 15 minutes at so many Trade-Results a second.
     AgedAt(f64),
 }
 
@@ -358,7 +358,7 @@ pub(crate) struct Gen {
     /// Folder for the files; created if it does not exist
     #[arg(short, long = "output", value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// Replace files that are there even if Bourse did not make them
+    /// Replace existing files even if Bourse did not make them
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// First customer to generate, counted from 1: one more than a multiple of 1,000

@@ -130,7 +130,7 @@ fn first_of(all: &[String]) -> Vec<String> {
     all.iter().take(SHOWN).cloned().chain((more > 0).then(|| format!("{more} older ones"))).collect()
 }
 
-/// What differs between the cases of two runs that are the most alike, in words; none if no workload and target is in both.
+/// Differences between the most alike cases of two runs, a sentence each; `None` if no workload and target is in both.
 fn fewest_differences(one: &RunFile, other: &RunFile) -> Option<Vec<String>> {
     let of = |run: &RunFile| -> Vec<Likeness> {
         run.cases.iter().map(|case| Likeness::of(case, &run.provenance.machine)).collect()
@@ -155,7 +155,7 @@ fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) ->
     Ok(Sides { compared, runs, results: None })
 }
 
-/// What is said of the noise between stored runs.
+/// Noise between stored runs, as stated or as estimated from earlier runs.
 fn noise(arguments: &Compare, base: &RunFile) -> Result<Noise, Failure> {
     match (&arguments.noise, &arguments.baseline) {
         (Some(part), _) => Ok(Noise::Stated(*part)),
@@ -188,13 +188,13 @@ impl Compare {
         self.fail_above.unwrap_or(TOLERANCE)
     }
 
-    /// How to print: `--json` is understood here as everywhere.
+    /// Output format; `--json` works here as in every command.
     fn format(&self) -> CompareFormat {
         if self.settings.output.json { CompareFormat::Json } else { self.format }
     }
 }
 
-/// What was compared.
+/// Results of a comparison.
 struct Sides {
     compared: Compared,
     /// The runs that the figures are of, by name.
@@ -203,14 +203,14 @@ struct Sides {
     results: Option<Results>,
 }
 
-/// Where results go, and whether the run's files are there.
+/// Result folder, and whether the run's files were stored in it.
 struct Results {
     folder: ResultFolder,
     stored: Result<(), Failure>,
 }
 
 impl Results {
-    /// Writes the page of the comparison beside the run's files.
+    /// Writes the page of the comparison next to the run's files.
     fn written(self, page: &str) -> Result<(), Failure> {
         self.stored?;
         let path = self.folder.path().join(files::COMPARISON);

@@ -1,4 +1,4 @@
-//! `bourse suite run`: every case of a suite, rounds in turn, and the report beside the published figures.
+//! `bourse suite run`: every case of a suite, rounds in turn, and the report next to the published figures.
 
 use crate::args::SuiteRun;
 use crate::execute::{self, CaseRun, verdict::steady};
@@ -60,14 +60,14 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     steady(&whole, &planned.plan)
 }
 
-/// What became of a case. What was cut off in the middle is in the run file, but no figure of a table.
+/// Outcome of a case. Rounds that were cut off are in the run file, but in no figure of a table.
 fn outcome(case: &CaseRun) -> Outcome {
     let not_run = case.planned.not_run.clone().map(Trouble::NotRun);
     let failed = || case.failure.as_ref().map(|failure| Trouble::Failed(failure.line()));
     Outcome { rounds: case.whole_rounds().cloned().collect(), trouble: not_run.or_else(failed) }
 }
 
-/// What each target was, as read back from it, or why nothing was run on it.
+/// Description of each target, as read back from it, or the reason why nothing was run on it.
 fn engines(planned: &SuitePlan<'_>, cases: &[CaseRun]) -> BTreeMap<String, EngineUsed> {
     let used = |name: &String, url: &Result<String, String>| {
         let mut of_target = planned.cells.cases.iter().zip(cases).filter(|(case, _)| case.target == *name);
@@ -80,7 +80,7 @@ fn engines(planned: &SuitePlan<'_>, cases: &[CaseRun]) -> BTreeMap<String, Engin
     planned.urls.iter().map(|(name, url)| (name.clone(), used(name, url))).collect()
 }
 
-/// Of rounds by the processors that others took in them: how many were disturbed, and where most.
+/// Warning about disturbed rounds, from the CPUs that other processes took in each round: their number and the worst.
 fn disturbed<'a>(rounds: impl Iterator<Item = (f64, &'a str)>) -> Option<Warning> {
     let (mut all, mut noticed) = (0_u32, Vec::new());
     for round in rounds {

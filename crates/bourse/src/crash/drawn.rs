@@ -51,7 +51,7 @@ impl Traces {
         Ok(())
     }
 
-    /// Puts the traces of a document into the run's folder, and tells the document where they are.
+    /// Moves the traces of a document into the run's folder, and records their paths in the document.
     pub(super) fn publish(&self, file: &mut CrashFile, folder: &Path) -> Result<(), Failure> {
         for sampled in file.rows.iter_mut().filter_map(|row| row.sampled.as_mut()) {
             let to = folder.join(&sampled.trace);

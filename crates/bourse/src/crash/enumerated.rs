@@ -1,4 +1,4 @@
-//! The enumerated states: found, kept as files, made again.
+//! The enumerated states: found, stored as files, rebuilt.
 
 use crate::args::{Crash, CrashCases};
 use crate::failure::{Exit, Failure};

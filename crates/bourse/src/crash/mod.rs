@@ -1,4 +1,4 @@
-//! `bourse crash`: what each durability setting really keeps.
+//! `bourse crash`: tests which commits each durability setting really preserves.
 
 mod drawn;
 mod enumerated;

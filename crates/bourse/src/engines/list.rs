@@ -45,18 +45,18 @@ fn unknown(name: &str) -> Failure {
 /// An engine of the list.
 #[derive(Debug, Serialize)]
 struct Listed {
-    /// What its targets begin with.
+    /// URL scheme of its targets.
     engine: String,
-    /// What it is; unknown of one that this build leaves out.
+    /// Description; `None` for an engine that this build leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<&'static str>,
-    /// How its targets are written; unknown of one that this build leaves out.
+    /// Example of a target; `None` for an engine that this build leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<&'static str>,
     /// Its version on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
-    /// Why it is unavailable.
+    /// Reason why it is unavailable.
     #[serde(skip_serializing_if = "Option::is_none")]
     unavailable: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! The engines of this program: from a target's URL to an open engine.
 //!
-//! What an engine is stands in its crate, as a list `KINDS`. Each crate but SQLite's is a Cargo feature and a line of
-//! [`CRATES`]. One that is left out of a build is named all the same, with the feature that has it.
+//! Each engine is described in its crate, in a list `KINDS`. Each crate but SQLite's is a Cargo feature and a line of
+//! [`CRATES`]. A crate that is left out of a build is listed all the same, with the feature that includes it.
 
 mod list;
 
@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 struct EngineCrate {
     /// The feature that has it; every build has one without.
     feature: Option<&'static str>,
-    /// What the targets of its engines begin with, which a build that leaves it out knows too.
+    /// URL schemes of its engines, also known to builds that leave the crate out.
     schemes: &'static [&'static str],
     /// Its engines, if it is part of this build.
     kinds: Option<&'static [EngineKind]>,
@@ -70,14 +70,14 @@ static CRATES: &[EngineCrate] = &[
 ];
 
 impl EngineCrate {
-    /// How to get a build that has it.
+    /// Instruction for a build that includes it.
     fn left_out(&self) -> String {
         let feature = self.feature.unwrap_or_default();
         format!("left out of this build: `cargo install --path crates/bourse --features {feature}` has it")
     }
 }
 
-/// What targets can begin with, before the colon; those of engines too that this build leaves out.
+/// URL schemes of targets, without the colon, including those of engines that this build leaves out.
 pub(crate) fn schemes() -> impl Iterator<Item = &'static str> {
     CRATES.iter().flat_map(|it| it.schemes).copied()
 }
@@ -99,7 +99,7 @@ fn kind_of(target: &str) -> Option<&'static EngineKind> {
     of_scheme(target.split_once(':')?.0)?.ok()
 }
 
-/// What this build leaves out: the engines of each crate, and how to get a build that has them.
+/// Engines that this build leaves out, by crate, with the instruction for a build that includes them.
 pub(crate) fn left_out() -> impl Iterator<Item = String> {
     CRATES.iter().filter(|it| it.kinds.is_none()).map(|it| format!("{}: {}", it.schemes.join(", "), it.left_out()))
 }
@@ -120,8 +120,8 @@ pub(crate) fn usual_target(name: &str) -> String {
     usual.expect("the first engine is part of every build, and has files")
 }
 
-/// How a target's database is crashed, if it is in a file and its engine has such crashes; of one that is a folder no copy
-/// is crashed.
+/// Crash methods for a target's database, if it is in a file and its engine has such methods; a database that is a folder
+/// has none.
 pub(crate) fn crashes(target: &str) -> Option<&'static Crashes> {
     location(target).ok()?.file().filter(|path| !path.is_dir())?;
     kind_of(target)?.crashes.as_ref()
@@ -156,7 +156,7 @@ pub(crate) fn open_on_failing_storage(target: &str) -> Result<Box<dyn Engine>, F
     open(target).map_err(|error| refused(kind, &error))
 }
 
-/// The engine that a target names, which has to be part of this build.
+/// The engine that a target names; a failure if it is not part of this build.
 fn named(target: &str) -> Result<&'static EngineKind, Failure> {
     let scheme = target.split_once(':').map_or("", |(scheme, _)| scheme);
     match of_scheme(scheme) {
@@ -170,7 +170,7 @@ fn refused(kind: &EngineKind, error: &TargetError) -> Failure {
     Failure::usage(error.to_string()).hint(format!("`bourse engines {}` explains every option", kind.scheme))
 }
 
-/// Where a target's database is, by its text: nothing is opened.
+/// Location of a target's database, by its text: nothing is opened.
 pub(crate) fn location(target: &str) -> Result<Location, Failure> {
     if bourse_serve::Address::is_meant(target) {
         return Ok(Location::RunningServer);
@@ -229,7 +229,7 @@ pub(crate) fn fault_ways(target: &str) -> Vec<Through> {
     by_preload.into_iter().chain(on_storage).collect()
 }
 
-/// What the private server of a target takes to start, about, in seconds; nothing where there is none.
+/// Approximate time that the private server of a target takes to start, in seconds; 0 without one.
 pub(crate) fn starts_s(target: &str) -> u64 {
     kind_of(target).and_then(|kind| kind.starts_s).unwrap_or(0)
 }
@@ -239,12 +239,12 @@ pub(crate) fn loads_rows_s(target: &str) -> Option<u64> {
     kind_of(target).and_then(|kind| kind.loads_rows_s)
 }
 
-/// What a round of a microbenchmark takes on a target beside warm-up and interval, about, in milliseconds.
+/// Approximate time that a round of a microbenchmark takes in addition to warm-up and interval, in milliseconds.
 pub(crate) fn prepares_ms(target: &str) -> u64 {
     kind_of(target).map_or(500, |kind| kind.prepares_ms)
 }
 
-/// As [`prepares_ms`], of a round whose work is to insert rows.
+/// [`prepares_ms`] for a round whose work is to insert rows.
 pub(crate) fn inserts_ms(target: &str) -> u64 {
     kind_of(target).and_then(|kind| kind.inserts_ms).unwrap_or_else(|| prepares_ms(target))
 }
@@ -279,7 +279,7 @@ pub(crate) fn needs_tpce(target: &str, engine: &dyn Engine) -> Result<(), Failur
         .hint("for instance sqlite:PATH or sqlite::memory:"))
 }
 
-/// Makes the folder that a target's file is to lie in, if that is one of ours.
+/// Makes the folder for a target's file, if that is Bourse's folder for databases.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
     let location = location(target)?;
     let Some(folder) = location.file().and_then(Path::parent) else { return Ok(()) };
@@ -301,7 +301,8 @@ pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
 mod tests {
     use super::*;
 
-    /// A build without a crate knows its schemes by the line alone, so that the line has to be right where it can be compared.
+    /// A build without a crate knows its schemes by the line alone, so the line is compared with the crate in builds that
+    /// have it.
     #[test]
     fn each_line_names_the_schemes_of_its_crate() {
         for it in CRATES {

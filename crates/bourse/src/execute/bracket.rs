@@ -1,8 +1,7 @@
 //! The rates that a search tries: short rounds bracket the highest rate that meets the limits and halve the bracket; rounds of full
 //! length go down from there until one meets them.
 
-/// The bracket of the short rounds is narrow enough when its ends differ by this share: further halving would tell noise from
-/// noise.
+/// Relative width at which the bracket of the short rounds is narrow enough: further halving would only measure noise.
 const NARROW: f64 = 0.04;
 /// Short rounds that a search may take before its bracket is what it is.
 const MOST_SHORT: usize = 12;
@@ -13,9 +12,9 @@ const LEFT: [f64; 6] = [1.0, 0.95, 0.9, 0.8, 0.6, 0.5];
 /// A rate to try.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Try {
-    /// In a short round that is not kept.
+    /// Rate for a short round, whose figures are not reported.
     Short(f64),
-    /// In the rounds of full length that are.
+    /// Rate for the rounds of full length.
     Full(f64),
 }
 
@@ -26,11 +25,11 @@ pub(super) struct Bracket {
     tried: Vec<(Try, bool)>,
     /// The first rate.
     first: f64,
-    /// The highest rate that can be asked for.
+    /// Highest rate that can be scheduled.
     most: f64,
 }
 
-/// What a search came to.
+/// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Answer {
     /// The highest rate that met every limit: at full length if one did there, else in a short round below those that did not.
@@ -47,7 +46,7 @@ impl Bracket {
         Self { tried: Vec::new(), first, most }
     }
 
-    /// What is tried next; none at the end.
+    /// The next try; `None` at the end.
     pub(super) fn next(&self) -> Option<Try> {
         let full: Vec<(f64, bool)> = self.full().collect();
         match full.last() {
@@ -65,7 +64,7 @@ impl Bracket {
         self.tried.push((this, is_met));
     }
 
-    /// What is known until now.
+    /// Answer of the tries until now.
     pub(super) fn answer(&self) -> Answer {
         let confirmed = self.full().find(|(_, is_met)| *is_met).map(|(rate, _)| rate);
         let refuted = self.full().filter(|(_, is_met)| !is_met).map(|(rate, _)| rate).reduce(f64::min);

@@ -164,7 +164,7 @@ fn run(
     Ok((ran, failure))
 }
 
-/// What it is run under, as the document says it.
+/// Conditions of the round, in the form of the document.
 fn conditions(
     options: &RunOptions,
     job: &Brokerage,

@@ -8,7 +8,7 @@ use bourse_record::{Case, CheckStatus, Round, Search};
 /// Fitness of a case's last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastRound {
-    /// It counts.
+    /// The round counts.
     Fit,
     /// Others disturbed it.
     Disturbed,
@@ -22,11 +22,11 @@ pub(super) enum LastRound {
 pub(crate) struct CaseRun {
     /// The planned case.
     pub(crate) planned: PlannedCase,
-    /// What is run, which a search changes.
+    /// The job, which a search changes.
     pub(crate) job: Job,
     /// The case of the document, once a round was run.
     pub(crate) case: Option<Case>,
-    /// Of each round, whether it ran to its end.
+    /// Whether each round ran to its end.
     whole: Vec<bool>,
     /// Failure of the case.
     pub(crate) failure: Option<Failure>,
@@ -60,7 +60,7 @@ impl CaseRun {
         self.failure.get_or_insert(failure);
     }
 
-    /// Whether that failure is told of with a round that is kept.
+    /// Whether the case's last stored round reports that failure already.
     pub(super) fn ended_with(&self, failure: &Failure) -> bool {
         self.failure.as_ref() == Some(failure)
     }
@@ -70,7 +70,10 @@ impl CaseRun {
         (self.case, self.whole) = (None, Vec::new());
     }
 
-    /// Keeps a round; its failure, if it ended with one.
+    /// Stores a round.
+    ///
+    /// # Errors
+    /// The failure that the round ended with.
     pub(super) fn keep(&mut self, outcome: RoundOutcome, offset_s: f64) -> Result<(), Failure> {
         let RoundOutcome { mut round, engine, workload, conditions, interrupted, failure, .. } = outcome;
         round.offset_s = offset_s;

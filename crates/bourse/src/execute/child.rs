@@ -1,5 +1,5 @@
-//! A round in a process of its own, so that its memory and its engine are its own: the program itself, told by a line of JSON
-//! on stdin, which answers with one on stdout, after those that tell of the round.
+//! A round in a process of its own, so that its memory and its engine are its own: the program itself, which reads a request
+//! as a line of JSON on stdin and writes the answer as one on stdout, after lines about the round's progress.
 
 use super::databases::Databases;
 use super::{RoundOutcome, RoundRequest, RunContext, keeper, processes, round, sample};
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a process of ours is to do.
+/// Request to a child process of Bourse.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Request {
@@ -41,7 +41,7 @@ pub(super) enum Request {
     },
     /// Serve a database to drivers of this machine, and answer with the address.
     Serve {
-        /// What is served, as a URL.
+        /// The target, as a URL.
         target: String,
         /// Options of the database.
         database: Database,
@@ -107,7 +107,7 @@ pub(crate) fn answer() -> Result<(), Failure> {
     }
 }
 
-/// Answers whoever asked.
+/// Writes the answer for the process that started this one.
 pub(super) fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Failure> {
     let text = serde_json::to_string(answer)
         .map_err(|error| Failure::new(Exit::Target, format!("cannot pass on the outcome: {error}")))?;
@@ -151,7 +151,7 @@ pub(super) fn ask<T: DeserializeOwned>(
     Err(if words.trim().is_empty() { failure } else { failure.detail("its words", words.trim()) })
 }
 
-/// Why a process of ours that has ended gave no answer.
+/// Reason why a child process that has ended gave no answer.
 pub(super) fn no_answer(status: ExitStatus) -> String {
     match status.code() {
         None => format!("its process was ended from outside: {status}"),
@@ -159,7 +159,7 @@ pub(super) fn no_answer(status: ExitStatus) -> String {
     }
 }
 
-/// Starts a process of ours that waits for its request.
+/// Starts a child process of this program, which waits for its request.
 pub(super) fn start() -> Result<(Child, ChildStdin), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)
@@ -174,7 +174,7 @@ pub(super) fn start() -> Result<(Child, ChildStdin), String> {
     Ok((child, stdin))
 }
 
-/// Tells a process of ours what to do.
+/// Sends a child process its request.
 pub(super) fn tell(stdin: &mut ChildStdin, request: &Request) -> Result<(), String> {
     let line = serde_json::to_string(request).map_err(|error| error.to_string())?;
     stdin.write_all(format!("{line}\n").as_bytes()).map_err(|error| error.to_string())
@@ -192,7 +192,7 @@ pub(super) fn reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<Str
     })
 }
 
-/// Reads the line that is the answer; those before it tell of the round while it goes on.
+/// Reads the line that is the answer; the lines before it report the round's progress.
 fn line_reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     std::thread::spawn(move || {
         let Some(from) = from else { return String::new() };
@@ -209,7 +209,7 @@ fn line_reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     })
 }
 
-/// How long a process of ours may take to end once it has answered.
+/// Longest time that a child process may take to end after its answer.
 pub(super) const END: Duration = Duration::from_secs(10);
 
 /// Waits for the child; an interruption that reached us alone is passed on to it. One that has answered and does not end, since a

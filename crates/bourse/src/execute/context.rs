@@ -1,4 +1,4 @@
-//! What all rounds of a run have in common: clock, interruption, input data, and what is known if a call never returns.
+//! Context of all rounds of a run: clock, interruption, input data, and the results that are stored if a call never returns.
 
 use super::lost::Ending;
 use crate::failure::Failure;
@@ -21,11 +21,11 @@ pub(crate) struct RunContext {
     pub(crate) interrupted: Arc<AtomicBool>,
     /// Input data for generators, by the folder it was read from.
     inputs: RefCell<BTreeMap<Option<PathBuf>, Rc<Inputs>>>,
-    /// How long after the measurement interval a call may go on before it is lost, in nanoseconds.
+    /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
     pub(super) call_limit_ns: u64,
-    /// How this process ends then.
+    /// Way in which this process ends then.
     pub(super) ending: Ending,
-    /// What was measured before, in this process.
+    /// Results measured before, in this process.
     pub(super) kept: RefCell<Option<RunFile>>,
 }
 
@@ -35,7 +35,7 @@ impl RunContext {
         Self::with(RealClock::start(), call_limit_ns, Ending::Files(folder.to_owned()))
     }
 
-    /// Context of a process of ours that was asked for a round.
+    /// Context of a child process that runs one round.
     pub(super) fn of_round(call_limit_ns: u64) -> Result<Self, Failure> {
         Self::with(RealClock::start(), call_limit_ns, Ending::Answer)
     }
@@ -45,7 +45,7 @@ impl RunContext {
         Ok(Self { clock, interrupted, inputs, call_limit_ns, ending, kept })
     }
 
-    /// Keeps a case as it is now, beside those that were kept before: what can be written if a call never returns.
+    /// Stores a case as it is now, next to those stored before: the results to write if a call never returns.
     pub(super) fn keep(&self, begun: &RunFile, case: &Case) {
         let mut kept = self.kept.borrow_mut();
         let kept = kept.get_or_insert_with(|| begun.clone());

@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often a driver looks whether driver 1 listens.
+/// Interval at which a driver tries to reach driver 1.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A driver among several.
@@ -57,7 +57,7 @@ pub(crate) fn place(text: &str) -> Result<Address, Failure> {
 }
 
 impl Driver {
-    /// A driver that has joined nobody yet.
+    /// A driver that has not joined a round yet.
     pub(super) fn new(
         target: &str,
         engine: Box<dyn Engine>,
@@ -217,7 +217,7 @@ impl Driver {
     }
 }
 
-/// What a driver's clock showed beside driver 1's.
+/// Remark on a driver's clock compared with driver 1's.
 fn clocks(before: &ClockOffset, after: &ClockOffset) -> String {
     let error_ms = before.error_ns.max(after.error_ns) as f64 / 1e6;
     let drift_ms = (after.clock_ns - before.clock_ns) as f64 / 1e6;

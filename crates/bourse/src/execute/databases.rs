@@ -1,4 +1,4 @@
-//! Databases of the brokerage workload: each opened and loaded once, kept, and put back before a round.
+//! Databases of the brokerage workload: each opened and loaded once, copied, and put back before a round.
 
 use super::RunContext;
 use super::keeper::Keeper;
@@ -22,9 +22,9 @@ pub(super) struct PreparedDatabase {
     pub(super) system: SystemUnderTest,
     /// Content of the database.
     pub(super) ready: Ready,
-    /// The size that was asked for.
+    /// The requested size.
     size: Size,
-    /// Where its rows are: databases of one place are one database.
+    /// Place of the rows: databases with one place are one database.
     place: String,
 }
 
@@ -46,9 +46,9 @@ impl Size {
 /// A database that is ready.
 #[derive(Clone, Copy)]
 pub(super) enum At {
-    /// In this process.
+    /// Index of a database in this process.
     Here(usize),
-    /// In a process of its own.
+    /// Index of a database in a process of its own.
     Apart(usize),
 }
 
@@ -74,7 +74,7 @@ struct Copy {
     taken: Taken,
 }
 
-/// Who has taken a copy.
+/// Holder of a copy.
 enum Taken {
     Here(Box<dyn Snapshot>),
     Apart(Rc<Keeper>, String),
@@ -84,7 +84,7 @@ enum Taken {
 #[derive(Default)]
 pub(crate) struct Databases {
     prepared: Vec<PreparedDatabase>,
-    /// Those of engines whose library would stay in this process.
+    /// Databases of engines whose library would stay in this process.
     apart: Vec<Apart>,
     copies: BTreeMap<String, Kept>,
     /// Cases at each place.
@@ -162,8 +162,8 @@ impl Databases {
         &self.prepared[at]
     }
 
-    /// Makes a database ready for a round, and says in words what it is. If other rounds run on it, of its case or of another
-    /// that shares it, each finds it as the first did; and so does the next run, if it is in files.
+    /// Makes a database ready for a round, and returns its history as text. If other rounds run on it, of its case or of
+    /// another that shares it, each finds it as the first did; and so does the next run, if it is in files.
     pub(super) fn begin(&mut self, at: At, others: bool) -> Result<String, Failure> {
         let history = match at {
             At::Here(at) => self.prepared[at].ready.history.clone(),
@@ -279,7 +279,8 @@ impl Databases {
 }
 
 impl PreparedDatabase {
-    /// A copy of the database, or why there can be none. Somebody else who has it open is a failure only where rounds `need` it.
+    /// Takes a copy of the database, or returns the reason why there can be none. Another program that has it open is a
+    /// failure only if rounds `need` the copy.
     pub(super) fn copy(&self, need: bool) -> Result<Result<Box<dyn Snapshot>, String>, Failure> {
         let is_told = |kind| match kind {
             ErrorKind::Unsupported | ErrorKind::Full | ErrorKind::Denied => true,
@@ -294,7 +295,7 @@ impl PreparedDatabase {
 }
 
 impl Copy {
-    /// How it was made, in words.
+    /// Description of the way the copy was made.
     fn how(&self) -> &str {
         match &self.taken {
             Taken::Here(copy) => copy.how(),

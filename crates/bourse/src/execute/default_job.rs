@@ -26,7 +26,7 @@ fn default_plan(target: &str) -> (Box<Run>, Plan) {
     (run, plan)
 }
 
-/// The same with phases a tenth as long.
+/// Returns the plan with phases a tenth as long.
 fn shortened(mut plan: Plan) -> Plan {
     for case in plan.blocks.iter_mut().flat_map(|block| &mut block.cases) {
         let Job::Brokerage(job) = &mut case.job else { panic!("another job") };

@@ -1,8 +1,9 @@
-//! The difference that a comparison can be expected to show, said before it is over.
+//! The difference that a comparison can be expected to show, estimated before it is over.
 //!
-//! The half width of the interval of n pairs is, on average, `expected_half_width(n)` times the standard deviation of a pair's
-//! logarithm. Before the first round only the machine's own part of that is known: from how a fixed CPU loop scattered, which
-//! the engine, the disk and other rounds can only add to. After three pairs the pairs themselves tell.
+//! The half width of the interval of n pairs is, on average, `expected_half_width(n)` times the standard deviation of a
+//! pair's logarithm. Before the first round only the machine's own part of that is known, by the scatter of a fixed CPU
+//! loop, which the engine, the disk and other rounds can only add to. After three pairs the estimate comes from the pairs
+//! themselves.
 
 use super::CaseRun;
 use crate::plan::{Comparing, Job, Plan};
@@ -11,12 +12,12 @@ use bourse_record::{Better, Gate, Interference, Round, Workload};
 use bourse_report::comparison::{Compared, Pair};
 use bourse_stats::signed_rank::expected_half_width;
 
-/// Pairs after which their scatter is told.
+/// Pairs after which their scatter is reported.
 const PAIRS: usize = 3;
 /// Standard deviation of three normal values on average, as a part of the true one: √π / 2.
 const OF_THREE: f64 = 0.886_226_925;
 
-/// What can be said before the first round; none where the rounds have no interval or no length, or the machine did not tell.
+/// Estimate before the first round; `None` if rounds have no interval or no length, or the calibration shows no noise.
 pub(super) fn before(plan: &Plan, calibration: &Calibration) -> Option<String> {
     let rounds = plan.blocks.first()?.rounds;
     // What others do to the rounds beside the machine's own noise cannot be foreseen.
@@ -32,7 +33,7 @@ pub(super) fn before(plan: &Plan, calibration: &Calibration) -> Option<String> {
     ))
 }
 
-/// What the first pairs say of the pairs that are to come, by the figure that the verdict will be about; none but after the third.
+/// Estimate from the first pairs, by the figure that the verdict will be about; `None` except after the third pair.
 pub(super) fn after(workload: &Workload, base: &[Round], head: &[Round], rounds: u32) -> Option<String> {
     if base.len() != PAIRS || head.len() != PAIRS || rounds as usize <= PAIRS {
         return None;
@@ -49,7 +50,7 @@ pub(super) fn after(workload: &Workload, base: &[Round], head: &[Round], rounds:
     ))
 }
 
-/// The verdict at a look, in words; none where it is not decided whether the second case is slower by more than the tolerance.
+/// Verdict at a look; `None` if it is not decided whether the second case is slower by more than the tolerance.
 pub(super) fn decided(comparing: &Comparing, base: &CaseRun, head: &CaseRun) -> Option<&'static str> {
     let [base, head] = [base, head].map(|it| it.case.clone());
     let pair = Pair { base: base?, head: head?, in_turn: true };

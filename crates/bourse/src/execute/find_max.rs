@@ -53,7 +53,7 @@ impl Executor<'_> {
         ended
     }
 
-    /// The figures of a round that is looked at and not kept.
+    /// Runs a probe: a round whose figures only steer the search.
     fn probe(&mut self, case: &CaseRun, label: &str, job: &Job) -> Result<Round, Failure> {
         let turn = Turn { job, number: 0, begins_alike: true, is_probe: true, label };
         let outcome = self.outcome(case, turn)?;
@@ -61,7 +61,7 @@ impl Executor<'_> {
     }
 }
 
-/// What a search has found until now.
+/// State of a search.
 struct Found {
     bracket: Bracket,
     search: bourse_record::Search,
@@ -100,7 +100,7 @@ impl Found {
         Ok(())
     }
 
-    /// Judges a round at a rate, tells of it and keeps it; whether it met every limit.
+    /// Judges a round at a rate, reports it and records it as a probe; returns whether it met every limit.
     fn met(&mut self, rate: f64, round: &Round, job: &Job, search: &Search) -> bool {
         let judgement = Judgement::of(round, search);
         let is_met = judgement.is_met();
@@ -172,7 +172,7 @@ mod tests {
         Round { operations, arrivals: Some(arrivals), ..round }
     }
 
-    /// What a search finds that begins at `first`.
+    /// Runs a search that begins at `first` on a simulated target, and returns its result.
     fn found(first: f64, quantile: f64, limit_ns: Nanos, schedule: impl Fn(f64) -> Schedule) -> bourse_record::Search {
         let limits = vec![ResponseLimit { operation: None, quantile, limit_ns }];
         let job = Job::Classic(Classic {

@@ -6,7 +6,7 @@ use bourse_record::{Round, length};
 /// A round of a search, judged.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Judgement {
-    /// Why it did not meet the limits, in words; empty if it did.
+    /// Limits that it did not meet, a sentence each; empty if it met all.
     pub(super) violations: Vec<String>,
     /// The worst quantile as a share of its limit; none where one of them is an operation without a time.
     pub(super) worst_limit_ratio: Option<f64>,

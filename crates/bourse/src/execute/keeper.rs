@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a keeper can be told once its database is ready.
+/// Command to a keeper whose database is ready.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Command {
@@ -29,12 +29,12 @@ enum Command {
     Restore,
 }
 
-/// What a keeper answers once its database is ready.
+/// Answer of a keeper whose database is ready.
 #[derive(Debug, Serialize, Deserialize)]
 struct Prepared {
-    /// Content of the database, in words.
+    /// Description of the database's history.
     history: String,
-    /// Where its time went.
+    /// Time that it spent, by part.
     spent: spent::Parts,
 }
 
@@ -42,7 +42,7 @@ struct Prepared {
 pub(super) struct Keeper {
     target: String,
     process: Mutex<Process>,
-    /// Content of the database, in words.
+    /// Description of the database's history.
     pub(super) history: String,
 }
 
@@ -51,7 +51,7 @@ struct Process {
     /// Closed for its end.
     commands: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// What it says on stderr is passed on.
+    /// Thread that passes on the process's stderr.
     words: Option<JoinHandle<()>>,
 }
 
@@ -159,7 +159,7 @@ fn lines(from: Option<impl Read + Send + 'static>) -> Receiver<String> {
     lines
 }
 
-/// What the process does: makes the database ready, then follows commands until there are no more.
+/// Runs the process: makes the database ready, then follows commands until there are no more.
 pub(super) fn keep(target: &str, job: &Brokerage) -> Result<(), Failure> {
     progress::tell_every(Duration::ZERO);
     interrupt::end_with_parent()?;

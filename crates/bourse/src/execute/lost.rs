@@ -1,5 +1,5 @@
-//! Calls that never return. A thread in such a call cannot be ended, so the process is: the rounds before it are written first,
-//! and a process of ours that runs a round answers with the failure.
+//! Calls that never return. A thread in such a call cannot be ended, so the process is: the rounds before it are written
+//! first, and a child process that runs a round answers with the failure.
 
 use super::RunContext;
 use super::child::reply;
@@ -11,16 +11,16 @@ use bourse_driver::{CallInProgress, Progress, SECOND};
 use bourse_record::{RunFile, Warning};
 use std::path::PathBuf;
 
-/// How a process ends in which a call never returns.
+/// Way in which a process ends if a call never returns.
 pub(super) enum Ending {
-    /// With what was measured before in this folder.
+    /// Results measured before are written to this folder.
     Files(PathBuf),
-    /// With the failure as its answer.
+    /// The failure is the process's answer.
     Answer,
 }
 
-/// The failure of a round on a target, if a call of it goes on for longer than it may after the measurement interval; none as long
-/// as it may.
+/// Failure of a round on a target, if one of its calls runs for longer than `limit_ns` after the measurement interval;
+/// `None` until then.
 pub(super) fn lost(target: &str, progress: &Progress, limit_ns: u64) -> Option<Failure> {
     let limit_s = limit_ns as f64 / SECOND as f64;
     let after_s = progress.elapsed_s - progress.planned_s;
@@ -39,7 +39,7 @@ pub(super) fn lost(target: &str, progress: &Progress, limit_ns: u64) -> Option<F
 }
 
 impl RunContext {
-    /// Ends the process if a call of a round goes on for longer than it may.
+    /// Ends the process if a call of a round runs for longer than it may.
     pub(super) fn end_if_lost(&self, target: &str, progress: &Progress) {
         let Some(failure) = lost(target, progress, self.call_limit_ns) else { return };
         match &self.ending {

@@ -1,13 +1,13 @@
-//! Carries out a plan: databases, rounds in turn, what they came to.
+//! Carries out a plan: databases, rounds in turn, and their results.
 //!
 //! | module | does |
 //! |---|---|
-//! | `context` | what all rounds of a run have in common |
-//! | `databases` | databases loaded once, kept, and put back before a round |
+//! | `context` | clock, interruption and input data of all rounds of a run |
+//! | `databases` | databases loaded once, copied, and put back before a round |
 //! | `system` | the system under test: an engine in this process, or a server that is called |
 //! | `coordinated` | drivers that send their statements to the engine themselves: driver 1 coordinates, the others join it |
 //! | `quiet` | waits for a quiet machine |
-//! | `repeats` | which rounds are run again because others disturbed them |
+//! | `repeats` | repeats of rounds that other processes disturbed |
 //! | `round` | one round of a job: a request in, an outcome out |
 //! | `brokerage`, `classic` | the round of each kind of job |
 //! | `child` | a round in a process of its own: the request and the outcome as JSON |
@@ -77,7 +77,7 @@ pub(crate) struct Executed {
     begun: RunFile,
     /// The plan's cases, in its order.
     pub(crate) cases: Vec<CaseRun>,
-    /// What ended the run, if it was not its end.
+    /// Failure that ended the run early, if one did.
     pub(crate) outcome: Result<(), Failure>,
 }
 
@@ -193,7 +193,7 @@ fn held_by(plan: &Plan) -> Vec<&str> {
 /// A plan that is being carried out.
 struct Executor<'p> {
     plan: &'p Plan,
-    /// How far it is, where it has several rounds.
+    /// Progress over all rounds, if there are several.
     whole: Option<Whole>,
     context: RunContext,
     databases: Databases,
@@ -209,7 +209,7 @@ struct Executor<'p> {
     waits: QuietWaits,
 }
 
-/// What a round is to be beside what its case says.
+/// Parameters of a round that its case does not have.
 #[derive(Clone, Copy)]
 struct Turn<'t> {
     /// The job, which a search changes.
@@ -218,9 +218,9 @@ struct Turn<'t> {
     number: u32,
     /// Whether other rounds run on the same database.
     begins_alike: bool,
-    /// Whether its figures are looked at and not kept.
+    /// Whether its figures only steer a search and are not reported.
     is_probe: bool,
-    /// What is shown while it runs.
+    /// Label shown while it runs.
     label: &'t str,
 }
 
@@ -243,7 +243,7 @@ impl Executor<'_> {
         sample::sample_all(cases, &self.context)
     }
 
-    /// Makes sure that the databases are there which rounds find as they were.
+    /// Prepares the databases that rounds find as they were.
     fn prepare(&mut self, cases: &mut [CaseRun]) -> Result<(), Failure> {
         for case in cases {
             let planned = &case.planned;
@@ -271,7 +271,8 @@ impl Executor<'_> {
         }
     }
 
-    /// Whether a case's database is prepared by this process: its rounds run here, or its files are there for others.
+    /// Whether this process prepares a case's database: its rounds run here, or it is in files that rounds elsewhere can
+    /// use.
     fn is_prepared_here(&self, case: &PlannedCase) -> bool {
         let keeps = case.job.abilities().is_ok_and(|abilities| abilities.snapshot.lacks().is_none());
         keeps && case.has_one_database()
@@ -423,7 +424,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Runs a round of a case and keeps it, whatever ended it.
+    /// Runs a round of a case and stores it, also if it failed.
     fn round(&mut self, case: &mut CaseRun, number: u32, of: u32, label: &str) -> Result<(), Failure> {
         let offset_s = self.offset_s();
         let job = case.job.clone();
@@ -451,7 +452,7 @@ impl Executor<'_> {
         kept
     }
 
-    /// What a round of a case comes to, in this process or in one of its own.
+    /// Runs a round of a case, in this process or in one of its own, and returns its outcome.
     fn outcome(&mut self, case: &CaseRun, turn: Turn<'_>) -> Result<RoundOutcome, Failure> {
         let planned = &case.planned;
         let mut request = RoundRequest {

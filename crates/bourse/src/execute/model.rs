@@ -19,7 +19,7 @@ use bourse_tpce::verify::Subject as _;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What every report says of its figures.
+/// Note in every report on the model's figures.
 pub(super) const NOTE: &str = "no database: one reference model in memory answers all users, one at a time";
 
 /// The database that is wanted; none is made.

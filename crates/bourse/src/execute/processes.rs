@@ -32,10 +32,10 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long before the beginning everybody is told of it.
+/// Time between the announcement of the begin and the begin.
 const LEAD: Nanos = 50 * MS;
 
-/// What a process of users is to do.
+/// Request to a process of users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Request {
     target: String,
@@ -63,7 +63,7 @@ struct Begin {
     at: Nanos,
 }
 
-/// What a process of users says.
+/// Message of a process of users.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum News {
@@ -71,7 +71,7 @@ enum News {
     Ready,
     /// Once a second.
     Progress(Progress),
-    /// It has ended.
+    /// The end of the process's part of the round.
     Ended(Box<Result<Ran, Failure>>),
 }
 
@@ -203,7 +203,7 @@ fn both_rows(one: &SeriesRow, other: &SeriesRow) -> SeriesRow {
 struct Process {
     child: Child,
     stream: UnixStream,
-    /// What it writes on stderr.
+    /// Thread that collects the process's stderr.
     words: Option<JoinHandle<String>>,
     is_ready: bool,
     ended: Option<Result<Ran, Failure>>,
@@ -247,7 +247,7 @@ impl Processes {
         (&self.all[at].stream).write_all(format!("{request}\n").as_bytes())
     }
 
-    /// Tells everybody when to begin. Whoever cannot be told is found to be gone.
+    /// Sends every process the time of the begin. A process that cannot be reached is found to have ended.
     fn begin(&self, at: Nanos) {
         let line = serde_json::to_string(&Begin { at }).expect("a number can be written");
         for process in &self.all {
@@ -255,7 +255,7 @@ impl Processes {
         }
     }
 
-    /// Has everybody end as an interruption does: what was measured until then is kept.
+    /// Ends every process as an interruption does: the results until then are collected.
     fn stop(&mut self) {
         if std::mem::replace(&mut self.is_stopped, true) {
             return;

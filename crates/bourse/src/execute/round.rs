@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Request for a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RoundRequest {
-    /// What it runs on, as a URL.
+    /// The target, as a URL.
     pub(crate) target: String,
     /// The job of a round.
     pub(crate) job: Job,
@@ -25,13 +25,13 @@ pub(crate) struct RoundRequest {
     pub(crate) begins_alike: bool,
     /// Whether it is its case's first: its document has the checks of the database before.
     pub(crate) is_first: bool,
-    /// Whether its figures are looked at and not kept: no checks that could be left out.
+    /// Whether its figures only steer a search: optional checks are left out then.
     pub(crate) is_probe: bool,
-    /// How whoever asks has prepared the database, if they have.
+    /// Note on how the caller prepared the database, for the run file.
     pub(crate) history: Option<String>,
-    /// How long it waits for a quiet machine, in nanoseconds.
+    /// Longest wait for a quiet machine, in nanoseconds.
     pub(crate) wait_quiet_ns: Option<u64>,
-    /// How long after the measurement interval a call may go on before it is lost, in nanoseconds.
+    /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
     pub(crate) call_limit_ns: u64,
 }
 
@@ -41,7 +41,7 @@ impl RoundRequest {
         self.seed.wrapping_add(u64::from(self.round))
     }
 
-    /// Waits for a quiet machine as long as is asked for; a warning if it did not become quiet.
+    /// Waits for a quiet machine, at most for the requested time; a warning if it did not become quiet.
     pub(super) fn wait(&self, context: &RunContext) -> Option<Warning> {
         let limit = self.wait_quiet_ns?;
         let step = Step::waiting("waiting for background load to drop".to_owned());
@@ -57,23 +57,23 @@ impl RoundRequest {
 pub(crate) struct RoundOutcome {
     /// The figures, with their checks.
     pub(crate) round: Round,
-    /// What it ran on, as read back.
+    /// Description of the engine, as read back.
     pub(crate) engine: Engine,
     /// The workload.
     pub(crate) workload: Workload,
-    /// What it was run under.
+    /// Conditions of the round.
     pub(crate) conditions: Conditions,
-    /// What the engine's description warns of.
+    /// Warnings in the engine's description.
     pub(crate) warnings: Vec<String>,
     /// Whether it was cut off from outside.
     pub(crate) interrupted: bool,
     /// A fixed CPU loop right after it: median and 90th percentile of its times, in nanoseconds.
     #[serde(default)]
     pub(crate) fixed_loop_ns: Option<[f64; 2]>,
-    /// Where the time of the process went that was started for it; empty where it was this one.
+    /// Time spent by the child process of the round, by part; empty for a round in this process.
     #[serde(default)]
     pub(crate) spent: spent::Parts,
-    /// What ended it, if it did not end by itself.
+    /// Failure that ended it, if it did not end by itself.
     pub(crate) failure: Option<Failure>,
 }
 

@@ -1,10 +1,10 @@
 //! The lockstep sample of a run's checks: some thousand transactions compared with the model, each output and each row that
-//! changes, on a small database of its own with the target's engine and settings. Then, on the same database, two sessions that
-//! change the same rows at once.
+//! changes, on a small database of its own with the target's engine and settings. Then, on the same database, two sessions
+//! that change the same rows concurrently.
 //!
-//! The database of the run itself is no place for it: the model has the generator's rows, which earlier runs have changed, and
-//! needs memory for all of them. The sample comes after the rounds, so that neither its memory nor what it leaves to be
-//! written is in their figures.
+//! The database of the run itself is no place for it: the model has the generator's rows, which earlier runs have changed,
+//! and needs memory for all of them. The sample comes after the rounds, so that neither its memory nor its pending writes
+//! are in their figures.
 
 use super::child::{self, Request};
 use super::{CaseRun, RunContext};
@@ -47,10 +47,10 @@ const CHECKS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// What came of a sample: of the transactions in lockstep, and of two sessions at once.
+/// Results of a sample: of the transactions in lockstep, and of two concurrent sessions.
 pub(super) type Sampled = [Found; 2];
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Found {
     status: CheckStatus,
@@ -116,7 +116,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
     Ok(())
 }
 
-/// What came of a target's sample, with its evidence.
+/// Result of a target's sample, with its evidence.
 pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<Sampled, Failure> {
     let begin = context.clock.now();
     let alone =
@@ -235,22 +235,22 @@ fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
 /// The sample's own database.
 struct Side {
     engine: Box<dyn Engine>,
-    /// What removes it, once the engine is closed.
+    /// Way to remove it, once the engine is closed.
     removal: Removal,
 }
 
-/// What removes a sample's database.
+/// Way to remove a sample's database.
 enum Removal {
     /// The end of its engine, which has it in memory or on a server of its own.
     None,
-    /// That of its folder, with all that is in it.
+    /// Removed with its folder and everything in it.
     Folder(WorkFolder),
-    /// The engine of the database that it is beside.
+    /// Dropped by the engine of the target's database, on the same server.
     FromServer(Box<dyn FnOnce() -> Result<(), EngineError>>),
 }
 
 impl Side {
-    /// A database beside a target's, or why there can be none.
+    /// Makes a database next to a target's, or returns the reason why there can be none.
     fn of(target: &str) -> Result<Result<Self, String>, Failure> {
         if Address::is_meant(target) {
             return Ok(Err("the transactions are performed where the server runs".to_owned()));

@@ -10,13 +10,13 @@ pub(super) struct Scratch {
     path: PathBuf,
 }
 
-/// The file in such a folder that says whose it is, and what stands in it.
+/// File in such a folder that identifies its owner, and its content.
 const MARK: &str = ".bourse-suite";
 const MARKED: &str = "This folder belongs to a run of `bourse suite`, and is removed with it.\n";
 
 impl Scratch {
-    /// Makes the folder, whose name ends with this process's number. A run that was killed may have left one beside it: that
-    /// goes away if it bears our mark.
+    /// Makes the folder, whose name ends with this process's number. A killed run may have left one with the same name: that
+    /// is removed if it bears Bourse's mark.
     pub(super) fn new(path: &Path) -> Result<Self, Failure> {
         let refused = |error: std::io::Error| {
             Failure::usage("cannot make the folder for databases")

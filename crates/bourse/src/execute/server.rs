@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A server that runs.
 pub(super) struct Server {
     child: Child,
-    /// Where drivers find it, as a target.
+    /// Address of the server, as a target.
     pub(super) address: String,
 }
 

@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 /// System that runs the transactions.
 pub(crate) enum SystemUnderTest {
     InProcess(Box<dyn Engine>),
-    /// The reference model, in the place of an engine that keeps nothing.
+    /// The reference model, in place of an engine that stores nothing.
     Model(Box<dyn Engine>),
     Server(Box<Remote>),
     Coordinated(Box<Driver>),
@@ -72,7 +72,7 @@ impl SystemUnderTest {
         matches!(self, Self::Server(_) | Self::Coordinated(_))
     }
 
-    /// Makes sure that the database is the one that is wanted; in process it is loaded if it has to be.
+    /// Makes sure that the database is the requested one; in this process it is loaded if necessary.
     pub(crate) fn ready(
         &self,
         target: &str,
@@ -176,7 +176,7 @@ impl SystemUnderTest {
         Some(SharedRound { round: remote.round()?, number, of, vanished: Vec::new() })
     }
 
-    /// How the round that was run last found its database: with what a server did to it before.
+    /// History of the database before the last round: with the server's preparation of it.
     pub(crate) fn found(&self, history: String) -> String {
         match self.remote() {
             Some(remote) if !remote.prepared().is_empty() => format!("{history}; {}", remote.prepared()),
@@ -208,7 +208,7 @@ pub(super) fn prepared(
     database::ready(target, engine, &job.database, job.explicitly_set, inputs, depth, interrupted)
 }
 
-/// What a server is called with; what it would refuse, or cannot do, is refused before it is called.
+/// Address and token of a server; options that it would refuse, or cannot apply, are refused before it is called.
 pub(crate) fn caller(target: &str, job: &Brokerage) -> Result<(Address, Option<Token>), Failure> {
     if job.database.reload {
         return Err(Failure::usage(format!("--reload cannot be used with the server {target}"))
@@ -244,7 +244,7 @@ pub(super) fn waiting() -> impl Fn(Waiting) + Send + Sync + 'static {
     }
 }
 
-/// The server's database, if that is what was asked for.
+/// The server's database, if it is the requested one.
 pub(super) fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
     let there = remote.fingerprint();
     let database = &job.database;
@@ -281,7 +281,7 @@ pub(super) fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &In
     Err(refused)
 }
 
-/// An error between driver and server, as it is told.
+/// Failure of an error between driver and server.
 pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
     let usage = |hint: &str| Failure::usage(error.to_string()).hint(hint);
     match error {

@@ -4,18 +4,18 @@ use super::*;
 use bourse_record::{Case, Interference};
 use bourse_stats::repeats::Budget;
 
-/// What a round was like.
+/// Course of a simulated round.
 #[derive(Clone, Copy)]
 enum Was {
     /// Others took so many CPUs.
     Taken(f64),
     /// Nothing ended in it.
     Idle,
-    /// It has no figure for another reason.
+    /// No figure for another reason.
     Void,
 }
 
-/// Keeps a round.
+/// Adds a round to the case.
 fn run(case: &mut CaseRun, was: Was) {
     case.keep(outcome(was), 0.0).expect("it did not fail");
 }

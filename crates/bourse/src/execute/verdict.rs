@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::plan::Plan;
 use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Steadiness, Steady};
 
-/// How many failed operations a round may have: none.
+/// Failed operations allowed in a round: none.
 const ALLOWED_FAILURES: u64 = 0;
 
 /// Fails if a check failed, operations failed, the run was interrupted, a search has no answer, a round has no figure, or a
@@ -45,8 +45,8 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     steady(file, plan)
 }
 
-/// Fails if a round that the plan demands it of was not shown to be in steady state: one that cannot be told is not shown to
-/// be. Rounds that end by their work are not asked.
+/// Fails if a round that must be steady by the plan was not shown to be in steady state; an undetermined one was not shown
+/// to be. Rounds that end by their work are exempt.
 pub(crate) fn steady(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     let mut unsteady = Vec::new();
     let asked = |case: &&Case| plan.demands_steadiness(&case.label) && case.workload.may_be_steady();

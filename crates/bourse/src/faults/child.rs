@@ -1,4 +1,4 @@
-//! Processes of this program that tell events, a line of JSON each, and are waited for with a limit.
+//! Child processes of this program that report events, a line of JSON each, and are waited for with a limit.
 
 use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{Account, Ended};

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What is tried where no target is named; servers beside these where they are installed.
+/// Targets tried if none is named; the installed servers are added to them.
 const TARGETS: [&str; 6] = [
     "sqlite:?journal=wal&sync=full",
     "sqlite:?journal=wal&sync=normal",
@@ -38,7 +38,7 @@ const SERVERS: [&str; 2] = [
     "postgres+private:?shared_buffers=1MiB&max_connections=10",
 ];
 
-/// What the trials of all targets have in common.
+/// Conditions common to the trials of all targets.
 struct Conditions {
     /// Folder for the databases.
     folder: Option<PathBuf>,

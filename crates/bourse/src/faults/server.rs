@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-/// A server of ours that can be started with the library.
+/// A server started by Bourse that can be started with the library.
 trait Server: Engine + OwnedServer {
     /// Has it started with these variables from now on, and always so that its calls can be interfered with.
     fn set_environment(&self, environment: Vec<(OsString, OsString)>);
@@ -28,7 +28,7 @@ trait Server: Engine + OwnedServer {
         self.set_environment(Vec::new());
     }
 
-    /// How it has ended; `None` while it runs.
+    /// Exit status; `None` while it runs.
     fn exit(&self) -> Option<ExitStatus>;
 
     /// Ends it in good order, so that its files hold everything.
@@ -117,7 +117,7 @@ fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
     Err(Failure::usage(format!("{target} has no server of ours")))
 }
 
-/// A target with a server of ours.
+/// Test bed of a target with a server started by Bourse.
 pub(super) struct ServerBed<'c> {
     target: String,
     class: Class,
@@ -129,7 +129,7 @@ pub(super) struct ServerBed<'c> {
 }
 
 impl<'c> ServerBed<'c> {
-    /// Starts a server, fills the table, and keeps a copy of its data.
+    /// Starts a server, fills the table, and takes a copy of its data.
     pub(super) fn new(target: &str, conditions: &'c Conditions) -> Result<Self, Failure> {
         let failed = |cause: String| {
             Failure::new(Exit::Target, format!("cannot make the database for {target}")).detail("cause", cause)

@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure};
 use bourse_acid::faults::work::{self, Event};
 use std::io::Write as _;
 
-/// Works, or looks, and tells each event on stdout.
+/// Runs transactions or looks at the database, and reports each event on stdout.
 pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
     // Whoever started us may be killed: nothing of ours is to go on running.
     #[cfg(target_os = "linux")]

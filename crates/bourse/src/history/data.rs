@@ -49,11 +49,11 @@ struct Database {
     files: Vec<PathBuf>,
     /// Bytes of all its files.
     bytes: u64,
-    /// When it was changed last: RFC 3339, in UTC.
+    /// Time of the last change: RFC 3339, in UTC.
     changed_at: Option<String>,
 }
 
-/// Every database of ours in a folder, the largest first.
+/// Every database of Bourse in a folder, the largest first.
 fn databases(directory: &Path) -> Result<Vec<Database>, Failure> {
     let refused = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", directory.display()));
     let mut found = Vec::new();
@@ -68,7 +68,7 @@ fn databases(directory: &Path) -> Result<Vec<Database>, Failure> {
     Ok(found)
 }
 
-/// The database of a file or a folder, which has to be ours.
+/// The database of a file or a folder; a failure if it is none of Bourse.
 fn database(file: &Path) -> Result<Database, Failure> {
     let shown = file.display();
     if file.is_symlink() {

@@ -1,4 +1,4 @@
-//! What earlier runs left: their results (`bourse runs`, an index page by `bourse report`), and their databases (`bourse data`).
+//! Results of earlier runs (`bourse runs`, an index page by `bourse report`), and their databases (`bourse data`).
 
 mod data;
 mod runs;

@@ -84,7 +84,7 @@ fn document_in(folder: &Path) -> Option<(DocumentKind, PathBuf)> {
     in_order.into_iter().map(|kind| (kind, folder.join(kind.file_name()))).find(|(_, file)| file.is_file())
 }
 
-/// Every result folder in a folder, the run that began first before the others. What cannot be read is told and passed over.
+/// Every result folder in a folder, the oldest run first. Unreadable results are reported and skipped.
 fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
     let mut found: Vec<StoredRun> = Vec::new();
     for folder in of_results(directory)? {
@@ -186,7 +186,7 @@ fn removable(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// Compares two stored runs; the other runs of the folder tell the noise, where there are enough of them.
+/// Compares two stored runs; the noise is estimated from the other runs of the folder, if there are enough of them.
 fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     let [one, other] = [named(directory, base)?, named(directory, head)?];
     let base = report::read(&one)?;
@@ -220,7 +220,8 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// What is wrong with the contents of a file that has the name of a run's, if it is of a kind that tells.
+/// Checks the contents of a file with the name of a run's file, if its kind can be recognised; the error is the reason for
+/// refusal.
 fn contents(file: &Path) -> Result<(), String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     if let Some(kind) = DocumentKind::ALL.into_iter().find(|kind| kind.file_name() == name) {

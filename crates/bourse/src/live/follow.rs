@@ -1,4 +1,4 @@
-//! The file that tells of a run, read as it grows.
+//! The file with a run's progress, read as it grows.
 
 use super::line::{Event, FILE, Line, VERSION};
 use super::state::State;
@@ -9,12 +9,12 @@ use std::fs::{File, TryLockError};
 use std::io::Read as _;
 use std::path::Path;
 
-/// Whether a folder has the file of a run that goes on, or that was ended from outside.
+/// Whether a folder has the file of an unfinished run, or of one that was ended from outside.
 pub(crate) fn is_left(folder: &Path) -> bool {
     folder.join(FILE).is_file()
 }
 
-/// Whether a run goes on whose folder that is.
+/// Whether the run of that folder is unfinished and its process alive.
 pub(crate) fn goes_on(folder: &Path) -> bool {
     Follower::open(folder).is_ok_and(|mut follower| {
         // Where files cannot be locked its first line tells of the process.
@@ -23,14 +23,14 @@ pub(crate) fn goes_on(folder: &Path) -> bool {
     })
 }
 
-/// Reads the file of a run, and keeps what follows from it.
+/// Reads the file of a run, and derives the run's state from it.
 #[derive(Debug)]
 pub(super) struct Follower {
     file: File,
-    /// What was read of a line that is not whole yet.
+    /// Bytes read of an incomplete line.
     rest: Vec<u8>,
     pub(super) state: State,
-    /// When the run began.
+    /// Time at which the run began.
     started: Option<jiff::Timestamp>,
     /// Lines were read that another version wrote.
     other_version: Option<u32>,
@@ -69,7 +69,7 @@ impl Follower {
         }
     }
 
-    /// Why the file cannot be followed, if it cannot.
+    /// Failure of a file that cannot be followed, because of its version.
     pub(super) fn refused(&self) -> Option<Failure> {
         let version = self.other_version?;
         let message =
@@ -93,7 +93,7 @@ impl Follower {
         }
     }
 
-    /// What a person sees now.
+    /// The view of the run now.
     pub(super) fn view(&self) -> LiveRun {
         let since = |started| jiff::Timestamp::now().duration_since(started).as_secs_f64();
         // A run that has ended lasts no longer; nor is a clock believed that was put back.

@@ -18,14 +18,14 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 
 /// Longest request that is read.
 const MOST: usize = 8 << 10;
-/// How long a request may take to come.
+/// Longest time for a request to arrive.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often somebody who connects is looked for.
+/// Interval between looks for a connection.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a page is served after the end, so that it shows it.
+/// Time for which a page is served after the end, so that it shows it.
 const AFTERWARDS: Duration = Duration::from_secs(3);
 
-/// What is served.
+/// Content that is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Served {
     /// Figures alone.

@@ -1,4 +1,4 @@
-//! A line of the file that tells of a run while it goes on. `docs/live.md` describes it for others.
+//! A line of the file that reports a run's progress. `docs/live.md` describes it for other programs.
 
 use bourse_record::{OperationProgress, PhaseKind, SeriesRow};
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 /// Name of the file in the run's folder.
 pub(crate) const FILE: &str = "live.ndjson";
 
-/// Version of the lines. It grows when a reader of the earlier one would misunderstand them; what is new beside what there was does
-/// not change it.
+/// Version of the lines. It grows when a reader of the earlier one would misunderstand them; additional fields do not change
+/// it.
 pub(super) const VERSION: u32 = 1;
 
-/// What happened, and when.
+/// An event with its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Line {
     /// Seconds since the run began.
@@ -19,7 +19,7 @@ pub(crate) struct Line {
     pub(super) event: Event,
 }
 
-/// What happened.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Event {
@@ -27,17 +27,17 @@ pub(crate) enum Event {
     Run(RunBegun),
     /// Something begins that is no measuring, as loading or checks.
     Step {
-        /// What it is.
+        /// Name of the step.
         what: String,
     },
     /// So much of the last step is done.
     Share {
-        /// From 0 to 1.
+        /// Part that is done, from 0 to 1.
         share: f64,
     },
     /// A step has ended.
     StepEnded {
-        /// What it was.
+        /// Name of the step.
         what: String,
     },
     /// A round begins.
@@ -46,12 +46,12 @@ pub(crate) enum Event {
     Second(Second),
     /// One of the run's rounds is done.
     RoundDone {
-        /// What it was expected to take, in seconds.
+        /// Its expected duration, in seconds.
         expected_s: f64,
     },
     /// The run has ended: the last line.
     Ended {
-        /// How.
+        /// Outcome of the run.
         outcome: Outcome,
     },
 }
@@ -82,7 +82,7 @@ pub(crate) struct RoundBegun {
     pub(super) case: String,
     /// Name of the workload.
     pub(super) workload: String,
-    /// Whether its figures are looked at and not kept, as in a search for the highest rate.
+    /// Whether its figures are not reported, as in a search for the highest rate.
     pub(super) is_probe: bool,
 }
 
@@ -117,20 +117,20 @@ impl Second {
     }
 }
 
-/// How a run has ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
-    /// By itself.
+    /// End of the plan.
     Finished,
-    /// By Ctrl-C or a signal.
+    /// Ctrl-C or a signal.
     Interrupted,
-    /// With an error.
+    /// An error.
     Failed,
 }
 
 impl Outcome {
-    /// In words.
+    /// Text for the view.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::Finished => "finished",

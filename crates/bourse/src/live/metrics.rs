@@ -1,4 +1,4 @@
-//! What is known of a run, in the text format of Prometheus, version 0.0.4.
+//! State of a run in the text format of Prometheus, version 0.0.4.
 
 use super::state::{CaseState, Phase, State};
 use bourse_record::{METRICS, Metric, OperationProgress};
@@ -15,7 +15,7 @@ struct Text {
     run: String,
 }
 
-/// Labels of a sample, beside that of its run.
+/// Labels of a sample, in addition to that of its run.
 type Labels<'a> = &'a [(&'a str, &'a str)];
 
 fn escaped(value: &str) -> String {
@@ -115,7 +115,7 @@ fn about_operations(text: &mut Text, state: &State) {
     }
 }
 
-/// Name of a metric, its kind, and whether it has to be summed up; none of those that stand elsewhere.
+/// Name of a metric, its kind, and whether it is a sum over time; `None` for those exported elsewhere.
 fn named(metric: &Metric) -> Option<(String, &'static str, bool)> {
     if metric.name == "throughput" || metric.name == "failures" || metric.name.starts_with("response_ns_p") {
         // By operation, with their outcomes.

@@ -1,18 +1,18 @@
-//! A run as it goes on: one file tells of it, and everybody who follows it reads that file.
+//! Live view of a run: one file reports its progress, and every follower reads that file.
 //!
 //! | module | what |
 //! |---|---|
-//! | `line` | a line of the file: what happened, and when |
-//! | `writer` | the file `live.ndjson` in the run's folder, written by the run; what a round's process tells the one that started it |
-//! | `state` | what follows from the lines: pure |
-//! | `follow` | the file read as it grows, and whether whoever writes it is there |
+//! | `line` | a line of the file: an event with its time |
+//! | `writer` | the file `live.ndjson` in the run's folder, written by the run; messages of a round's process to its parent |
+//! | `state` | the state that follows from the lines: pure |
+//! | `follow` | the file read as it grows, and whether its writer is alive |
 //! | `screen` | the full-screen view: drawn from the state, pure |
-//! | `terminal` | the terminal that shows it, put back on every way out; in builds without the view, what is said instead |
+//! | `terminal` | the terminal that shows it, put back on every way out; in builds without the view, the message instead |
 //! | `metrics` | the state in the text format of Prometheus: pure |
 //! | `http` | answers to a browser or a scraper |
 //! | `watch` | `bourse watch` |
 //!
-//! Nothing here is called by an operation that is measured: the driver's sampler tells of each second once it is over.
+//! Nothing here is called by an operation that is measured: the driver's sampler reports each second once it is over.
 
 mod follow;
 mod http;
@@ -42,14 +42,14 @@ use crate::failure::Failure;
 use crate::plan::Plan;
 use std::path::Path;
 
-/// Whoever follows a run of this process, for as long as this lives.
+/// Followers of a run in this process, for as long as this value exists.
 #[derive(Default)]
 pub(crate) struct Followers {
     _view: Option<terminal::View>,
     _metrics: Option<http::Server>,
 }
 
-/// Begins to tell of a run, to a file in its folder and to those whom its command asks for. Nothing was loaded yet.
+/// Begins to report a run, to a file in its folder and to the followers that its command requests. Nothing was loaded yet.
 pub(crate) fn follow(plan: &Plan, how: &Execution, folder: &Path) -> Result<Followers, Failure> {
     if how.live {
         terminal::check()?;

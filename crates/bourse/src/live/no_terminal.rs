@@ -1,4 +1,4 @@
-//! What is said where this build has no view: it is the Cargo feature `live`.
+//! Messages of a build without the view, the Cargo feature `live`.
 
 use super::follow::Follower;
 use crate::failure::Failure;

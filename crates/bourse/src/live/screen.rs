@@ -61,7 +61,7 @@ fn sides(frame: &mut Frame<'_>, area: Rect, left: Span<'_>, right: Span<'_>) {
     frame.render_widget(right, at_right);
 }
 
-/// What was completed in each of the last seconds, the last at the right.
+/// Draws the operations completed in each of the last seconds, the last at the right.
 fn draw_curve(frame: &mut Frame<'_>, area: Rect, run: &LiveRun, now: &str) {
     let seconds = usize::from(area.width).min(run.points.len());
     let shown = &run.points[run.points.len() - seconds..];

@@ -1,17 +1,17 @@
-//! What is known of a run by the lines that told of it until now.
+//! State of a run, derived from the lines of its file until now.
 
 use super::line::{Event, Line, Outcome, RoundBegun, RunBegun, Second};
 use bourse_record::{OperationProgress, PhaseKind, SeriesRow, metric};
 use bourse_report::{LivePoint, LiveRun};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What goes on between the beginning of a round and its first second.
+/// Step between the beginning of a round and its first second.
 const PREPARING: &str = "preparing the round";
 
-/// Seconds that are kept for curves.
+/// Seconds stored for curves.
 const KEPT: usize = 600;
 
-/// What is known of a run.
+/// State of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct State {
     pub(super) run: Option<RunBegun>,
@@ -19,22 +19,22 @@ pub(super) struct State {
     /// Rounds that are done, and what they were expected to take, in seconds.
     pub(super) done: u32,
     done_s: f64,
-    /// When the last of them was done.
+    /// Time at which the last of them was done.
     done_at_s: f64,
-    /// When the last line was written.
+    /// Time of the last line.
     pub(super) at_s: f64,
-    /// What goes on beside the round, the innermost last, and how much of that is done.
+    /// Steps in progress outside the round, the innermost last, and the part of it that is done.
     steps: Vec<String>,
     share: Option<f64>,
-    /// The last second of the round; none once something else goes on.
+    /// The last second of the round; `None` once another step begins.
     pub(super) second: Option<Second>,
     points: VecDeque<LivePoint>,
-    /// What the cases came to, by name, in the order in which they began.
+    /// States of the cases, by name, in the order in which they began.
     pub(super) cases: Vec<(String, CaseState)>,
     pub(super) outcome: Option<Outcome>,
 }
 
-/// What a case came to, over all its rounds.
+/// State of a case, over all its rounds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct CaseState {
     pub(super) workload: String,
@@ -42,9 +42,9 @@ pub(super) struct CaseState {
     before: BTreeMap<String, [u64; 2]>,
     /// Operations of the round, as of its last second.
     pub(super) operations: Vec<OperationProgress>,
-    /// When that second ended, in the round.
+    /// End of that second, from the begin of the round.
     elapsed_s: f64,
-    /// What metrics of use a second have come to, by name.
+    /// Sums of the metrics of resource usage, by name.
     pub(super) used: BTreeMap<String, f64>,
     /// The last row.
     pub(super) row: SeriesRow,
@@ -159,7 +159,7 @@ impl State {
         });
     }
 
-    /// What is done now: a name for programs, and words.
+    /// Current phase: a name for programs, and a text.
     pub(super) fn phase(&self) -> (Phase, String) {
         if let Some(outcome) = self.outcome {
             return (Phase::Ended, outcome.words().to_owned());
@@ -180,7 +180,7 @@ impl State {
         }
     }
 
-    /// Seconds that the run goes on for, about, when it has lasted so long.
+    /// Approximate time left, in seconds, after the run has lasted for `running_s`.
     pub(super) fn left_s(&self, running_s: f64) -> Option<f64> {
         let run = self.run.as_ref().filter(|_| self.outcome.is_none())?;
         let of_round = self.second.as_ref().map(|second| (second.planned_s - second.elapsed_s).max(0.0));
@@ -191,13 +191,13 @@ impl State {
         of_round.into_iter().chain((of_run > 0.0).then_some(of_run)).reduce(f64::max)
     }
 
-    /// The round of how many that goes on.
+    /// Number of the current round, and of all rounds.
     pub(super) fn rounds(&self) -> Option<[u32; 2]> {
         let of = self.run.as_ref()?.rounds;
         self.round.as_ref().map(|_| [(self.done + 1).min(of), of])
     }
 
-    /// What a person sees, when the run has lasted so long.
+    /// The view of the run after `running_s` seconds.
     pub(super) fn view(&self, running_s: f64) -> LiveRun {
         let running_s = self.at_s.max(running_s);
         let case = self.case();
@@ -217,7 +217,7 @@ impl State {
     }
 }
 
-/// What is done.
+/// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     WarmUp,
@@ -234,7 +234,7 @@ impl Phase {
     pub(super) const ALL: [Self; 7] =
         [Self::WarmUp, Self::Measuring, Self::Latency, Self::Drain, Self::Other, Self::Between, Self::Ended];
 
-    /// In words.
+    /// Text for the view.
     const fn words(self) -> &'static str {
         match self {
             Self::WarmUp => "warm-up",
@@ -247,7 +247,7 @@ impl Phase {
         }
     }
 
-    /// For programs.
+    /// Name for programs.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::WarmUp => "warm_up",

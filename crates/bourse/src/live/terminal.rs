@@ -1,5 +1,5 @@
-//! The terminal that shows the full-screen view. It is put back on every way out: at the end, on `q`, on a panic, when the process
-//! ends at once, and when the terminal is gone, which cannot be told of anywhere.
+//! The terminal that shows the full-screen view. It is restored on every way out: at the end, on `q`, on a panic, when the
+//! process exits immediately, and when the terminal is gone, which cannot be reported anywhere.
 
 use super::follow::Follower;
 use super::screen::draw;
@@ -32,7 +32,7 @@ pub(crate) fn restore() {
     }
 }
 
-/// Refuses a view that nobody would see.
+/// Refuses a view without a terminal.
 pub(super) fn check() -> Result<(), Failure> {
     if io::stderr().is_terminal() && io::stdin().is_terminal() {
         return Ok(());
@@ -42,14 +42,14 @@ pub(super) fn check() -> Result<(), Failure> {
         .hint("--metrics ADDR serves the figures of each second; --progress TIME tells of what goes on"))
 }
 
-/// Why the view was left.
+/// Reason why the view was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
-    /// By its key.
+    /// The key `q`.
     Asked,
-    /// By Ctrl-C.
+    /// Ctrl-C.
     Interrupted,
-    /// The run has ended, or whoever told of it.
+    /// End of the run, or of the process that reported it.
     Ended,
     /// The terminal is gone.
     Gone,
@@ -57,7 +57,7 @@ enum Left {
 
 /// The terminal while the view has it.
 struct Screen {
-    /// Never dropped: it would tell stderr, and panic, if that is gone.
+    /// Never dropped: its destructor would write to stderr, and panic if that is gone.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<io::Stderr>>>,
 }
 
@@ -78,13 +78,13 @@ impl Drop for Screen {
     }
 }
 
-/// What was typed.
+/// A key that was typed.
 enum Key {
     Quit,
     Interrupt,
     /// Another, or nothing in time.
     None,
-    /// Nobody can type any more.
+    /// No key can be typed any more.
     Gone,
 }
 
@@ -111,7 +111,7 @@ fn key(time: Duration) -> Key {
     }
 }
 
-/// How often keys and the file are looked at.
+/// Interval between looks at keys and the file.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Shows a run until it ends, or the view is left.
@@ -143,7 +143,7 @@ fn show(follower: &mut Follower, keys: &str, over: &AtomicBool) -> io::Result<Le
     }
 }
 
-/// Shows a run to whoever watches it, where there is a terminal; whether the view was left before the run ended.
+/// Shows a run, if there is a terminal; returns whether the view was left before the run ended.
 pub(super) fn watched(follower: &mut Follower, interrupted: &AtomicBool) -> Option<io::Result<bool>> {
     let has_terminal = io::stdout().is_terminal() && io::stderr().is_terminal() && io::stdin().is_terminal();
     has_terminal.then(|| Ok(show(follower, "q leaves this view, the run goes on", interrupted)? != Left::Ended))
@@ -192,7 +192,7 @@ impl Drop for View {
     }
 }
 
-/// What is said is held back for as long as this lives.
+/// Holds messages back for as long as it exists.
 struct Held;
 
 impl Drop for Held {

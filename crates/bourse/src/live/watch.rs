@@ -1,4 +1,4 @@
-//! `bourse watch`: follows a run that goes on, whoever started it.
+//! `bourse watch`: follows an unfinished run, in whichever process it runs.
 
 use super::follow::{Follower, is_left};
 use super::http::{Server, listen};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How often the file is looked at.
+/// Interval between looks at the file.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Follows a run until it ends.
@@ -84,7 +84,7 @@ fn lines(follower: &mut Follower, interrupted: &AtomicBool) -> std::io::Result<R
     }
 }
 
-/// What is said at the end: where the results are, or that whoever told of the run is gone.
+/// Fails if the process of the run is gone before the end of the run.
 fn ended(follower: &Follower, folder: &Path) -> Result<(), Failure> {
     if follower.state.outcome.is_some() {
         return Ok(());
@@ -97,7 +97,7 @@ fn ended(follower: &Follower, folder: &Path) -> Result<(), Failure> {
         .hint("`bourse runs rm` removes what it left"))
 }
 
-/// The folder that a name or a path means: of a run that goes on, or that was ended from outside.
+/// The folder named by a name or a path: of an unfinished run, or of one that was ended from outside.
 fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     let candidates = [directory.join(name), PathBuf::from(name)];
     match candidates.into_iter().find(|path| is_left(path)) {
@@ -124,7 +124,7 @@ fn newest(directory: &Path) -> Result<PathBuf, Failure> {
     found.max().map(|(_, folder)| folder).ok_or_else(none)
 }
 
-/// A line for each run in a folder of results that told of itself and has not ended: how far it is, or that it was ended from outside.
+/// A line for each unfinished run in a folder of results: its progress, or that it was ended from outside.
 pub(crate) fn unfinished(directory: &Path) -> Vec<String> {
     let told = |folder: PathBuf| {
         let mut follower = Follower::open(&folder).ok()?;

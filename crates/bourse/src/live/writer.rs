@@ -1,5 +1,5 @@
-//! The file that tells of a run, written by the run; and what the process of a round tells the one that started it, which writes
-//! the file for both: what a round's process writes is part of what is measured of it.
+//! The file with a run's progress, written by the run; and the messages of a round's process to its parent, which writes the
+//! file for both: writes of a round's process would count as part of the measurement.
 
 use super::line::{Event, FILE, Line, Outcome, RoundBegun, RunBegun, Second, VERSION};
 use crate::failure::Failure;
@@ -14,15 +14,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-/// Whom this process tells.
+/// Destination of this process's events.
 enum Sink {
     /// The file.
     File {
-        /// Locked for as long as it is written: whoever can lock it knows that the process is gone.
+        /// Locked for as long as it is written: a process that can lock it knows that the writer is gone.
         file: File,
         path: PathBuf,
         begun: Instant,
-        /// When the share of a step was last told.
+        /// Time at which the share of a step was last reported.
         shared: Option<Instant>,
     },
     /// The process that started this one.
@@ -35,7 +35,7 @@ fn sink() -> MutexGuard<'static, Option<Sink>> {
     SINK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the process of a round says beside its answer.
+/// An event in the output of a round's process, next to its answer.
 #[derive(Serialize, Deserialize)]
 struct PassedOn<E> {
     live: E,
@@ -47,7 +47,7 @@ struct Noted {
     note: String,
 }
 
-/// Tells a person something at once, by way of the process that started this one if there is one.
+/// Prints a note to the user immediately, through the parent process if there is one.
 pub(crate) fn told(words: &str) {
     if !matches!(*sink(), Some(Sink::Parent)) {
         return note(words);
@@ -86,12 +86,12 @@ pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Has this process tell the one that started it.
+/// Sends this process's events to its parent.
 pub(crate) fn tell_parent() {
     *sink() = Some(Sink::Parent);
 }
 
-/// Ends the file: what it told of is in the run's documents. Whoever reads it has it open and learns how the run ended.
+/// Ends the file: its content is in the run's documents. A reader has it open and learns how the run ended.
 pub(crate) fn end(outcome: Outcome) {
     tell(Event::Ended { outcome });
     if let Some(Sink::File { path, .. }) = sink().take() {
@@ -100,7 +100,7 @@ pub(crate) fn end(outcome: Outcome) {
     }
 }
 
-/// Removes the file of a run that ends at once, and its folder if there is nothing else in it. Called while any thread may be telling: it
+/// Removes the file of a run that is aborted, and its folder if that is empty. Called while any thread may be writing: it
 /// waits for none.
 pub(crate) fn abandon() {
     let held = match SINK.try_lock() {
@@ -121,7 +121,7 @@ fn tell(event: Event) {
 }
 
 impl Sink {
-    /// One that cannot be told is no reason to end.
+    /// Writes an event. A failed write does not end the run.
     fn tell(&mut self, event: Event) {
         match self {
             Self::File { file, begun, .. } => {
@@ -141,7 +141,7 @@ impl Sink {
     }
 }
 
-/// Tells what the process of a round said, if it is no answer; whether it was none.
+/// Handles a line of a round's process, unless it is the answer; returns whether it was handled.
 pub(crate) fn passed_on(line: &str) -> bool {
     if line.starts_with("{\"note\":") {
         if let Ok(Noted { note: words }) = serde_json::from_str(line) {
@@ -163,7 +163,7 @@ pub(crate) fn step(what: &str) {
     tell(Event::Step { what: what.to_owned() });
 }
 
-/// So much of a step is done; told of once a second at most.
+/// Reports the part of a step that is done; once a second at most.
 pub(crate) fn share(share: f64) {
     let mut sink = sink();
     let Some(Sink::File { shared, .. }) = sink.as_mut() else { return };

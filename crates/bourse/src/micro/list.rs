@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use bourse_micro::{Extent, WORKLOADS, WorkloadSpec, find};
 use serde_json::{Value, json};
 
-/// What there is; of one workload its tables, needs and options.
+/// List of the workloads; for one workload its tables, requirements and options.
 pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
     let mut text = String::new();
     let Some(name) = workload else {
@@ -31,7 +31,7 @@ pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The same as JSON: an object for each workload, or that of one.
+/// The list as JSON: an object for each workload, or the object of one.
 pub(crate) fn json(workload: Option<&str>) -> Result<Value, Failure> {
     Ok(match workload {
         None => WORKLOADS.iter().map(|spec| described(spec)).collect(),

@@ -3,11 +3,11 @@
 use crate::live;
 use bourse_record::DocumentKind;
 
-/// Of a run.
+/// Files of a run.
 pub(crate) const OF_RUN: [&str; 2] = [DocumentKind::Run.file_name(), DocumentKind::Run.page_name()];
-/// The page of a comparison, beside those of its run.
+/// Page of a comparison, next to the files of its run.
 pub(crate) const COMPARISON: &str = "comparison.html";
-/// Of a suite: its document, its page, its tables, and the run behind it.
+/// Files of a suite: its document, its page, its tables, and the run behind it.
 pub(crate) const OF_SUITE: [&str; 5] = [
     DocumentKind::Suite.file_name(),
     DocumentKind::Suite.page_name(),

@@ -27,7 +27,7 @@ pub(crate) struct ResultFolder {
     path: PathBuf,
     /// Folders above it that were made for it, the outermost first.
     made: Vec<PathBuf>,
-    /// How what is told of the run while it goes on ends.
+    /// Outcome written as the end of the run's progress file.
     outcome: Cell<Outcome>,
 }
 
@@ -73,7 +73,7 @@ impl ResultFolder {
         self.outcome.set(outcome);
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! Where results go: a folder for each run, with the run file and the page drawn from it.
+//! Result folders: one for each run, with the run file and the page drawn from it.
 
 pub(crate) mod files;
 mod folder;
@@ -54,7 +54,7 @@ pub(crate) fn print_report(run: &RunFile, is_whole: bool, page: Option<&Path>) -
     print(&report_text(run, is_whole, page))
 }
 
-/// The same as text.
+/// Renders a run's report as text.
 pub(crate) fn report_text(run: &RunFile, is_whole: bool, page: Option<&Path>) -> String {
     let (width, color) = (terminal_width(), has_color());
     let page = page.map(|page| page.display().to_string());

@@ -1,12 +1,12 @@
-//! Files at places that a person names: made where there is nothing, or in the place of one that carries Bourse's mark.
+//! Files at places that the user names: new ones, or replacements of files that carry Bourse's mark.
 //!
 //! | written | its mark |
 //! |---|---|
 //! | a page, a drawing, Markdown | the program's name in it |
-//! | CSV | none: a file that is there is replaced with `--overwrite` alone |
+//! | CSV | none: an existing file is replaced with `--overwrite` alone |
 //! | files of a folder | the list `.bourse-files` in it, with the length of each |
 //!
-//! No link is followed, a file appears whole or not at all, and what has another name for a replaced file keeps its bytes.
+//! No link is followed, a file appears whole or not at all, and another hard link to a replaced file is left unchanged.
 
 use crate::failure::Failure;
 use bourse_engine::open_regular;
@@ -50,7 +50,7 @@ fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
     written.map(drop).map_err(|error| unwritten(path, &error))
 }
 
-/// A file of its own name beside a path, to be given that path's name. It goes away if it is not.
+/// Temporary file in the folder of a path, to be renamed to that path. It is removed otherwise.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
@@ -97,7 +97,7 @@ fn found(
     }
 }
 
-/// Why the system's words about a file keep it from being replaced.
+/// Reason by the file's metadata why it must not be replaced.
 fn kept_from_us(found: &Metadata) -> Option<&'static str> {
     #[cfg(unix)]
     if std::os::unix::fs::MetadataExt::uid(found) != rustix::process::geteuid().as_raw() {
@@ -117,9 +117,9 @@ fn marked(path: &Path, text: &str) -> String {
     }
 }
 
-/// What a page of Bourse has in its head.
+/// Mark in the head of Bourse's pages.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"Bourse ";
-/// What other texts of Bourse's end with.
+/// Mark at the end of Bourse's other texts.
 const COMMENT: &str = "<!-- made by Bourse ";
 
 /// Whether a file is a page of Bourse's, or ends as its other texts do.

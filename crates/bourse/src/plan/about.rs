@@ -1,4 +1,4 @@
-//! How long a plan takes, about: on two cores that nobody else uses.
+//! Approximate duration of a plan, on two cores without other load.
 
 use super::{Block, Job, Plan, PlannedCase, show};
 use crate::args::Database;
@@ -8,34 +8,35 @@ use bourse_driver::SECOND;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What a round of the brokerage workload takes beside them: its drain, the database put back. Its checks come to that: they take
-/// about as long as loading. Measured for ten days: 14 s on SQLite, 59 s on Firebird, both with the checks.
+/// Time of a round of the brokerage workload in addition to warm-up and interval: its drain and restoring the database. Its
+/// checks are added: they take about as long as loading. Measured for ten days: 14 s on SQLite, 59 s on Firebird, both with
+/// the checks.
 const ROUND_NS: u64 = 5 * SECOND;
-/// The same of what is done once a database beside loading: checks before it is used, a snapshot, the lockstep sample. Measured:
+/// Time spent once per database in addition to loading: checks before it is used, a snapshot, the lockstep sample. Measured:
 /// 5 s for ten days.
 const ONCE_NS: [u64; 2] = [4 * SECOND, SECOND / 10];
 /// Rows that a day of trades of 1,000 customers has, about: of ten days there are 5,041,731.
 const DAY_ROWS: u64 = 500_000;
-/// What is shorter needs no words.
+/// Duration below which a plan is not announced.
 const SHORT_NS: u64 = 20 * SECOND;
 
-/// How long an engine takes to load a day of trades of 1,000 customers: nothing where there are no tables.
+/// Time that an engine takes to load a day of trades of 1,000 customers, in nanoseconds; 0 for engines without tables.
 fn day_ns(target: &str) -> u64 {
     engines::loads_rows_s(target).map_or(0, |rows_s| DAY_ROWS.saturating_mul(SECOND) / rows_s)
 }
 
-/// What grows with the days of trades of a database.
+/// Sum of a constant part and a part per day of trades and 1,000 customers.
 fn by_days([on_no_day, a_day]: [u64; 2], database: &Database) -> u64 {
     let thousands = database.customers.div_ceil(1_000);
     on_no_day.saturating_add(a_day.saturating_mul(u64::from(database.days)).saturating_mul(thousands))
 }
 
-/// How long a database takes to be loaded and looked at.
+/// Time to load and check a database, in nanoseconds.
 fn once_ns(target: &str, database: &Database) -> u64 {
     by_days([ONCE_NS[0], ONCE_NS[1].saturating_add(day_ns(target))], database)
 }
 
-/// How long a case takes whose database nobody shares, in one round.
+/// Time of one round of a case that shares its database with no other, in nanoseconds.
 pub(crate) fn alone_ns(case: &PlannedCase) -> u64 {
     let once_ns = match &case.job {
         Job::Brokerage(job) if case.has_one_database() => once_ns(&case.target, &job.database),
@@ -44,7 +45,7 @@ pub(crate) fn alone_ns(case: &PlannedCase) -> u64 {
     round_ns(case).saturating_add(once_ns)
 }
 
-/// How long a round of a case takes.
+/// Time of a round of a case, in nanoseconds.
 pub(crate) fn round_ns(case: &PlannedCase) -> u64 {
     match &case.job {
         Job::Brokerage(job) => {
@@ -63,7 +64,7 @@ pub(crate) fn round_ns(case: &PlannedCase) -> u64 {
     }
 }
 
-/// How long the databases take that the rounds of a block share.
+/// Time to prepare the databases that the rounds of a block share, in nanoseconds.
 pub(crate) fn shared_ns(block: &Block) -> u64 {
     let shared = block.run_cases().filter(|case| case.has_one_database());
     let of_target = shared.filter_map(|case| match &case.job {
@@ -76,7 +77,7 @@ pub(crate) fn shared_ns(block: &Block) -> u64 {
     of_target.collect::<BTreeMap<_, _>>().values().copied().fold(0, u64::saturating_add)
 }
 
-/// How long a plan takes without repeated rounds.
+/// Time of a plan without repeated rounds, in nanoseconds.
 pub(crate) fn about_ns(plan: &Plan) -> u64 {
     let of_block = |block: &Block| {
         let of_rounds = block.run_cases().map(round_ns).fold(0, u64::saturating_add);
@@ -85,7 +86,7 @@ pub(crate) fn about_ns(plan: &Plan) -> u64 {
     plan.blocks.iter().map(of_block).fold(0, u64::saturating_add)
 }
 
-/// How much longer a plan takes at most where other processes disturb it: waits for a quiet machine in vain, and repeated rounds.
+/// Largest additional time of a plan that other processes disturb: waits for a quiet machine in vain, and repeated rounds.
 fn more_ns(plan: &Plan) -> u64 {
     let of_block = |block: &Block| {
         let (count, all) =
@@ -97,7 +98,7 @@ fn more_ns(plan: &Plan) -> u64 {
     plan.repeats_at_most_ns.unwrap_or(u64::MAX).min(repeats).saturating_add(waits)
 }
 
-/// What is going to be run, how long it takes, and when it ends; none of what is over at once.
+/// Announcement of a plan: its rounds, its duration and its end; `None` for a short plan.
 pub(crate) fn announced(plan: &Plan, now: &jiff::Zoned) -> Option<String> {
     let about_ns = about_ns(plan);
     if about_ns < SHORT_NS {

@@ -17,10 +17,10 @@ use std::time::Duration;
 
 /// Part of a round's rate at which response times are measured after it.
 pub(crate) const LATENCY_PART: f64 = 0.7;
-/// The phase at that rate, unless told otherwise.
+/// Default phase at that rate.
 const LATENCY: LatencyPlan = LatencyPlan { warm_up_ns: 5 * SECOND, measure_ns: 20 * SECOND };
 
-/// How long users work at a part of a round's rate.
+/// Durations of the phase at a part of a round's rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LatencyPlan {
     /// Before it counts, in nanoseconds.
@@ -48,7 +48,7 @@ pub(crate) struct Brokerage {
     pub(crate) processes: u32,
     /// Trade-Results a second to ask for; none in a closed loop.
     pub(crate) rate: Option<f64>,
-    /// Whether what is asked for at a rate is due at even distances.
+    /// Whether requests at a rate are due at even distances.
     pub(crate) evenly: bool,
     /// Whether all users share one stream of arrivals.
     #[serde(default)]
@@ -58,7 +58,7 @@ pub(crate) struct Brokerage {
     pub(crate) market: MarketAge,
     /// Transactions that may be due and wait.
     pub(crate) backlog: Option<usize>,
-    /// Whether the highest rate is looked for that keeps every response limit.
+    /// Whether to search for the highest rate that meets every response limit.
     pub(crate) find_max: bool,
     /// Warm-up, in nanoseconds.
     pub(crate) warm_up_ns: u64,
@@ -70,34 +70,34 @@ pub(crate) struct Brokerage {
     /// The phase at a part of the rate after the round, in which response times are measured.
     #[serde(default)]
     pub(crate) latency: Option<LatencyPlan>,
-    /// Whether a single round begins with a database that was put back, as the rounds of several do, wherever it lies. Files
-    /// are put back after every run.
+    /// Whether a single round begins with a restored database, as each of several rounds does, wherever the database is
+    /// stored. Files are restored after every run.
     #[serde(default)]
     pub(crate) puts_back: bool,
-    /// Which driver of a round on a server this is, of how many.
+    /// Number of this driver of a round on a server, and of all its drivers.
     pub(crate) part: Option<(u32, u32)>,
-    /// Where drivers are coordinated that send their statements to the engine themselves, and how long they wait for one another.
+    /// Meeting place of coordinated drivers, which send their statements to the engine themselves.
     #[serde(default)]
     pub(crate) coordinate: Option<Coordinate>,
-    /// How thoroughly database and transactions are checked.
+    /// Depth of the checks of database and transactions.
     pub(crate) check: CheckDepth,
     /// File with the token that a server wants.
     pub(crate) token_file: Option<PathBuf>,
-    /// Whether an application server of ours stands between the users and the database.
+    /// Whether an application server started by Bourse runs between the users and the database.
     pub(crate) served: bool,
 }
 
-/// Where the drivers of a round find one another.
+/// Meeting place of the drivers of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Coordinate {
     /// HOST:PORT or unix:PATH: driver 1 listens there.
     pub(crate) place: String,
-    /// How long they wait for one another, in nanoseconds.
+    /// Longest wait for the other drivers, in nanoseconds.
     pub(crate) gather_ns: u64,
 }
 
 impl Brokerage {
-    /// Which driver of a round on a server this is, if several share one.
+    /// This driver's share of a round on a server, if several drivers share it.
     pub(crate) fn driver(&self) -> Option<Share> {
         self.part.and_then(|(number, of)| Share::new(number, of))
     }
@@ -225,10 +225,10 @@ const fn one() -> u32 {
     1
 }
 
-/// Warm-up and interval of a fixed length, unless told otherwise.
+/// Default warm-up and interval of a fixed length.
 const WARM_UP: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_secs(30);
-/// How long coordinated drivers wait for one another, unless told otherwise.
+/// Default time that coordinated drivers wait for one another.
 const GATHER: Duration = Duration::from_secs(120);
 /// The longest warm-up of the default job, whose rate ends it from a third on, and its interval.
 const LONGEST_WARM_UP_NS: u64 = 30 * SECOND;
@@ -305,7 +305,7 @@ fn only_alone(arguments: &Run) -> Result<(), Failure> {
     }
 }
 
-/// Lets a single round last until it can be told whether it is steady.
+/// Lets a single round last until its throughput is found to be steady or not.
 fn until_steady(cases: &mut [PlannedCase], longest: Duration, is_alone: bool) -> Result<(), Failure> {
     if !is_alone {
         return Err(Failure::usage(
@@ -417,7 +417,7 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
     })
 }
 
-/// What a swept option belongs to.
+/// Scope of a swept option.
 enum Varied {
     Run,
     /// Another value is another database.

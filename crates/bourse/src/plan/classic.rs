@@ -12,7 +12,7 @@ use bourse_stats::signed_rank::{fewest, level_of_each};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Where classic workloads run if no target is named.
+/// Default target of classic workloads.
 const DEFAULT_TARGET: &str = "sqlite::memory:";
 
 /// A round of a classic workload, all of it but the target and the seed.
@@ -28,7 +28,7 @@ pub(crate) struct Classic {
     pub(crate) measure_ns: Option<u64>,
     /// Operations of each thread, instead of a time.
     pub(crate) count: Option<u64>,
-    /// Which operations are timed.
+    /// Operations that are timed.
     #[serde(default)]
     pub(crate) timed: Timed,
     /// Operations that are due, in an open loop.
@@ -51,7 +51,7 @@ pub(crate) struct OpenLoop {
 /// Search for the highest rate of a classic workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RateSearch {
-    /// The limits that a rate has to meet.
+    /// Limits that a rate must meet.
     pub(crate) limits: Vec<ResponseLimit>,
     /// Arrivals at the rates that are tried.
     pub(crate) arrivals: Arrivals,
@@ -102,7 +102,7 @@ fn known(name: &str) -> Result<&'static WorkloadSpec, Failure> {
     find(name).map_err(|error| Failure::usage(error.to_string()).hint("`bourse micro list` describes them"))
 }
 
-/// What is asked of a classic workload, whichever command asks.
+/// Workload arguments shared by `micro run`, `compare` and `quick`.
 pub(crate) struct Asked<'a> {
     /// Name of the workload.
     pub(crate) workload: &'a str,
@@ -118,7 +118,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) duration: Option<Duration>,
     /// Warm-up.
     pub(crate) warmup: Duration,
-    /// Which operations are timed.
+    /// Operations that are timed.
     pub(crate) timed: Timed,
     /// Operations that are due.
     pub(crate) open_loop: Option<OpenLoop>,
@@ -129,7 +129,7 @@ pub(crate) struct Asked<'a> {
 /// Rounds of each case at the rate that a search has found.
 const ROUNDS_OF_SEARCH: u32 = 1;
 
-/// Rounds of each of so many cases, unless told otherwise: so many that the ratios of a table have intervals that hold together.
+/// Default number of rounds of each of so many cases: enough for the ratios of a table to have intervals that hold together.
 pub(super) fn rounds_of(cases: usize) -> u32 {
     fewest(level_of_each(cases.saturating_sub(1)))
 }
@@ -268,7 +268,7 @@ fn known_operations(operations: &[&str], named: &[&String]) -> Result<(), Failur
     }
 }
 
-/// The file that stands before the targets, taken from them, unless an option names one.
+/// Takes the statements file from before the targets, unless an option names one.
 fn statements_file(targets: &mut Vec<String>, fixed: &[(String, String)]) -> Result<Option<String>, Failure> {
     if fixed.iter().any(|(name, _)| name == "file") {
         return Ok(None);

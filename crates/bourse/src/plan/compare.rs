@@ -1,4 +1,4 @@
-//! What `bourse compare` runs on two targets: the brokerage workload, or any classic one.
+//! The plan of `bourse compare` on two targets: the brokerage workload, or any classic one.
 
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{Asked, OpenLoop};
@@ -9,14 +9,14 @@ use crate::output::files;
 use bourse_stats::sequential;
 use std::time::Duration;
 
-/// Rounds on each of two targets, unless told otherwise: an even number, so that each side comes first as often, from which
-/// on every metric can have a verdict.
+/// Default number of rounds on each of two targets: even, so that each side comes first as often, and large enough for a
+/// verdict on every metric.
 const ROUNDS: u32 = 8;
-/// The most rounds of a comparison that ends when it is decided, unless told otherwise.
+/// Default limit of the rounds of a comparison that ends when it is decided.
 const MOST_ROUNDS: u32 = 32;
-/// How long a round waits for a quiet machine, unless told otherwise.
+/// Default limit of a round's wait for a quiet machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Warm-up of a classic workload, unless told otherwise.
+/// Default warm-up of a classic workload.
 const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Options of the brokerage workload alone, by their names here and as they are typed.

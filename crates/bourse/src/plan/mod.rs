@@ -1,4 +1,4 @@
-//! What is to be run, as data: every command that measures resolves to a [`Plan`] before anything is opened.
+//! Plans of runs, as data: every command that measures resolves to a [`Plan`] before anything is opened.
 //!
 //! | module | resolves |
 //! |---|---|
@@ -43,11 +43,11 @@ use std::time::Duration;
 pub(crate) struct Plan {
     /// Name of the run: of its folder and in its document.
     pub(crate) name: String,
-    /// What is run, one block after the other.
+    /// Blocks, run one after the other.
     pub(crate) blocks: Vec<Block>,
     /// Seed of all random sequences.
     pub(crate) seed: u64,
-    /// How long a round waits for a quiet machine, at most, in nanoseconds.
+    /// Longest wait of a round for a quiet machine, in nanoseconds.
     pub(crate) wait_quiet_ns: Option<u64>,
     /// Whether harness and machine are measured alone before the first round.
     pub(crate) calibrate: bool,
@@ -58,11 +58,12 @@ pub(crate) struct Plan {
     /// The longest that repeated rounds may take all together, in nanoseconds; no limit by default.
     #[serde(default)]
     pub(crate) repeats_at_most_ns: Option<u64>,
-    /// How long after the measurement interval a call may go on before it is lost, in nanoseconds.
+    /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
     pub(crate) call_limit_ns: u64,
-    /// How its two cases are compared, if they are: it says then what difference it can show.
+    /// Parameters of the comparison of its two cases, if they are compared: it then reports the difference it can be
+    /// expected to show.
     pub(crate) compares: Option<Comparing>,
-    /// What a round that fails ends.
+    /// Whether a failed round ends the run or only its case.
     pub(crate) on_failure: OnFailure,
     /// Folder that gets a folder for this run.
     pub(crate) output: PathBuf,
@@ -75,7 +76,7 @@ pub(crate) struct Plan {
     pub(crate) left_out: Vec<String>,
 }
 
-/// How two cases are compared.
+/// Parameters of a comparison of two cases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Comparing {
     /// Part of one by which the second may be slower.
@@ -113,17 +114,17 @@ impl Block {
 pub(crate) struct PlannedCase {
     /// Name of the case in every report.
     pub(crate) label: String,
-    /// What it runs on, as remarks name it.
+    /// Name of the target in remarks.
     pub(crate) subject: String,
-    /// What it runs on, as a URL.
+    /// The target, as a URL.
     pub(crate) target: String,
     /// The job of a round.
     pub(crate) job: Job,
-    /// What sweeps vary, with this case's values.
+    /// Varied parameters, with this case's values.
     pub(crate) varied: Vec<NameValue>,
     /// Process in which its rounds run.
     pub(crate) rounds_in: RoundsIn,
-    /// Why it is not run, if it is not.
+    /// Reason why it is not run, if it is not.
     pub(crate) not_run: Option<String>,
 }
 
@@ -146,13 +147,14 @@ pub(crate) enum RoundsIn {
 }
 
 impl RoundsIn {
-    /// The process of rounds of the brokerage workload: one of its own where a library would stay in this one, beside another's.
+    /// The process of rounds of the brokerage workload: one of their own if a library would stay in this one, next to
+    /// another's.
     pub(crate) fn of_brokerage(target: &str) -> Self {
         if engines::stays_loaded(target) { Self::Child } else { Self::ThisProcess }
     }
 }
 
-/// What a round that fails ends.
+/// Whether a failed round ends the run or only its case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OnFailure {
@@ -181,7 +183,7 @@ impl Job {
         }
     }
 
-    /// What the workload can be asked for.
+    /// Abilities of the workload.
     pub(crate) fn abilities(&self) -> Result<Abilities, Failure> {
         match self {
             Self::Brokerage(_) => Ok(bourse_tpce::users::ABILITIES),
@@ -189,7 +191,7 @@ impl Job {
         }
     }
 
-    /// Threads that are busy at once.
+    /// Threads that are busy at the same time.
     pub(crate) fn threads(&self) -> u32 {
         match self {
             Self::Brokerage(job) => u32::try_from(job.users.saturating_add(job.market_users)).unwrap_or(u32::MAX),
@@ -215,7 +217,7 @@ impl Job {
 }
 
 impl Plan {
-    /// A plan of one block whose first failure ends it, in the way that was asked for.
+    /// A plan of one block whose first failure ends it, with the requested execution.
     pub(crate) fn of(
         name: impl Into<String>,
         block: Block,
@@ -272,7 +274,7 @@ impl Plan {
         self.require_steady && self.cases().any(|case| case.label == label && is_asked_for_steadiness(&case.job))
     }
 
-    /// The plan, unless a workload of it cannot do what is asked for.
+    /// The plan; a failure if one of its workloads lacks a requested ability.
     pub(crate) fn checked(self) -> Result<Self, Failure> {
         // Cases that end by their work stand beside others in a suite: those others are asked.
         if self.require_steady
@@ -302,7 +304,7 @@ impl Plan {
     }
 }
 
-/// Whether a job's rounds can be asked for steady state.
+/// Whether a job's rounds can be in steady state.
 fn is_asked_for_steadiness(job: &Job) -> bool {
     job.abilities().is_ok_and(|abilities| abilities.steadiness.lacks().is_none())
 }
@@ -315,7 +317,7 @@ pub(crate) fn able(workload: &str, option: &str, ability: Ability) -> Result<(),
     }
 }
 
-/// Seed that nobody named: from the clock, kept small enough to be typed again.
+/// Default seed: from the clock, and short enough to be typed again.
 fn drawn_seed() -> u64 {
     jiff::Timestamp::now().as_microsecond().unsigned_abs() % 1_000_000_000
 }

@@ -1,5 +1,5 @@
-//! What `bourse quick` runs: every engine that works in this process and is here, chosen by what it can; with `--all` private
-//! servers and clusters too.
+//! The plan of `bourse quick`: every available engine that works in this process, chosen by its capabilities; with `--all`
+//! private servers and clusters too.
 
 use super::brokerage::Brokerage;
 use super::classic::Asked;
@@ -19,15 +19,15 @@ use std::time::Duration;
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Warm-up of the brokerage workload; of a classic workload it is a tenth.
 const WARM_UP: Duration = Duration::from_secs(5);
-/// How long it may take, with rounds that are repeated.
+/// Longest duration, including repeated rounds.
 const LONGEST_NS: u64 = 6 * 60 * SECOND;
-/// How long it may be planned for: what engines take is known about.
+/// Longest planned duration: the times of engines are known only approximately.
 const PLANNED_NS: u64 = LONGEST_NS / 10 * 9;
 
-/// The plan of `bourse quick`: within six minutes, unless a time or all engines are asked for.
+/// The plan of `bourse quick`: within six minutes, unless a time or all engines are requested.
 ///
-/// Where many engines are here, warm-up and interval have half their length. Then those cases are left out that would take longest, most of it
-/// for loading.
+/// If many engines are available, warm-up and interval have half their length. Then those cases are left out that would take
+/// longest, most of it for loading.
 pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
     let mut plan = with_times(arguments, WARM_UP, arguments.duration.unwrap_or(INTERVAL))?;
     if arguments.duration.is_none() && !arguments.all && about::about_ns(&plan) > PLANNED_NS {
@@ -41,7 +41,7 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Takes those cases out that take longest, but not the last of a workload, until the rest keeps within its time.
+/// Takes out the cases that take longest, but not the last of a workload, until the plan is short enough.
 fn shorten(plan: &mut Plan) {
     while about::about_ns(plan) > PLANNED_NS {
         let others = plan.blocks.iter().enumerate().filter(|(_, block)| block.cases.len() > 1);
@@ -137,7 +137,7 @@ fn is_variant(kind: &EngineKind) -> bool {
     kind.in_process.as_ref().is_some_and(|it| it.variant_of.is_some())
 }
 
-/// The brokerage workload on every engine that can run it: in a file, where it keeps what it does, or else in memory.
+/// The brokerage workload on every engine that can run it: in a file if it stores its data, or else in memory.
 fn brokerage_cases(arguments: &Quick, warm_up: Duration, interval: Duration) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
     for kind in here(arguments.all).filter(|kind| !is_variant(kind)) {

@@ -7,18 +7,18 @@ use bourse_micro::Timing;
 use bourse_record::{ResponseLimit, Round, is_of_customers};
 use bourse_tpce::users::{self, RunOptions};
 
-/// What a search for the highest rate goes by.
+/// Parameters of a search for the highest rate.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Search {
     /// Unit of its rates.
     pub(crate) unit: &'static str,
-    /// The highest rate that can be asked for.
+    /// Highest rate that can be scheduled.
     pub(crate) most: f64,
-    /// The limits that a rate has to meet.
+    /// Limits that a rate must meet.
     pub(crate) limits: Vec<ResponseLimit>,
     /// Users that what is due waits for.
     pub(crate) users: usize,
-    /// What may help where no rate meets the limits.
+    /// Advice if no rate meets the limits.
     pub(crate) hint: &'static str,
 }
 
@@ -43,7 +43,7 @@ impl Job {
         }
     }
 
-    /// The job of a round of a search that is looked at and not kept: at that rate, or as fast as its users can.
+    /// The job of a probe of a search: at that rate, or as fast as its users can.
     ///
     /// A third of the interval: long enough for a tenth of a second's backlog to show as a hundredth, short enough for a dozen
     /// of them.
@@ -70,7 +70,7 @@ impl Job {
         }
     }
 
-    /// The same job at that rate.
+    /// The job at that rate.
     pub(crate) fn at_rate(&self, rate: f64) -> Self {
         match self {
             Self::Brokerage(job) => Self::Brokerage(Box::new(Brokerage { rate: Some(rate), ..*job.clone() })),
@@ -82,7 +82,7 @@ impl Job {
         }
     }
 
-    /// What a round without a schedule manages, in terms of the rate.
+    /// Throughput of a round without a schedule, in the unit of the rate.
     pub(crate) fn capacity(&self, round: &Round) -> f64 {
         match self {
             Self::Brokerage(_) => RunOptions::rate_of_customers(customers_rate(round)),
@@ -90,7 +90,7 @@ impl Job {
         }
     }
 
-    /// What a round at a rate reached, in its unit. A void round reached nothing.
+    /// Throughput of a round at a rate, in the rate's unit; 0 for a void round.
     pub(crate) fn reached(&self, round: &Round) -> f64 {
         match self {
             _ if round.headline.is_nan() => 0.0,

@@ -77,7 +77,7 @@ fn processes(plan: &Plan) -> Option<&'static str> {
     })
 }
 
-/// What a case runs, on what and where.
+/// Description of a case: its workload, target and process.
 fn what(case: &PlannedCase) -> String {
     if let Some(why) = &case.not_run {
         return format!("{}: not run: {why}", case.job.workload());
@@ -150,7 +150,7 @@ fn what(case: &PlannedCase) -> String {
     words
 }
 
-/// A search, in words.
+/// Description of a search.
 fn search(search: &RateSearch) -> String {
     let limits: Vec<String> = search.limits.iter().map(ToString::to_string).collect();
     format!(", the highest rate with {}{}", limits.join(", "), arrivals(search.arrivals))
@@ -182,7 +182,7 @@ pub(crate) fn minutes(ns: u64) -> String {
     format!("{} min", ns.div_ceil(60_000_000_000))
 }
 
-/// How long it takes, as far as that is known.
+/// Approximate duration, as far as it is known.
 fn duration(plan: &Plan) -> String {
     let (mut rounds, mut timed_ns, mut untimed) = (0_u64, 0_u64, 0_u64);
     // The longest that a round may take whose work ends it, if each has such a limit.

@@ -1,4 +1,4 @@
-//! What `bourse suite run` runs: the cases of a published experiment.
+//! The plan of `bourse suite run`: the cases of a published experiment.
 
 use super::brokerage::{Brokerage, WORKLOAD};
 use super::{Block, Classic, Job, OnFailure, Plan, PlannedCase, RoundsIn, targets};
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a round waits for a quiet machine at full scale, unless told otherwise.
+/// Default limit of a round's wait for a quiet machine at full scale.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A suite's plan.
 pub(crate) struct SuitePlan<'s> {
-    /// What is run: the cases of `cells`, in their order.
+    /// The plan: the cases of `cells`, in their order.
     pub(crate) plan: Plan,
     /// Cells that each case fills.
     pub(crate) cells: Cells<'s>,

@@ -1,4 +1,4 @@
-//! Targets as a plan sees them: read by their grammar and asked for their capabilities; nothing is opened.
+//! Targets as a plan sees them: their text is parsed, their engines' capabilities are read; nothing is opened.
 
 use super::{Brokerage, Classic};
 use crate::args::Database;
@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use bourse_engine::{Hosting, Location};
 use bourse_serve::Address;
 
-/// What a target lacks for a classic workload; empty if nothing.
+/// Requirements of a classic workload that a target does not meet; empty if it meets all.
 pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failure> {
     let case = job.case()?;
     let engine = engines::open(target)?;
@@ -19,8 +19,8 @@ pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failur
     Ok(lacking)
 }
 
-/// Refuses a target that cannot run the brokerage workload. A server is called when its turn comes: one that is asked twice
-/// would take us for two drivers.
+/// Refuses a target that cannot run the brokerage workload. A server is called only when its round begins: it would take two
+/// calls for two drivers.
 pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
     if let (true, Some(_)) = (Address::is_meant(target), &job.coordinate) {
         return Err(Failure::usage(format!(
@@ -67,7 +67,7 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
         .hint("for instance sqlite:PATH, or a running server such as mariadb://USER@HOST/DATABASE"))
 }
 
-/// A file of our own whose name tells what is in it.
+/// File of the default target, whose name describes its content.
 pub(super) fn default_target(database: &Database) -> String {
     let mut name = format!("tpce{}", size(database));
     if database.constraints == crate::args::Constraints::Keys {
@@ -79,7 +79,7 @@ pub(super) fn default_target(database: &Database) -> String {
     engines::usual_target(&name)
 }
 
-/// What tells databases of different sizes apart, in a name.
+/// Part of a name that distinguishes databases of different sizes.
 pub(super) fn size(database: &Database) -> String {
     let mut size = format!("-c{}-d{}", database.customers, database.days);
     if database.scale_factor != 500 {

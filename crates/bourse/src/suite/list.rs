@@ -46,7 +46,7 @@ pub(crate) fn list() -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The same as JSON: an object for each.
+/// The list as JSON: an object for each experiment.
 pub(crate) fn json() -> Result<Value, Failure> {
     let suites = bourse_suite::all().map_err(|error| refused(&error))?;
     let described = suites.iter().map(|suite| {

@@ -18,19 +18,19 @@ use bourse_tpce::users::before_run;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How a database came to be used.
+/// A database found fit for use.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ready {
     /// Fingerprint of the database.
     pub(crate) fingerprint: Fingerprint,
-    /// In words: fresh, or how many trades earlier runs added.
+    /// History of the database: fresh, or how many trades earlier runs added.
     pub(crate) history: String,
-    /// What was checked of it before the first run; all of it holds.
+    /// Checks before the first run; all of them passed.
     pub(crate) checks: Vec<Check>,
 }
 
-/// Makes sure that a target holds the database that is wanted: takes the one that is there, or loads it; then checks that it
-/// is as it is declared. One that is there keeps its own size where the options of it are not `set`.
+/// Makes sure that a target holds the requested database: takes the existing one, or loads it; then checks that it is as it
+/// is declared. Options that are not `set` are taken from an existing database.
 pub(crate) fn ready(
     target: &str,
     engine: &dyn Engine,
@@ -65,7 +65,7 @@ fn checked(target: &str, engine: &dyn Engine, fingerprint: &Fingerprint, depth: 
         .hint("--reload loads it anew"))
 }
 
-/// What is wanted of a database that is there: what is `set`, and otherwise what it is.
+/// Options of an existing database: those that are `set` as wanted, the others as found.
 fn of_its_own_size(existing: &Existing, wanted: &Database, set: ExplicitlySet) -> Database {
     let mut wanted = wanted.clone();
     let Existing::Matches(Found { fingerprint, .. }) = existing else { return wanted };
@@ -176,7 +176,7 @@ fn fill(
     }
 }
 
-/// The database of ours that a target holds, whatever it is made of.
+/// The database of Bourse in a target, whatever its size.
 pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure> {
     match identify(engine).map_err(|error| engine_failure(target, &error))? {
         Existing::Matches(found) => Ok(found),
@@ -193,7 +193,7 @@ pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure>
     }
 }
 
-/// Refuses a target whose place is taken by something that is not ours: before anything is loaded, and before it is opened.
+/// Refuses a target whose place is taken by something foreign: before anything is loaded, and before it is opened.
 pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
     match engine.foreign().map_err(|error| engine_failure(target, &error))? {
         None => Ok(()),
@@ -201,7 +201,7 @@ pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Fa
     }
 }
 
-/// The failure of a target whose place is taken by something that is not ours.
+/// Failure of a target whose place is taken by something foreign.
 pub(crate) fn refused(target: &str, why: &str) -> Failure {
     let itself = match crate::engines::location(target) {
         Ok(Location::RunningServer | Location::ServerFolder(_)) => "drop the database",
@@ -212,7 +212,7 @@ pub(crate) fn refused(target: &str, why: &str) -> Failure {
         .hint(format!("it is left as it is; name another target, or {itself} yourself"))
 }
 
-/// An engine's error as it is told: with the engine's words, and what to try.
+/// Failure of an engine's error: with the engine's message, and a hint.
 pub(crate) fn engine_failure(target: &str, error: &EngineError) -> Failure {
     match error.kind() {
         ErrorKind::Refused => return refused(target, error.message()),

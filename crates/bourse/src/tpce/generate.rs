@@ -74,7 +74,7 @@ const fn ending(format: args::Format) -> &'static str {
     }
 }
 
-/// What writes the files.
+/// Function that writes the files.
 type Write = fn(&Path, &Inputs, Part, &FlatOptions<'_>) -> Result<Written, GenError>;
 
 #[cfg(feature = "parquet")]

@@ -29,7 +29,7 @@ pub(crate) fn whole(database: &Database) -> Result<Part, Failure> {
     part(1, database.customers, database.customers, database.scale_factor, database.days)
 }
 
-/// A part of a database, refused in words if there is none such.
+/// A part of a database; a failure with the reason if there is no such part.
 pub(crate) fn part(first: u64, count: u64, total: u64, scale_factor: u32, days: u32) -> Result<Part, Failure> {
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     Part::new(signed(first), signed(count), signed(total), scale_factor.into(), days.into())

@@ -30,7 +30,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
     serve_as(target, &arguments.database, arguments.explicitly_set, options, |address| print(&format!("{address}\n")))
 }
 
-/// Serves a database to programs of this machine at a free port, and tells the address.
+/// Serves a database to programs of this machine at a free port, and passes its address to a callback.
 pub(crate) fn serve_here(
     target: &str,
     database: &Database,
@@ -94,7 +94,7 @@ fn serve_as(
     Ok(())
 }
 
-/// Prints an event; of many refusals only some, so that nobody can fill a log.
+/// Prints an event; of many refusals only some, so that no client can fill a log.
 pub(crate) fn tell(event: &Event, sent_away: &AtomicU64) {
     const EACH: u64 = 20;
     if !matches!(event, Event::Refused { .. }) {

@@ -18,7 +18,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How many rows of a result a replay shows.
+/// Rows of a result that a replay shows.
 const ROWS_SHOWN: usize = 20;
 
 /// Runs and compares, or with `--replay` shows one transaction.
@@ -86,7 +86,7 @@ fn open(
     }
 }
 
-/// Shows progress now and then, and ends the run when asked to.
+/// Shows progress now and then, and ends the run when interrupted.
 fn told(step: &Step, plan: &Plan, progress: Progress, interrupted: &AtomicBool) -> ControlFlow<()> {
     match progress {
         Progress::Transactions(done) if done.is_multiple_of(500) => {

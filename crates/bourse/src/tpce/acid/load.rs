@@ -1,5 +1,5 @@
-//! The process that is crashed: works on a database and tells each acknowledged trade on stdout, until it is killed. Or it
-//! records its file operations for a bounded time.
+//! The process that is crashed: it works on a database and reports each acknowledged trade on stdout, until it is killed. Or
+//! it records its file operations for a bounded time.
 
 use super::super::database::{engine_failure, found};
 use crate::args::AcidLoad;

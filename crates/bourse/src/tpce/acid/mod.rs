@@ -99,7 +99,7 @@ fn verdict(file: &AcidFile) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The tests that were asked for, each a name or a property's letter; nothing for all.
+/// The selected tests, each by its name or a property's letter; empty for all.
 fn selected(only: &[String]) -> Result<Vec<String>, Failure> {
     let names: Vec<String> = only.iter().map(|name| name.trim().to_ascii_uppercase()).collect();
     for name in &names {
@@ -129,7 +129,7 @@ pub(crate) fn default_target(database: &args::Database) -> String {
     target
 }
 
-/// The database that is there whatever its size, or one as asked for.
+/// The existing database of whatever size, or a new one of the requested size.
 pub(crate) fn database(
     target: &str,
     engine: &dyn Engine,

@@ -1,4 +1,4 @@
-//! Site of crashes: a copy beside a database's file, which is removed afterwards.
+//! Site of crashes: a copy next to a database's file, which is removed afterwards.
 
 use crate::engines;
 use crate::progress::note;
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct FileSite {
     original: DatabaseFiles,
     crashes: &'static Crashes,
-    /// Where the copy lies, once it was made.
+    /// Path of the copy.
     path: PathBuf,
     /// The copy once it was made; gone with this.
     copy: Mutex<Option<SideFile>>,
