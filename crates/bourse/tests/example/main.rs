@@ -14,7 +14,7 @@ fn output(folder: &Path, arguments: &[&str]) -> Output {
     command.output().expect("the program can be started")
 }
 
-/// What a command printed, which must have ended well.
+/// Standard output of a command, which must succeed.
 #[track_caller]
 fn printed(arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -8,7 +8,7 @@ use bourse_record::acid::{AcidFile, Case, Verdict};
 use bourse_record::{IsolationLevel, read};
 use std::path::Path;
 
-/// Everything that is tried beside crashes.
+/// Every test except the crashes.
 const TESTS: [&str; 13] = ["A1", "A2", "A3", "A4", "C1", "C2", "C3", "C4", "C5", "I1", "I2", "I3", "I4"];
 
 /// Examines a target, whose engine gives Trade-Result this level: serializable is demanded.

@@ -1,4 +1,4 @@
-//! The program with every engine: those that a build leaves out unless it is told to have them all.
+//! The program with every engine, including those that the default build leaves out.
 #![allow(missing_docs, reason = "tests")]
 
 mod acid;
@@ -21,7 +21,7 @@ fn output(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().expect("the program can be started")
 }
 
-/// What a command printed, which must have ended well.
+/// Standard output of a command, which must succeed.
 #[track_caller]
 fn printed(folder: &Path, arguments: &[&str]) -> String {
     let ended = output(folder, arguments);
@@ -43,7 +43,7 @@ fn no_engine_is_left_out() {
     assert_eq!(listed.iter().find(left_out), None);
 }
 
-/// What is missing is told with what has it: the program without anything that the environment names.
+/// Each missing engine is reported with the way to get it: the program runs without anything that the environment names.
 #[test]
 fn an_engine_that_is_unavailable_is_told_with_what_has_it() {
     const GOT_BY: [(&str, &[&str]); 15] = [
@@ -98,7 +98,7 @@ fn workloads_run(target: &str) {
     }
 }
 
-/// Where DuckDB's library is not, the test's name is printed.
+/// Prints the test's name if DuckDB's library is missing.
 #[test]
 fn duckdb_runs() {
     let library = match bourse_engine_duckdb::info(None) {
@@ -109,7 +109,7 @@ fn duckdb_runs() {
     workloads_run(&format!("duckdb::memory:?library={}", library.display()));
 }
 
-/// Where Firebird's library is not, the test's name is printed.
+/// Prints the test's name if Firebird's library is missing.
 #[test]
 fn firebird_runs() {
     if let Err(why) = bourse_engine_firebird::info(None) {
@@ -160,7 +160,8 @@ fn group_replication_runs() {
     cluster_runs("group_replication_runs", Product::Group, "mysql+group", "group-replication", sent);
 }
 
-/// Where a cluster cannot be had, the test's name is printed. The second round begins as the first did.
+/// Runs two rounds on a cluster, the second of which begins as the first did. Prints the test's name if the cluster is not
+/// available.
 fn cluster_runs(test: &str, product: Product, scheme: &str, name: &str, counter: &str) {
     if let Err(why) = bourse_engine_cluster::installed(product, &bourse_engine_cluster::Options::DEFAULT) {
         return bourse_testkit::skipped(test, why);
@@ -217,7 +218,8 @@ fn databases_in_java_run() {
     }
 }
 
-/// The machine's own threads are told apart from the users': a machine that has just begun compiles what it runs.
+/// The virtual machine's own threads are reported apart from the users': a machine that has just begun compiles the code
+/// that it runs.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_virtual_machines_own_threads_are_in_the_run_file() {
@@ -233,7 +235,7 @@ fn a_virtual_machines_own_threads_are_in_the_run_file() {
     assert!(threads[1].cpu_s > 0.0 && threads.iter().all(|it| it.cpu_s >= 0.0), "{threads:?}");
 }
 
-/// A target whose jars are there; where they or a Java virtual machine are not, the test's name is printed.
+/// Target with the paths of its jars; prints the test's name if they or a Java virtual machine are missing.
 fn in_java(target: &str, settings: &str, test: &str) -> Option<String> {
     match bourse_engine_jdbc::info(target) {
         Ok(found) => {
@@ -330,7 +332,7 @@ fn theirs_is_left_alone(scheme: &str) {
     assert_eq!(names.len(), 1, "nothing is added: {names:?}");
 }
 
-/// A database that is a folder, beside a folder of somebody else with a name like it.
+/// Makes a database that is a folder, next to a foreign folder with a similar name, and lists and removes it.
 fn ours_is_listed_and_removed(scheme: &str) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let [ours, theirs] = ["ours", "theirs"].map(|name| format!("bourse-data/{name}.{scheme}"));

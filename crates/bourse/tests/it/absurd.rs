@@ -1,4 +1,4 @@
-//! Every option of every command with values that nobody means: refused in words or accepted, never a panic or a hang.
+//! Every option of every command with absurd values: refused with a message or accepted, never a panic or a hang.
 
 use crate::{bourse, output, text};
 use std::path::Path;
@@ -93,7 +93,7 @@ fn no_argument_of_any_command_is_a_panic() {
     }
 }
 
-/// Runs the program, which is to end soon: well, or with an error in words.
+/// Runs the program, which must end soon: well, or with an error message.
 fn ends_in_words(folder: &Path, words: &[String]) {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut child = bourse(folder, &words)

@@ -185,8 +185,8 @@ fn states_are_enumerated_and_one_is_made_again() {
     assert!(text(&drawn.stdout).contains("guarantee"), "{}", text(&drawn.stdout));
 }
 
-/// States drawn from a recorded load: kept as promised, made again from the stored trace, and violating the promise where
-/// the database file's syncs are taken out of the trace.
+/// States drawn from a recorded load: durable as promised, rebuilt from the stored trace, and violating the promise if the
+/// database file's syncs are taken out of the trace.
 #[test]
 fn drawn_states_are_made_again_and_show_missing_syncs() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -113,7 +113,7 @@ fn a_small_tolerance_is_printed_whole_and_not_taken_for_a_part_of_one() {
     assert!(code == Some(1) && said.contains("0.03 % or 3 %?"), "{said}");
 }
 
-/// Third quartile and three interquartile ranges of how far one run lies from the next.
+/// The noise is the third quartile plus three interquartile ranges of the differences between consecutive runs.
 #[test]
 fn earlier_runs_tell_the_noise() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

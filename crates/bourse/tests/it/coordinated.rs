@@ -147,7 +147,7 @@ fn drivers_that_cannot_share_are_refused() {
     assert!(!folder.join("a.db").exists(), "nothing is made");
 }
 
-/// On a server: half a minute, and only where the longer tests are asked for.
+/// Three drivers on a server: half a minute, and only if `BOURSE_LONG_TESTS` is set.
 #[test]
 fn three_drivers_share_a_server() {
     const NAME: &str = "coordinated::three_drivers_share_a_server";

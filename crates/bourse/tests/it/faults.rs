@@ -1,5 +1,5 @@
-//! What goes wrong from outside: a full disk, a server or a round's process that is killed. The exit code tells, what was
-//! measured is kept and what was not is no figure, and nothing is left running or half-written.
+//! Faults from outside: a full disk, a server or a round's process that is killed. The exit code reports the fault, results
+//! until then are stored, unmeasured values are no figures, and no process or half-written file is left.
 #![cfg(target_os = "linux")]
 
 use crate::waiting::{measuring, wait_for};
@@ -43,7 +43,7 @@ fn at_work_in(folder: &Path) -> Vec<u32> {
     processes().iter().filter(|process| is_there(process)).map(|process| process.id).collect()
 }
 
-/// Ends that one process at once.
+/// Kills that one process.
 fn kill(id: u32) {
     let sent = Command::new("kill").args(["-KILL", &id.to_string()]).status().expect("kill can be run");
     assert!(sent.success(), "{id} is gone already");
@@ -66,7 +66,7 @@ fn ended(program: Child) -> Output {
     program.wait_with_output().expect("it ends")
 }
 
-/// The one run's file; everything beside it is whole.
+/// The only run's file; every other file in the folder is complete.
 fn run_file(folder: &Path) -> (RunFile, PathBuf) {
     let mut runs = fs::read_dir(folder.join("bourse-runs")).expect("a run leaves a folder");
     let run = runs.next().expect("there is one").expect("it can be read").path();
@@ -83,8 +83,8 @@ fn says(text: &str, words: &[&str]) {
     }
 }
 
-/// Runs the program where `small` is a disk of that size which nobody else sees; then a command of the shell. None where
-/// the system lets us have none.
+/// Runs the program with `small` as a disk of that size that no other process sees; then a command of the shell. `None` if
+/// the system does not permit one.
 fn on_small_disk(folder: &Path, size: &str, then: &str, arguments: &[&str]) -> Option<Output> {
     fs::create_dir(folder.join("small")).expect("a folder can be made");
     let mount = format!("mount -t tmpfs -o size={size} none small");
@@ -206,8 +206,8 @@ fn a_round_whose_process_is_killed_leaves_those_before_it() {
     assert_eq!(at_work_in(folder.path()), [0; 0]);
 }
 
-/// Ctrl-C at a terminal and `timeout` reach the program and its round alike, and the program tells its round once more:
-/// taken for a second Ctrl-C, that lost what was measured and left servers running.
+/// Ctrl-C at a terminal and `timeout` reach the program and its round alike, and the program signals its round once more:
+/// taken for a second Ctrl-C, that lost the results and left servers running.
 #[test]
 fn an_interruption_that_reaches_everybody_is_one() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -290,8 +290,8 @@ const NO_SERVER: &str = r#"case "$*" in
 *) echo asked >> "$0.asked"; echo "no room for tables today" >&2; exit 7 ;;
 esac"#;
 
-/// It was tried once more than told, so that a start which failed by chance went unseen, and one which failed by time took
-/// twice as long.
+/// The program once made one more try than configured: a start that failed by chance went unseen, and one that failed by
+/// timeout took twice as long.
 #[test]
 fn a_server_that_does_not_come_up_is_started_once() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

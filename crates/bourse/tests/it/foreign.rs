@@ -1,4 +1,4 @@
-//! Files of the person: every command refuses them, at once, and leaves their bytes and their neighbours as they are.
+//! Files of the user: every command refuses them immediately, and leaves their bytes and their neighbours unchanged.
 #![cfg(unix)]
 
 use crate::{bourse, load, output, text};
@@ -37,10 +37,10 @@ const COMMANDS: &[&str] = &[
     "micro run client-mix T -s queries=400",
 ];
 
-/// Processes that commands start for themselves tell what they met on stdout, and end well.
+/// Child processes of commands: they report their events on stdout, and end well.
 const INTERNAL: &[&str] = &["fault-work T --seed 1 --transactions 5", "fault-work T --seed 1 --transactions 5 --look"];
 
-/// What tells whether somebody has been at a folder: of each file its name, when it was changed, which it is, its bytes.
+/// State of a folder that any access would change: name, modification time, inode and bytes of each file.
 type Files = Vec<(String, i64, i64, u64, Vec<u8>)>;
 
 fn files(folder: &Path) -> Files {
@@ -101,7 +101,7 @@ fn target(scheme: &str, path: &Path) -> String {
     format!("{scheme}:{}", path.display())
 }
 
-/// Somebody's SQLite database: one table, made by other hands.
+/// Makes a foreign SQLite database with one table.
 fn make_sqlite(path: &Path, journal: &str) {
     let engine =
         bourse_engine_sqlite::open(&format!("{}?journal={journal}", target("sqlite", path))).expect("a target");
@@ -119,7 +119,7 @@ fn unmark(path: &Path) {
     fs::write(path, bytes).expect("it is ours to write");
 }
 
-/// Looking at somebody's database switched it to a write-ahead log for good, and left files beside it.
+/// Opening a foreign database once switched it to a write-ahead log permanently, and left files next to it.
 #[test]
 fn a_sqlite_database_of_somebody_else_is_left_alone() {
     for scheme in ["sqlite", "sqlite-lean"] {
@@ -195,7 +195,7 @@ fn databases_of_key_engines_of_somebody_else_are_left_alone() {
     }
 }
 
-/// What a command makes has the mark: it is used again, and an empty file may be filled.
+/// A database that a command has made has the mark: it is used again, and an empty file may be filled.
 #[test]
 fn what_a_command_has_made_it_finds_again() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -257,7 +257,7 @@ fn what_is_no_file_is_refused_before_it_is_opened() {
     assert!(found.is_symlink() && !path("nothing").exists());
 }
 
-/// `quick` names its own files, which may be somebody's too.
+/// `quick` chooses its own file names, which may be taken by foreign files.
 #[test]
 fn quick_leaves_a_database_of_somebody_else_alone() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -8,7 +8,7 @@ const TOLERANCE: f64 = 0.05;
 
 /// A place of the two ends of the interval, with an example.
 pub(crate) struct Row {
-    /// The place in words.
+    /// Description of the evidence.
     words: &'static str,
     /// An example in percent.
     pub(crate) ends: [f64; 2],
@@ -39,7 +39,7 @@ pub(crate) const ROWS: [Row; 10] = [
     row("all of it faster, beyond the tolerance", 8.0, 12.0),
 ];
 
-/// What there is where no interval decides.
+/// Evidence without a deciding interval.
 const OTHERS: [(&str, Evidence); 4] = [
     ("none: fewer than six pairs of rounds", Evidence::NoInterval),
     ("of two stored runs, without `--noise` or `--baseline`", Evidence::NotAttributable),

@@ -1,4 +1,4 @@
-//! Two commands on one database at once: the first holds it, and the second is refused or waits.
+//! Two concurrent commands on one database: the first holds it, and the second is refused or waits.
 //!
 //! A first command is stopped (SIGSTOP) once it holds, so that no test depends on how long it takes.
 #![cfg(unix)]
@@ -30,16 +30,16 @@ const BROKERAGE: &[(&str, Ends)] = &[
     ("crash T", Ends::Interrupted),
 ];
 
-/// The same for a database of microbenchmarks.
+/// Commands on a database of microbenchmarks.
 const MICRO: &[(&str, Ends)] = &[
     ("micro run update T --for 1s --rounds 1 --set rows=100", Ends::Itself),
     ("compare T null: --workload point-read --for 1s --rounds 1", Ends::Interrupted),
 ];
 
-/// How a command ends that was stopped and goes on.
+/// End of a command that was stopped and continued.
 #[derive(Clone, Copy, PartialEq)]
 enum Ends {
-    /// By itself, with exit code 0.
+    /// Own end, with exit code 0.
     Itself,
     /// Interrupted, with the exit code of that, or 0 where that is its end.
     Interrupted,
@@ -71,7 +71,7 @@ impl Holder {
         Self { child, command: arguments.join(" ") }
     }
 
-    /// Lets it go on to its end, which has to be a good one.
+    /// Continues it until it ends, which must be well.
     fn goes_on(self, ends: Ends) {
         signal(&self.child, "-CONT");
         if ends == Ends::Interrupted {
@@ -93,7 +93,7 @@ impl Holder {
     }
 }
 
-/// Whether the file beside a database names a process as its holder.
+/// Whether the lock file of a database names a process as its holder.
 fn is_named(lock: &Path, process: u32) -> bool {
     fs::read_to_string(lock).is_ok_and(|text| text.contains(&format!("\nprocess: {process}\n")) && text.ends_with('\n'))
 }
@@ -198,7 +198,7 @@ fn a_killed_holder_is_in_nobodys_way_and_a_living_one_is_waited_for() {
     assert_eq!(patient.wait().expect("it ends").code(), Some(0));
 }
 
-/// What a killed command has started goes on for a moment, and holds the database as long.
+/// Child processes of a killed command run for a moment, and hold the database as long.
 #[test]
 fn processes_of_a_killed_holder_hold_until_they_end() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -1,4 +1,4 @@
-//! What earlier runs left: listed, shown, compared, removed; databases that keep their own size.
+//! Results of earlier runs: listed, shown, compared, removed; databases that retain their own size.
 #![cfg(target_os = "linux")]
 
 use crate::{load, output, text};

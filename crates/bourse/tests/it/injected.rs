@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-/// Why nothing can be preloaded; `None` if it can.
+/// Whether the library cannot be preloaded here; the test is then reported as skipped.
 fn nothing_preloads(name: &str) -> bool {
     let library = bourse_faults::library();
     if let Err(why) = library {
@@ -50,7 +50,8 @@ fn all(file: &Value, (target, through): (&str, &str), fault: &str, name: &str, e
     }
 }
 
-/// Each engine in process, with every fault: what must be told is told, and nothing acknowledged is lost without a word.
+/// Each engine in process, with every fault: faults that must be reported are, and no acknowledged commit is lost without a
+/// report.
 #[test]
 fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
     let name = "injected::engines_tell_of_faults_or_keep_what_they_acknowledged";
@@ -121,7 +122,7 @@ fn settings_lose_what_they_do_not_promise() {
     assert!(cases(&file, off, "preload", "sync-error").is_empty(), "{file:#}");
 }
 
-/// A private server: its process meets the faults, and its end is told.
+/// A private server: its process meets the faults, and its end is reported.
 #[test]
 fn a_server_that_meets_a_fault_ends_or_tells() {
     let name = "injected::a_server_that_meets_a_fault_ends_or_tells";

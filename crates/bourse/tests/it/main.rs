@@ -70,8 +70,8 @@ fn start(folder: &Path, arguments: &[&str]) -> Child {
     bourse(folder, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program can be started")
 }
 
-/// The smallest database in a SQLite file, as `tpce load` makes it: a copy of one that all tests with its journal mode share,
-/// since that mode stands in the file. Other options are those of whoever opens it.
+/// Makes the smallest database in a SQLite file, as `tpce load` does: a copy of one that all tests with its journal mode
+/// share, since that mode is stored in the file. Other options are set when it is opened.
 fn load(folder: &Path, target: &str) {
     static LOADED: [OnceLock<Vec<u8>>; 2] = [OnceLock::new(), OnceLock::new()];
     let journal = ["wal", "delete"];

@@ -1,4 +1,4 @@
-//! What commands write and remove: only what carries Bourse's mark, whatever else lies at a place.
+//! Files that commands write and remove: only those that carry Bourse's mark, whatever else occupies a path.
 #![cfg(unix)]
 
 use crate::{bourse, load, output, text};
@@ -22,7 +22,7 @@ fn read_some(folder: &Path) -> String {
     format!("bourse-runs/{}", run.into_string().expect("a test may do so"))
 }
 
-/// Inode, owner, permissions and bytes of what lies at a path, with those of every file below a folder.
+/// Inode, owner, permissions and bytes of the file at a path, or of every file below a folder.
 fn state(path: &Path) -> Vec<(String, u64, u32, u32, Vec<u8>)> {
     let Ok(found) = fs::symlink_metadata(path) else { return Vec::new() };
     let bytes = match found.file_type() {
@@ -45,7 +45,7 @@ fn state(path: &Path) -> Vec<(String, u64, u32, u32, Vec<u8>)> {
     all
 }
 
-/// What can lie where a command wants to write.
+/// Kinds of files at a path that a command wants to write.
 const KINDS: [&str; 8] =
     ["foreign", "folder", "link", "dangling", "pipe", "marked and read-only", "marked by another user", "hard link"];
 
@@ -248,7 +248,8 @@ fn a_folder_before_the_first_run_has_none() {
     }
 }
 
-/// What has no end, or is too large to be a document, is refused by its kind or its size: reading it took all memory, or waited.
+/// A file without end, or too large for a document, is refused by its kind or its size: reading it took all memory, or
+/// waited.
 #[test]
 fn what_cannot_be_a_document_is_refused_at_once() {
     use rustix::fs::{CWD, FileType, Mode, mknodat};

@@ -5,7 +5,7 @@ use bourse_report::{DataTable, data_tables};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Holds a page to what it should be, or writes it where that is asked for.
+/// Compares a page with its expected content, or writes it if `BOURSE_WRITE_DOCS` is set.
 #[track_caller]
 fn hold(name: &str, content: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);

@@ -1,4 +1,4 @@
-//! Defects of ours, and a terminal that is gone: exit codes that can be relied on, and what was measured is kept.
+//! Defects of Bourse, and a terminal that is gone: exit codes are reliable, and results until then are stored.
 
 use crate::{bourse, text};
 use std::fs;
@@ -63,7 +63,7 @@ fn a_terminal_that_is_gone_is_no_panic() {
     assert_eq!(runs(folder.path()).len(), 3, "the run is written whoever listens");
 }
 
-/// The writing end of a pipe that nobody reads.
+/// The writing end of a pipe without a reader.
 fn gone() -> Stdio {
     let (reader, writer) = std::io::pipe().expect("a pipe can be made");
     drop(reader);

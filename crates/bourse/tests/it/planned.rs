@@ -1,4 +1,4 @@
-//! Plans: what `--dry-run` prints, what a workload cannot be asked for, and rounds in processes of their own.
+//! Plans: the output of `--dry-run`, requests that a workload cannot fulfil, and rounds in processes of their own.
 
 use crate::{bourse, output, text};
 use bourse_record::RunFile;
@@ -181,7 +181,7 @@ fn a_case_waits_for_a_quiet_machine_where_it_is_asked_to() {
     assert!(!plan(&[&compare[..], &["--no-wait"]].concat()).contains("background load"));
 }
 
-/// Asks a process for a round, and returns its answer; the lines before it tell of the round while it goes on.
+/// Sends a request to a round's process, and returns its answer; the lines before it report the round's progress.
 fn asked(folder: &Path, request: &str) -> (Option<i32>, Value, String) {
     let mut command = bourse(folder, &["round"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

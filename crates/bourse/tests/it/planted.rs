@@ -3,13 +3,13 @@
 /// The list of bugs, which this build does not compile.
 const LIST: &str = include_str!("../../../bourse-tpce/src/planted/bugs.rs");
 
-/// What each bug is called in words, as a build with bugs holds them.
+/// Description of each bug, as a build with bugs contains it.
 fn words() -> Vec<&'static str> {
     let lines = LIST.lines().skip_while(|line| *line != "bugs! {").skip(1).take_while(|line| *line != "}");
     lines.map(|line| line.split('"').nth(1).expect("a bug has its words")).collect()
 }
 
-/// Those of the texts that are somewhere in the bytes.
+/// The texts that are somewhere in the bytes.
 fn found<'t>(bytes: &[u8], texts: &[&'t str]) -> Vec<&'t str> {
     let begin = |text: &[u8]| usize::from(text[0]) << 8 | usize::from(text[1]);
     let mut begins = vec![false; 1 << 16];

@@ -1,4 +1,4 @@
-//! What a run file tells of a private server: its own counters, its processor time, its memory.
+//! Resource usage of a private server in the run file: its own counters, its processor time, its memory.
 
 use crate::{output, text};
 use bourse_engine::Engine;
@@ -46,7 +46,7 @@ fn tells(target: &str, counter: &str) {
     assert!(values.iter().any(|bytes| *bytes > 1e6), "{target}: {memory}");
 }
 
-/// On a person's server the client's CPU time was told as that of the whole, where the interval was short.
+/// The client's CPU time on a user's server was once reported as the total, if the interval was short.
 #[test]
 fn the_cost_on_a_persons_server_is_the_clients_and_what_the_server_counts() {
     let test = "server_use::the_cost_on_a_persons_server_is_the_clients_and_what_the_server_counts";

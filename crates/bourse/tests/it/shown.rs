@@ -1,10 +1,10 @@
-//! What the terminal shows of the classic workloads: which sections, operations, facts and settings, in which words.
-//! Numbers, and what comes and goes with them, are taken out: they are another machine's on another day.
+//! Terminal output of the classic workloads: its sections, operations, facts and settings. Numbers, and lines that come and
+//! go with them, are removed: they differ between machines and days.
 #![cfg(target_os = "linux")]
 
 use crate::{output, text};
 
-/// Lines that are there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
+/// Prefixes of lines that depend on the machine: its load, the build, whether there was time to look.
 const FLEETING: [&str; 16] = [
     "read by the engine:",
     "durable if the disk obeys",
@@ -52,7 +52,7 @@ fn without_numbers(line: &str) -> String {
     out
 }
 
-/// A fact of the settings; of the disk that there is only that something is told.
+/// A fact of the settings; of facts about the disk only the name.
 fn fact(told: &str) -> String {
     let about_the_disk = ["storage: ", "raw syncs: "].into_iter().find(|name| told.starts_with(name));
     about_the_disk.map_or_else(|| told.to_owned(), |name| format!("{name}…"))

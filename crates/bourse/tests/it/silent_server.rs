@@ -42,8 +42,8 @@ fn started(folder: &Path, command: &str, target: &str, limit: &str) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started")
 }
 
-/// How a program ends that was told to: 130, also where the signal has ended it before it listened to any; one that goes on for a
-/// minute is killed, and no code is its end.
+/// Exit code of a program that was signalled: 130, also if the signal ended it before it listened to any; `None` if it had
+/// to be killed after a minute.
 fn ended(child: &mut Child) -> Option<i32> {
     let begun = Instant::now();
     loop {
@@ -169,7 +169,7 @@ fn mysql(mut connection: TcpStream, statements: usize, after: &[u8]) {
     silent(connection);
 }
 
-/// It lets a session in, and does not answer what is asked then.
+/// The server lets a session in, and never answers its first query.
 #[test]
 fn the_first_signal_ends_a_wait_for_an_answer() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -195,7 +195,7 @@ fn the_first_signal_ends_a_wait_for_an_answer() {
     }
 }
 
-/// What a server announces is as large as it likes: a panic of the client, before.
+/// A server may announce any length: once a panic of the client.
 #[test]
 fn a_server_that_announces_too_much_is_told_in_a_line() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -20,7 +20,7 @@ fn blocks(language: &str) -> Vec<&'static str> {
     PAGE.split(begins.as_str()).skip(1).filter_map(|rest| rest.split("\n```").next()).collect()
 }
 
-/// What a command printed with a text as its input; why not, if it is not there or does not work.
+/// Standard output of a command with a text as its input; the error if it is not installed or fails.
 fn fed(command: &mut Command, input: &str) -> Result<String, String> {
     use std::io::Write as _;
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -94,7 +94,7 @@ fn tables_are_refused_before_anything_is_written() {
     assert!(!folder.join("out").exists() && std::fs::read_to_string(folder.join("file")).unwrap() == "mine");
 }
 
-/// Each of the page's programs reads what the program wrote. An interpreter that is not there is told by name.
+/// Each of the page's programs reads the exported tables. A missing interpreter is reported by name.
 #[test]
 fn programs_of_the_documentation_read_the_tables() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ pub(crate) fn run_folder(folder: &Path) -> Option<PathBuf> {
     Some(folder.join("bourse-runs").read_dir().ok()?.next()?.ok()?.path())
 }
 
-/// The folder of the one run, once it tells of a second of a measurement interval: its users work, on any machine.
+/// The folder of the only run, once it has reported a second of a measurement interval: its users work, on any machine.
 pub(crate) fn measuring(folder: &Path) -> PathBuf {
     wait_for("a second of a measurement interval", || {
         let run = run_folder(folder)?;
