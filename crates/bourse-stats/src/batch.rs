@@ -1,67 +1,72 @@
-//! Mean of one series with its interval, by batch means: neighbouring moments are alike, means of long enough stretches are less so.
+//! Mean of one series with its interval, by batch means: neighbouring values are correlated, means of long stretches
+//! less so.
 //!
-//! The series is cut into [`BATCHES`] batches. The interval of its mean is Student's over the batches' means (Law, Simulation
-//! Modeling and Analysis, 9.5.3), widened twice: by what neighbouring batches still share, and by how little a short series
-//! tells of that. The latter goes by the integrated autocorrelation time, the number of neighbouring values that are worth one
-//! independent value: 1 + 2 Σ ρ(k), the sum taken over pairs of neighbouring lags until a pair is no longer positive (Geyer,
-//! Practical Markov Chain Monte Carlo, 1992). In a series of few such times it is mostly found too short, and a rule that
-//! refuses many series keeps those where it was: their intervals miss most often. So nearly every series has an interval,
-//! a wide one if need be.
+//! The series is cut into [`BATCHES`] batches. The interval of its mean is Student's over the batches' means (Law,
+//! Simulation Modeling and Analysis, 9.5.3), widened for two reasons: the remaining correlation of neighbouring
+//! batches, and the uncertainty of that correlation in a short series. The latter depends on the integrated
+//! autocorrelation time, the number of neighbouring values that are worth one independent value: 1 + 2 Σ ρ(k), the sum
+//! taken over pairs of neighbouring lags until a pair is no longer positive (Geyer, Practical Markov Chain Monte Carlo,
+//! 1992). In a series of few such times the estimate is mostly too short, and a rule that refuses many series would
+//! retain those with the worst estimates: their intervals miss most often. So nearly every series has an interval, a
+//! wide one if need be.
 //!
-//! Such an interval is only told where the series gives no reason to doubt it:
+//! An interval is withheld if the series gives reason to doubt it:
 //!
-//! * Its batches may not be alike over so long that the whole series is too short (`ALIKE`), nor have a trend (`TREND`): in a
-//!   warm-up that goes on, or between two levels, no part of the series tells of the mean. Below `SMALL` that is no matter. What
-//!   of a trend exceeds its own standard error widens the interval, since the rate may go on so.
-//! * In a stall nothing or little is done (`STALLED`). Of rare ones their number decides, which is Poisson's: after two stalls
-//!   up to seven may be usual. One stall tells nothing of how many to expect, nor of how long they last.
+//! * Batches are correlated over so long that the whole series is too short (`ALIKE`), or have a trend (`TREND`): in an
+//!   unfinished warm-up, or between two levels, no part of the series is representative of the mean. Below `SMALL`
+//!   neither matters. The part of a trend that exceeds its standard error widens the interval, since the rate may
+//!   continue to change.
+//! * Stalls, in which nothing or little is done (`STALLED`), are rare. Their number follows Poisson's distribution:
+//!   after two stalls up to seven may be usual. A single stall allows no estimate of how many to expect, nor of their
+//!   length.
 //!
-//! How often these intervals hold the mean of simulated series is this module's test:
+//! Coverage of these intervals for simulated series, verified by this module's test:
 #![doc = include_str!("batch.md")]
-//! And of series of 40 s with a disturbance:
+//! Coverage for series of 40 s with a disturbance:
 #![doc = include_str!("disturbed.md")]
 
 use crate::estimate::median;
 use crate::{Estimate, Interval, LEVEL};
 
-/// Batches that a series is cut into; of a short one up to half as many again.
+/// Number of batches that a series is cut into; a short one into up to half as many again.
 pub const BATCHES: usize = 20;
 
-/// Fewest values that have an interval.
+/// Minimum number of values for an interval.
 const FEWEST_VALUES: usize = 3 * BATCHES;
 
-/// Fewest autocorrelation times that a series with an interval has.
+/// Minimum length of a series with an interval, in autocorrelation times.
 const FEWEST_TIMES: f64 = 6.0;
 
-/// An interval is wider by the autocorrelation time's part of the series, so many times. With half as many, 91 % of the intervals
-/// of 10 s hold the mean where what happens lasts 1.2 s; with these, 95 %.
+/// Widening of an interval: this factor times the autocorrelation time's share of the series. With half the factor, 91
+/// % of intervals of 10 s cover the mean if disturbances last 1.2 s; with this factor, 95 %.
 const WIDER: f64 = 8.0;
 
-/// Correlation of neighbouring batches from which on the series is too short. Of independent ones it is that large in 2 %.
+/// Correlation of neighbouring batches from which the series is too short. Independent batches reach it in 2 % of
+/// series.
 const ALIKE: f64 = 0.45;
-/// Standard errors of a trend from which on there is one.
+/// Number of standard errors from which a trend counts as one.
 const TREND: f64 = 2.8;
-/// How far a quarter of the series may be from its mean, relative to it, for a trend or a likeness not to matter.
+/// Relative deviation of a quarter of the series from its mean below which trend and correlation are ignored.
 const SMALL: f64 = 0.015;
-/// Part of the median below which a value is a stall's.
+/// Part of the median below which a value belongs to a stall.
 const STALLED: f64 = 0.5;
-/// Fewest stalls that tell how many to expect.
+/// Minimum number of stalls to estimate their frequency.
 const FEWEST_STALLS: usize = 2;
-/// The stalls that were seen tell of their length too, so that what is to be expected is wider than their number says.
+/// Widening of the stalls' contribution, since the length of further stalls is uncertain too.
 const STALLS_WIDER: f64 = 1.2;
 
-/// Mean of a series, with what its interval rests on.
+/// Mean of a series, with details of its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeriesMean {
-    /// Mean; its interval is none where `withheld` says why.
+    /// Mean; its interval is `None` if `withheld` is set.
     pub mean: Estimate,
     /// Reason that there is no interval.
     pub withheld: Option<Withheld>,
-    /// Neighbouring values that are worth one independent value, at least 1.
+    /// Autocorrelation time: neighbouring values that are worth one independent value, at least 1.
     pub autocorrelation: f64,
-    /// Values in a batch.
+    /// Number of values in a batch.
     pub batch: usize,
-    /// Batches.
+    /// Number of batches.
     pub batches: usize,
 }
 
@@ -70,26 +75,26 @@ pub struct SeriesMean {
 pub enum Withheld {
     /// Too few values.
     TooFew,
-    /// What neighbours share lasts too long.
+    /// Neighbouring values are correlated over too long a time.
     TooSlow {
-        /// Values that are needed, about.
+        /// Number of values needed; approximate.
         needs: f64,
     },
-    /// The values rise or fall all the time.
+    /// The values have a trend.
     Changing {
-        /// Change from the first to the last, relative to the mean: -0.1 is a tenth down.
+        /// Change from first to last relative to the mean: -0.1 is a decrease of a tenth.
         by: f64,
     },
-    /// Stalls too rare to tell how many to expect.
+    /// Too few stalls to estimate their frequency.
     RareStalls {
-        /// Stalls in the series.
+        /// Number of stalls in the series.
         seen: usize,
-        /// Values that are needed, about.
+        /// Number of values needed; approximate.
         needs: f64,
     },
 }
 
-/// Mean of a series of values at equal distances, whose number was fixed before. None without values.
+/// Mean of a series of values at equal distances, whose number was fixed beforehand. `None` without values.
 ///
 /// ```
 /// use bourse_stats::{SplitMix, batch};
@@ -102,8 +107,8 @@ pub fn mean(values: &[f64]) -> Option<SeriesMean> {
     mean_after(&[], values)
 }
 
-/// Mean of a series, as [`mean`] has it, that values went `before` which are not in it: stalls among the last two thirds of them
-/// show that those of the series are not all there are.
+/// Mean of a series like [`mean`], preceded by the values `before`, which are not part of it: stalls in the last two
+/// thirds of these show that those of the series are not all there are.
 pub fn mean_after(before: &[f64], values: &[f64]) -> Option<SeriesMean> {
     if values.is_empty() {
         return None;
@@ -123,7 +128,7 @@ pub fn mean_after(before: &[f64], values: &[f64]) -> Option<SeriesMean> {
     })
 }
 
-/// Half width of the interval of a series, or why there is none.
+/// Half width of the interval of a series, or the reason that it is withheld.
 fn half_width(
     before: &[f64],
     values: &[f64],
@@ -167,13 +172,13 @@ fn half_width(
     Ok((of_batches + of_trend).max(of_stalls))
 }
 
-/// Trend of batches' means.
+/// Linear trend of batches' means.
 pub(crate) struct Trend {
-    /// Change from the first to the last by least squares.
+    /// Change from first to last by least squares.
     pub(crate) change: f64,
-    /// Its standard error, if batches share nothing.
+    /// Standard error of the change, if batches are independent.
     pub(crate) error: f64,
-    /// Correlation of neighbours that it leaves.
+    /// Correlation of neighbouring residuals.
     pub(crate) left: f64,
 }
 
@@ -202,12 +207,12 @@ fn lag_1(values: &[f64], line: impl Fn(usize) -> f64) -> f64 {
 /// Stalls in a series.
 struct Stalls {
     seen: usize,
-    /// Values that one of them costs: the root of the mean square.
+    /// Root mean square of the values that one stall costs.
     cost: f64,
 }
 
 impl Stalls {
-    /// Stretches of values below [`STALLED`] times the usual.
+    /// Finds stretches of values below [`STALLED`] times `usual`.
     fn of(values: &[f64], usual: f64) -> Self {
         let (mut seen, mut squares, mut cost) = (0_usize, 0.0, 0.0);
         for value in values.iter().chain([&f64::INFINITY]) {
@@ -222,8 +227,8 @@ impl Stalls {
         Self { seen, cost: (squares / seen.max(1) as f64).sqrt() }
     }
 
-    /// Values that more stalls than those seen may cost, if so many are usual as Poisson's upper limit says: 97.5 %, by Wilson's and
-    /// Hilferty's approximation.
+    /// Values that the stalls not seen may cost: Poisson's upper limit of 97.5 % for their number, by the approximation
+    /// of Wilson and Hilferty.
     fn more(&self) -> f64 {
         let next = self.seen as f64 + 1.0;
         let most = next * (1.0 - 1.0 / (9.0 * next) + 1.96 / (3.0 * next.sqrt())).powi(3);
@@ -231,7 +236,7 @@ impl Stalls {
     }
 }
 
-/// Student's interval of the mean of batches whose means these are.
+/// Student's interval of the mean of batches with these means.
 pub(crate) fn interval_of(means: &[f64], value: f64, level: f64) -> Interval {
     let count = means.len() as f64;
     let variance = means.iter().map(|it| (it - value).powi(2)).sum::<f64>() / (count - 1.0);
@@ -242,13 +247,13 @@ pub(crate) fn interval_of(means: &[f64], value: f64, level: f64) -> Interval {
     Interval { low: value - half, high: value + half, level }
 }
 
-/// Means of so many values in a row; what is left over is left out at the beginning.
+/// Means of consecutive groups of `length` values; a remainder is dropped at the beginning.
 pub(crate) fn batches(values: &[f64], length: usize) -> Vec<f64> {
     let left = values.len() % length;
     values[left..].chunks_exact(length).map(|it| it.iter().sum::<f64>() / length as f64).collect()
 }
 
-/// Neighbouring values that are worth one independent value; at least 1.
+/// Autocorrelation time: neighbouring values that are worth one independent value; at least 1.
 pub(crate) fn autocorrelation_time(values: &[f64]) -> f64 {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
@@ -278,7 +283,7 @@ pub(crate) fn autocorrelation_time(values: &[f64]) -> f64 {
     raw / (1.0 - (raw / n as f64).min(0.5))
 }
 
-/// Student's quantile: |t| stays below it in that share of cases.
+/// Student's quantile: |t| is below it with probability `level`.
 pub(crate) fn student(freedom: f64, level: f64) -> f64 {
     // Cornish and Fisher's expansion around the normal quantile: 0.1 % at 10 degrees of freedom.
     let z = normal_quantile(0.5 + level / 2.0);
@@ -316,12 +321,12 @@ mod tests {
         }
     }
 
-    /// Lengths of simulated series, in steps of 0.1 s.
+    /// Lengths of simulated series in steps of 0.1 s.
     const LENGTHS: [usize; 4] = [100, 300, 400, 600];
-    /// For how many seconds what happens lasts, on average; nothing lasts in the first.
+    /// Mean duration of a simulated disturbance in seconds; 0 gives independent samples.
     const LASTS: [f64; 7] = [0.0, 0.1, 0.2, 0.4, 0.8, 1.2, 2.4];
 
-    /// Of 1,000 series of that length: how many have an interval, and which share of those intervals holds the mean.
+    /// Number of series out of 1,000 with an interval, and the share of those intervals that cover the mean.
     fn simulated(lasts: f64, length: usize) -> (u32, f64) {
         let share = if lasts > 0.0 { (-0.1 / lasts).exp() } else { 0.0 };
         let mut random = SplitMix::new(9);

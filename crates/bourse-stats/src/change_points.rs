@@ -1,38 +1,38 @@
-//! Change points of a series of figures, one for each run of a history: where the figures before differ from those after.
+//! Change points of a history of figures, one figure a run: positions at which the level changes.
 //!
-//! Of every cut the Mann–Whitney sum of ranks is taken, in units of its standard deviation; the cut with the largest is
-//! tested. Its probability by chance is found from random orders of the same figures, which needs no assumption about how they
-//! scatter, and holds for the best of all cuts. What is found cuts the series in two, and each part is searched again
-//! (binary segmentation). The level holds for each search, not for all of them together.
+//! For every cut the Mann–Whitney sum of ranks is computed, in units of its standard deviation; the cut with the
+//! largest is tested. Its probability by chance is found from random orders of the same figures, which needs no
+//! assumption about their distribution, and holds for the best of all cuts. A change cuts the series in two, and each
+//! part is searched again (binary segmentation). The level holds for each search, not for all of them together.
 //!
-//! Random orders take the figures for independent. Runs of one session, or of one day, are alike; then a level that only wanders looks
-//! like one that changes. So the means on both sides of a change must also be `DISTANCE` standard errors apart, which count what
-//! neighbouring figures share beside the changes; the cut whose means are the nearest goes first, until all are. How often a
-//! change is found where there is none, and where there is one, is this module's test:
+//! Random orders assume that the figures are independent. Runs of one session, or of one day, are correlated; a level
+//! that merely wanders then resembles one that changes. So the means on both sides of a change must also be `DISTANCE`
+//! standard errors apart, computed from the correlation of neighbouring figures apart from the changes; the cut whose
+//! means are closest is removed first, until all satisfy this. Rates of false and true detections, verified by this
+//! module's test:
 #![doc = include_str!("change_points.md")]
 
 use crate::{Estimate, SplitMix, ratio_of_groups};
 
 /// Fewest figures on either side of a change.
 pub const FEWEST: usize = 4;
-/// Random orders that a cut is held against.
+/// Number of random orders that a cut is compared with.
 const ORDERS: u64 = 1_999;
-/// Probability of a change where there is none, for one search, if figures are independent.
+/// Probability of a false change in one search, if figures are independent.
 const FALSE_CHANGE: f64 = 0.01;
-/// Standard errors that the means on both sides of a change are apart at least.
+/// Minimum distance of the means on both sides of a change, in standard errors.
 const DISTANCE: f64 = 4.0;
 
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePoint {
-    /// Place of the first figure of the new level, from 0.
+    /// Index of the first figure of the new level, from 0.
     pub at: usize,
-    /// Ratio of the figures after it, up to the next change, to those before it, from the one before.
+    /// Ratio of the figures from here to the next change to those from the previous change to here.
     pub ratio: Estimate,
 }
 
-/// Changes in a series of figures in their order of time, the earliest first. None where there are fewer than eight figures, or one is
-/// not above 0.
+/// Changes in a series of figures in order of time. Empty for fewer than eight figures, or if one is not above 0.
 ///
 /// ```
 /// use bourse_stats::change_points::change_points;
@@ -88,7 +88,7 @@ fn search(figures: &[f64], first: usize, cuts: &mut Vec<usize>) {
     search(&figures[cut..], first + cut, cuts);
 }
 
-/// Standard errors that the means before and after each cut are apart.
+/// Distance of the means before and after each cut, in standard errors.
 fn distances(values: &[f64], cuts: &[usize]) -> Vec<f64> {
     let edges: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).chain([values.len()]).collect();
     let parts: Vec<&[f64]> = edges.windows(2).map(|edge| &values[edge[0]..edge[1]]).collect();
@@ -109,7 +109,7 @@ fn distances(values: &[f64], cuts: &[usize]) -> Vec<f64> {
     parts.windows(2).map(apart).collect()
 }
 
-/// Ranks from 1; equal figures share the mean of theirs.
+/// Ranks from 1; equal figures share their mean rank.
 fn ranks(figures: &[f64]) -> Vec<f64> {
     let rank = |figure: &f64| {
         let below = figures.iter().filter(|it| *it < figure).count();
@@ -119,7 +119,7 @@ fn ranks(figures: &[f64]) -> Vec<f64> {
     figures.iter().map(rank).collect()
 }
 
-/// The cut whose sum of ranks is the farthest from its mean, with that distance in standard deviations.
+/// Cut whose sum of ranks is farthest from its expectation, with that distance in standard deviations.
 fn best_cut(ranks: &[f64]) -> Option<(usize, f64)> {
     let count = ranks.len();
     let mut sum: f64 = ranks.iter().take(FEWEST - 1).sum();
@@ -141,7 +141,7 @@ fn best_cut(ranks: &[f64]) -> Option<(usize, f64)> {
 mod tests {
     use super::*;
 
-    /// Figures that scatter by 3 %, with a change of level by `factor` at a place.
+    /// Figures that scatter by 3 %, with a change of level by a factor at an index.
     fn series(random: &mut SplitMix, count: usize, change: Option<(usize, f64)>) -> Vec<f64> {
         let level = |at: usize| change.filter(|(place, _)| at >= *place).map_or(1.0, |(_, factor)| factor);
         (0..count).map(|at| 100.0 * level(at) * (0.03 * random.normal()).exp()).collect()
@@ -150,9 +150,9 @@ mod tests {
     /// A history of figures, as parts of their mean.
     #[derive(Clone, Copy)]
     enum History {
-        /// Each figure has this share of the deviation of the one before.
+        /// Autoregressive: each figure retains this share of the previous deviation.
         Alike(f64),
-        /// Five runs a session scatter by 1 %, the sessions by 3 %.
+        /// Sessions of five runs: runs of a session scatter by 1 %, sessions by 3 %.
         Sessions,
     }
 

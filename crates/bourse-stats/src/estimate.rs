@@ -1,55 +1,55 @@
 //! An estimate, its interval, and the order statistics that both come from.
 
-/// Level that an interval has at least: the share of experiments whose interval holds the true value.
+/// Minimum level of an interval: the share of experiments whose interval covers the true value.
 pub const LEVEL: f64 = 0.95;
 
-/// Range that a figure lies in, as far as its rounds tell.
+/// Confidence interval of a figure, estimated from its rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// True level, at least [`LEVEL`]: with few values only some levels can be had.
+    /// True level, at least [`LEVEL`]: with few values only some levels are attainable.
     pub level: f64,
 }
 
 impl Interval {
-    /// Whether a value lies in it.
+    /// Whether a value is inside the interval.
     pub fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Half of its width.
+    /// Half of the interval's width.
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
 
-    /// The interval of a figure that rises with this one.
+    /// Interval of an increasing function of the figure.
     #[must_use]
     pub fn map(self, rising: impl Fn(f64) -> f64) -> Self {
         Self { low: rising(self.low), high: rising(self.high), level: self.level }
     }
 }
 
-/// Estimate of a figure, with the interval that belongs to it.
+/// Estimate of a figure with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The figure.
+    /// Estimated value.
     pub value: f64,
-    /// Where it lies; none of too few values.
+    /// Interval; `None` with too few values.
     pub interval: Option<Interval>,
 }
 
 impl Estimate {
-    /// The estimate of a figure that rises with this one.
+    /// Estimate of an increasing function of the figure.
     #[must_use]
     pub fn map(self, rising: impl Fn(f64) -> f64) -> Self {
         Self { value: rising(self.value), interval: self.interval.map(|it| it.map(&rising)) }
     }
 }
 
-/// Middle of the sorted values; of an even number the mean of the two in the middle. None without values.
+/// Median of the values; for an even number the mean of the middle two. `None` without values.
 ///
 /// ```
 /// assert_eq!(bourse_stats::median(&[3.0, 1.0, 2.0]), Some(2.0));
@@ -61,7 +61,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     median_of_sorted(&sorted)
 }
 
-/// Median of values that are sorted already. None without values.
+/// Median of sorted values. `None` without values.
 pub fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     let middle = sorted.len() / 2;
     match sorted.len() {
@@ -71,8 +71,8 @@ pub fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     }
 }
 
-/// Value below which that share of the values lies, between two of them in proportion (R's default, type 7). None without
-/// values.
+/// Quantile: value below which the given share of the values is, interpolated linearly (R's default, type 7). `None`
+/// without values.
 ///
 /// ```
 /// assert_eq!(bourse_stats::quantile(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.75), Some(4.0));

@@ -1,9 +1,9 @@
-//! Several verdicts at once, by Holm's correction: the probability that any of them is false stays below the level.
+//! Joint verdicts on several differences by Holm's correction: the probability that any is false stays below the level.
 
-/// Which of these differences may be called differences, if all are judged together. `level` is that of the whole, as 0.05.
+/// Judges differences together by their p-values; true means significant. `level` is that of all together, as 0.05.
 ///
-/// The smallest probability is held against the level divided by their number, the next by one fewer, and so on until one
-/// does not pass (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
+/// The smallest p-value is compared with the level divided by their number, the next with the level divided by one
+/// less, and so on until one fails (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
 ///
 /// ```
 /// assert_eq!(bourse_stats::holm::judge(&[0.03, 0.001, 0.02, 0.4], 0.05), [false, true, false, false]);

@@ -1,20 +1,20 @@
-//! Statistics of benchmark results: estimates, the intervals that belong to them, and random numbers. Pure: no clock, no files.
+//! Statistics of benchmark results: estimates, their intervals, and random numbers. Pure: no clock, no files.
 //!
-//! * [`signed_rank`]: rounds that belong in pairs, or a figure over several rounds (Hodges–Lehmann, Wilcoxon).
-//! * [`rank_sum`]: two groups of rounds that have nothing to do with one another (Hodges–Lehmann, Mann–Whitney).
-//! * [`batch`]: one series of seconds, whose neighbours are alike (batch means).
-//! * [`steady`]: whether a series is steady; [`stopping`]: when a measurement has lasted long enough.
-//! * [`holm`]: several verdicts at once.
-//! * [`repeats`]: how many disturbed rounds are run again; [`sequential`]: a comparison that ends when it is decided.
-//! * [`change_points`]: where a history of figures changes its level.
-//! * [`sessions`]: simulated sessions of A against A, which show that the level of pairs holds.
+//! * [`signed_rank`]: pairs of rounds, or one figure over several rounds (Hodges–Lehmann, Wilcoxon).
+//! * [`rank_sum`]: two independent groups of rounds (Hodges–Lehmann, Mann–Whitney).
+//! * [`batch`]: one series of seconds, whose neighbours are correlated (batch means).
+//! * [`steady`]: steadiness of a series; [`stopping`]: rules that end a measurement.
+//! * [`holm`]: joint verdicts on several differences.
+//! * [`repeats`]: budget of repeated rounds; [`sequential`]: a comparison that ends when it is decided.
+//! * [`change_points`]: changes of level in a history of figures.
+//! * [`sessions`]: simulated sessions of A against A, which verify the level of pairs.
 //!
-//! Every interval is a confidence interval whose level is at least [`LEVEL`], and says its true level. Where so few values
-//! cannot reach the level there is none: an interval of a lower level is never called one of 95 %.
+//! Every interval is a confidence interval with its true level, at least [`LEVEL`]. If so few values cannot reach the
+//! level there is no interval: one of a lower level is never called one of 95 %.
 //!
 //! ```
 //! use bourse_stats::ratio_of_pairs;
-//! // Rounds of A and of B that took turns: B is faster by some 10 %.
+//! // Interleaved rounds of A and of B: B is faster by some 10 %.
 //! let pairs = [(100.0, 110.0), (103.0, 112.0), (99.0, 110.5), (101.0, 110.0), (98.0, 108.0), (102.0, 113.0)];
 //! let ratio = ratio_of_pairs(&pairs).expect("rounds above 0");
 //! let interval = ratio.interval.expect("six pairs are enough");

@@ -1,7 +1,7 @@
-//! Random numbers that no reference prescribes.
+//! Random numbers for purposes without a reference sequence.
 
-/// A small generator (SplitMix64) for what no reference prescribes: keys, moments, pauses, resampling, and many seeds
-/// from one.
+/// A small generator (SplitMix64) for purposes without a reference sequence: keys, moments, pauses, resampling, and
+/// many seeds from one.
 ///
 /// ```
 /// use bourse_stats::SplitMix;
@@ -11,12 +11,12 @@
 pub struct SplitMix(u64);
 
 impl SplitMix {
-    /// A stream of that seed.
+    /// Starts the sequence of a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Next number, uniform over `u64`.
     #[expect(clippy::should_implement_trait, reason = "the stream never ends: there is no None to return")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -26,24 +26,24 @@ impl SplitMix {
         z ^ (z >> 31)
     }
 
-    /// In 0.0 (inclusive) to 1.0 (exclusive).
+    /// Next number, uniform from 0.0 (inclusive) to 1.0 (exclusive).
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// In 0 (inclusive) to `n` (exclusive); 0 if `n` is 0. The bias is below n / 2^64.
+    /// Next number from 0 (inclusive) to `n` (exclusive); 0 if `n` is 0. The bias is below n / 2^64.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Brings values into random order: every order is as likely.
+    /// Shuffles values; every order is equally likely.
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for at in (1..values.len()).rev() {
             values.swap(at, self.below(at as u64 + 1) as usize);
         }
     }
 
-    /// Normal, of mean 0 and standard deviation 1 (Box and Muller).
+    /// Next normal number, of mean 0 and standard deviation 1 (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()

@@ -1,18 +1,18 @@
-//! Hodges–Lehmann ratio of two groups of rounds that have nothing to do with one another, with the Mann–Whitney interval.
+//! Hodges–Lehmann ratio of two independent groups of rounds, with the Mann–Whitney interval.
 //!
-//! The estimate is the median of all differences between a value of the one group and a value of the other. If both groups
-//! scatter alike, the number of differences below the truth is distributed as Mann and Whitney's U, which is counted here
-//! (Hollander and Wolfe, 4.1 to 4.3).
+//! The estimate is the median of all differences between a value of one group and a value of the other. If both groups
+//! have the same distribution but for a shift, the number of differences below the truth is distributed as Mann and
+//! Whitney's U, which is counted here (Hollander and Wolfe, 4.1 to 4.3).
 
 use crate::estimate::median_of_sorted;
 use crate::signed_rank::normal_below;
 use crate::{Estimate, Interval, LEVEL};
 
-/// Values of both groups together up to which the distribution is counted.
+/// Number of values in both groups up to which the distribution is counted exactly.
 const COUNTED: usize = 60;
 
-/// Ratio of the second group to the first, with its interval. The interval needs four rounds on either side, or three and
-/// five. None unless there are rounds on both sides, those of the first above 0.
+/// Ratio of the second group to the first, with its interval. The interval needs four rounds on either side, or three
+/// and five. `None` unless there are rounds on both sides and those of the first are above 0.
 ///
 /// ```
 /// let ratio = bourse_stats::ratio_of_groups(&[100.0, 101.0, 99.0, 100.5], &[110.0, 111.0, 109.0, 110.4]).unwrap();
@@ -40,7 +40,7 @@ pub fn ratio_of_groups(base: &[f64], head: &[f64]) -> Option<Estimate> {
     Some(Estimate { value, interval }.map(f64::exp))
 }
 
-/// Which of the sorted differences, from either end, is the interval's, and the level it gives.
+/// Rank from either end of the sorted differences that bounds the interval, and its level.
 fn place(base: usize, head: usize) -> Option<(usize, f64)> {
     let shares = shares(base, head);
     let mut below = 0.0;
@@ -64,7 +64,7 @@ fn place(base: usize, head: usize) -> Option<(usize, f64)> {
     found
 }
 
-/// Probability of each value of U; none where there are too many values to count.
+/// Probability of each value of U; `None` if there are too many values to count.
 fn shares(base: usize, head: usize) -> Option<Vec<f64>> {
     if base + head > COUNTED {
         return None;

@@ -1,32 +1,33 @@
-//! Simulated rates of a round in steps of a tenth of a second, whose true mean is known: what the rules of warm-up and
-//! interval are tried on.
+//! Simulated rates of a round in steps of a tenth of a second with a known true mean, for testing the rules of warm-up
+//! and interval.
 
 use crate::SplitMix;
 
-/// Steps in a second.
+/// Steps per second.
 pub(crate) const STEPS: usize = 10;
-/// Standard deviation of a step that nothing else disturbs.
+/// Standard deviation of a step without other disturbance.
 const SCATTER: f64 = 0.1;
 
-/// Kind of disturbance. Its number is a length in seconds.
+/// Kind of disturbance. Its number is a time in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Noise {
-    /// What happens in a step lasts so long on average (first-order autoregression).
+    /// Autoregression of first order with this time constant.
     Lasting(f64),
-    /// The rate is halved for a fifth of each cycle of that length, as by checkpoints.
+    /// Rate halved for a fifth of each cycle of this length, as by checkpoints.
     Cycle(f64),
-    /// The rate is 0 in stalls that begin at random, so long after the last on average, and last a twentieth of that.
+    /// Stalls with rate 0 that begin at random, with this mean distance and a twentieth of it as length.
     Stalls(f64),
-    /// The rate is a tenth up or down, and changes at random after so long on average.
+    /// Rate a tenth up or down, changing at random after this mean time.
     Levels(f64),
-    /// The rate drifts about its mean by 5 %, and has forgotten where it was after so long.
+    /// Drift about the mean by 5 % with this correlation time.
     Wander(f64),
-    /// Stalls of any length, most short and some of many seconds (Pareto's distribution of index 1.5), a second apart.
+    /// Stalls with a heavy-tailed length, most short and some of many seconds (Pareto's distribution of index 1.5), a
+    /// second apart.
     Heavy,
 }
 
 impl Noise {
-    /// Kinds of noise that the interval of the default job is asked for.
+    /// Kinds of disturbance that the interval of the default job is tested with.
     pub(crate) const KINDS: [Self; 20] = [
         Self::Lasting(0.0),
         Self::Lasting(0.1),
@@ -63,7 +64,7 @@ impl Noise {
         }
     }
 
-    /// Rates of so many steps whose true mean is 1.
+    /// Rates of `count` steps with a true mean of 1.
     pub(crate) fn steps(self, count: usize, random: &mut SplitMix) -> Vec<f64> {
         let step = 1.0 / STEPS as f64;
         let exponential = |mean: f64, random: &mut SplitMix| -mean * (1.0 - random.unit()).ln();
@@ -103,7 +104,7 @@ impl Noise {
     }
 }
 
-/// Values of mean 0 and deviation 1 that last so many seconds.
+/// Values of mean 0 and deviation 1 with a correlation time of `lasts` seconds.
 fn lasting(count: usize, lasts: f64, random: &mut SplitMix) -> Vec<f64> {
     let share = if lasts > 0.0 { (-1.0 / (STEPS as f64 * lasts)).exp() } else { 0.0 };
     let mut off = random.normal();
@@ -114,7 +115,7 @@ fn lasting(count: usize, lasts: f64, random: &mut SplitMix) -> Vec<f64> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Rates between stalls whose lengths are drawn; `mean` is their mean.
+/// Rates with stalls of drawn lengths; `mean` is the mean length.
 fn stalled(
     count: usize,
     apart: f64,
@@ -153,17 +154,17 @@ fn stalled(
     (0..count).map(&mut rate).collect()
 }
 
-/// Share of its final rate that a round has, as it warms up.
+/// Simulated warm-up: approach of the rate to its final value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WarmUp {
-    /// What is missing at the beginning; below 0 the rate falls.
+    /// Part of the final rate that is missing at the beginning; below 0 the rate falls.
     pub(crate) depth: f64,
     /// Seconds until a third of that is left.
     pub(crate) lasts: f64,
 }
 
 impl WarmUp {
-    /// Kinds of warm-up that the rule is asked for.
+    /// Kinds of warm-up that the rule is tested with.
     pub(crate) const KINDS: [Self; 15] = [
         Self::of(0.0, 1.0),
         Self::of(0.3, 2.0),
@@ -186,7 +187,7 @@ impl WarmUp {
         Self { depth, lasts }
     }
 
-    /// Rates of so many steps whose final mean is 1: noise of 5 % that lasts 0.2 s.
+    /// Rates of `count` steps with a final mean of 1 and noise of 5 % that lasts 0.2 s.
     pub(crate) fn steps(self, count: usize, random: &mut SplitMix) -> Vec<f64> {
         let level = |at: usize| 1.0 - self.depth * (-(at as f64) / (STEPS as f64 * self.lasts)).exp();
         let noise = lasting(count, 0.2, random);

@@ -1,41 +1,43 @@
-//! Budget of repeated rounds: how many rounds that others disturb are run again, so that the level of a comparison holds.
+//! Budget of repeated rounds: limits how many disturbed rounds are run again, so that the level of a comparison holds.
 //!
-//! Rounds of two cases are repeated as whole pairs, from one budget. Whether a pair is repeated then depends on the moments at which
-//! its rounds ran and not on which case ran in which of them, and with a random order each pair that counts favours either side with
-//! the same probability. With a budget for each side, the one that has used up its own is disturbed in all later pairs: the level
-//! of 8 pairs is missed by 8 % of sessions instead of 4, of 16 pairs by 13 %. Of more cases single rounds are repeated, from one
-//! budget too, so that every two of them are in the same position.
+//! Rounds of two cases are repeated as whole pairs, from one budget. Whether a pair is repeated then depends on the
+//! moments at which its rounds ran and not on which case ran in which of them, and with a random order each pair that
+//! counts favours either side with the same probability. With a budget for each side, a side that has exhausted its own
+//! is disturbed in all later pairs: the level of 8 pairs is then missed by 8 % of sessions instead of 4, of 16 pairs by
+//! 13 %. With more than two cases, single rounds are repeated, from one budget too, so that every two cases are in the
+//! same position.
 //!
-//! The budget is spread over the rounds: on a machine that is never quiet the first round would use all of it. Rounds in which nothing
-//! ended have a reserve of their own, since without it their case has no figure.
+//! The budget is spread over the rounds: on a machine that is never quiet the first round would use all of it. Rounds
+//! in which nothing ended have a separate reserve, since without them their case has no figure.
 
-/// Repeats beyond the budget of rounds in which nothing ended, in units.
+/// Units beyond the budget for rounds in which nothing ended.
 const RESERVE: u32 = 2;
 
-/// Budget of repeated rounds of cases that take turns.
+/// Budget of repeated rounds of interleaved cases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
     /// Rounds that are repeated together.
     unit: u32,
-    /// Units that may be repeated.
+    /// Units that may be repeated; a unit is a pair, or a single round.
     units: u32,
     /// Rounds of each case.
     rounds: u32,
-    /// Rounds that were repeated until now.
+    /// Rounds repeated so far.
     used: u32,
-    /// Rounds that may be repeated beyond that because nothing ended in them.
+    /// Rounds that may be repeated beyond the budget because nothing ended in them.
     reserve: u32,
 }
 
 impl Budget {
-    /// The budget of so many cases of so many rounds each: half as many again. A single round of each is not repeated.
+    /// Budget for `cases` cases of `rounds` rounds each: half as many rounds again. A single round of each is not
+    /// repeated.
     pub fn new(cases: u32, rounds: u32) -> Self {
         let unit = if cases <= 2 { cases.max(1) } else { 1 };
         let units = (rounds / 2).saturating_mul(cases.max(1)) / unit;
         Self { unit, units, rounds: rounds.max(1), used: 0, reserve: if units > 0 { RESERVE * unit } else { 0 } }
     }
 
-    /// A budget of nothing.
+    /// An empty budget.
     pub const fn none() -> Self {
         Self { unit: 1, units: 0, rounds: 1, used: 0, reserve: 0 }
     }
@@ -45,12 +47,13 @@ impl Budget {
         self.unit > 1
     }
 
-    /// Rounds that may be repeated altogether, the reserve aside.
+    /// Maximum number of repeated rounds, without the reserve.
     pub const fn most(&self) -> u32 {
         self.units.saturating_mul(self.unit)
     }
 
-    /// Takes so many rounds from the budget, those of a round of this number, from 0. Whether they may be repeated.
+    /// Takes `count` rounds from the budget for the round numbered `round`, from 0. Returns whether they may be
+    /// repeated.
     pub fn take(&mut self, round: u32, count: u32, nothing_ended: bool) -> bool {
         let [unit, units, rounds] = [self.unit, self.units, self.rounds].map(u64::from);
         let until_now = unit * (units * (u64::from(round) + 1).min(rounds)).div_ceil(rounds);

@@ -1,9 +1,9 @@
-//! Simulated sessions of A against A in turn: how often the interval of the ratio misses 1, by the noise and by the order.
+//! Simulated sessions of A against A: rate at which the interval of the ratio misses 1, by kind of noise and by order.
 //!
-//! In each pair of rounds the order is random. Under no difference each pair's logarithm then has either sign with the same
-//! probability, whatever its size and whatever the pairs before it, so that the signed-rank level holds exactly: for noise that
-//! lasts over several rounds, for bursts and for drift alike. The order A B, B A, A B … brings neighbouring rounds of one side
-//! together: where half of a round's noise lasts to the next, it misses 6.7 % instead of 4.7 (seven pairs).
+//! In each pair of rounds the order is random. Without a difference each pair's logarithm then has either sign with the
+//! same probability, whatever its size and whatever the pairs before it, so the signed-rank level holds exactly: for
+//! noise that lasts over several rounds, for bursts and for drift alike. The order A B, B A, A B … groups neighbouring
+//! rounds of one side: if half of a round's noise lasts to the next, it misses 6.7 % instead of 4.7 (seven pairs).
 
 use crate::repeats::Budget;
 use crate::signed_rank::{level_of_each, ratio_of_pairs_at};
@@ -14,27 +14,27 @@ use crate::{LEVEL, SplitMix, center, ratio_of_pairs, sequential};
 pub enum Order {
     /// A B, B A, A B …
     Alternating,
-    /// Each pair's order drawn by itself.
+    /// Order drawn independently for each pair.
     Random,
 }
 
 /// Noise of a session's rounds, as parts of a round's figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noise {
-    /// What it is, in words.
+    /// Description for tables.
     pub name: &'static str,
     /// Standard deviation of a round.
     pub deviation: f64,
     /// Share of a round's noise that is the noise of the round before.
     pub lasting: f64,
-    /// What the session loses from its beginning to its end.
+    /// Loss of the session from beginning to end.
     pub drift: f64,
-    /// Probability that a round begins a burst of one to four rounds, which take 20 to 40 %.
+    /// Probability that a round begins a burst of one to four rounds that takes 20 to 40 %.
     pub bursts: f64,
 }
 
 impl Noise {
-    /// Kinds of noise that the level is asked for.
+    /// Kinds of noise that the level is tested with.
     pub const KINDS: [Self; 6] = [
         Self::of("independent", 0.05, 0.0, 0.0, 0.0),
         Self::of("half lasts to the next round", 0.05, 0.5, 0.0, 0.0),
@@ -52,15 +52,15 @@ impl Noise {
 /// Result of simulated sessions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Simulated {
-    /// Share of sessions whose interval does not hold the truth, which is 1.
+    /// Share of sessions whose interval does not cover the truth, which is 1.
     pub missed: f64,
     /// Share that the level allows.
     pub allowed: f64,
-    /// Half width of the interval, on average.
+    /// Mean half width of the interval.
     pub half_width: f64,
 }
 
-/// Simulates sessions of so many pairs of rounds, always with the same random numbers. None where so few pairs have no
+/// Simulates sessions of `pairs` pairs of rounds, always with the same random numbers. `None` if so few pairs have no
 /// interval.
 pub fn simulate(sessions: u32, pairs: u32, noise: Noise, order: Order) -> Option<Simulated> {
     let mut random = SplitMix::new(u64::from(pairs));
@@ -101,19 +101,19 @@ pub fn simulate(sessions: u32, pairs: u32, noise: Noise, order: Order) -> Option
     Some(Simulated { missed: share(missed.into()), allowed: 1.0 - level, half_width: share(widths) })
 }
 
-/// Disturbance by others that comes and goes.
+/// Intermittent disturbance by other processes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Disturbed {
-    /// Probability that a round is disturbed whose predecessor was not.
+    /// Probability that a round is disturbed after an undisturbed one.
     pub begins: f64,
-    /// Probability that a disturbed round's successor is disturbed too, beside that.
+    /// Additional probability that a round is disturbed after a disturbed one.
     pub stays: f64,
 }
 
 impl Disturbed {
-    /// Machines that the level is asked for.
+    /// Machines that the level is tested with.
     pub const KINDS: [Self; 4] = [Self::of(0.3, 0.0), Self::of(0.5, 0.0), Self::of(0.5, 0.8), Self::of(0.7, 0.0)];
-    /// What it takes of a round's figure.
+    /// Part of a round's figure that a disturbance takes.
     const TAKES: f64 = 0.15;
 
     const fn of(begins: f64, stays: f64) -> Self {
@@ -124,16 +124,16 @@ impl Disturbed {
 /// Rule by which disturbed rounds are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeating {
-    /// None is.
+    /// No round is repeated.
     Never,
-    /// Single rounds, half as many as there are for each side: the rule that does not hold the level.
+    /// Single rounds, half as many as there are for each side: a rule that does not hold the level.
     EachSide,
-    /// Whole pairs from one budget, as [`Budget`] says.
+    /// Whole pairs from one [`Budget`].
     WholePairs,
 }
 
-/// Share of simulated sessions of A against A whose interval does not hold 1, with disturbed rounds repeated. None where so few
-/// pairs have no interval.
+/// Share of simulated sessions of A against A whose interval does not cover 1, with disturbed rounds repeated. `None`
+/// if so few pairs have no interval.
 pub fn simulate_repeats(sessions: u32, pairs: u32, machine: Disturbed, rule: Repeating) -> Option<f64> {
     let mut random = SplitMix::new(u64::from(pairs) << 8);
     let mut missed = 0_u32;
@@ -175,17 +175,18 @@ pub fn simulate_repeats(sessions: u32, pairs: u32, machine: Disturbed, rule: Rep
 /// Result of simulated comparisons that end when they are decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sequential {
-    /// Share whose interval, at the look that ended them, does not hold the truth.
+    /// Share whose interval, at the look that ended them, does not cover the truth.
     pub missed: f64,
-    /// Share that ended with an interval beyond the tolerance or within it.
+    /// Share that ended with an interval entirely beyond the tolerance or within it.
     pub decided: f64,
-    /// Pairs, on average.
+    /// Mean number of pairs.
     pub pairs: f64,
 }
 
-/// Simulates comparisons of at most so many pairs that end at the first look at which they are decided: the interval holds no
-/// slowdown of more than `tolerance`, or nothing but one. `truth` is the true ratio. With `add`, each pair from the sixth on is looked at
-/// with an interval of 95 %, as by a person who adds rounds: the rule that does not hold the level.
+/// Simulates comparisons of at most `most` pairs that end at the first look at which they are decided: the interval
+/// excludes a slowdown of more than `tolerance`, or contains nothing else. `truth` is the true ratio. With `add`, each
+/// pair from the sixth on is examined with an interval of 95 %, as by a person who adds rounds: a rule that does not
+/// hold the level.
 pub fn simulate_sequential(sessions: u32, most: u32, truth: f64, tolerance: f64, add: bool) -> Sequential {
     let mut random = SplitMix::new(u64::from(most) << 16);
     let looks: Vec<u32> = if add { (6..=most).collect() } else { sequential::looks(most) };
@@ -213,9 +214,9 @@ pub fn simulate_sequential(sessions: u32, most: u32, truth: f64, tolerance: f64,
     Sequential { missed: share(missed), decided: share(decided), pairs: share(count) }
 }
 
-/// Share of simulated tables of equal cases that show a ratio whose interval excludes 1. With `best_first`, ratios are to the best case
-/// and each interval has 95 % by itself: the rule that does not hold the level. Otherwise they are to the first case, and the intervals
-/// hold their level together.
+/// Share of simulated tables of equal cases that show a ratio whose interval excludes 1. With `best_first`, ratios are
+/// to the best case and each interval has 95 % by itself: a rule that does not hold the level. Otherwise they are to
+/// the first case, and the intervals hold their level together.
 pub fn simulate_tables(tables: u32, cases: u32, rounds: u32, best_first: bool) -> f64 {
     let mut random = SplitMix::new(u64::from(cases) << 24);
     let level = if best_first { LEVEL } else { level_of_each(cases as usize - 1) };
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(simulate(1, 5, Noise::KINDS[0], Order::Random), None);
     }
 
-    /// Why the order is random.
+    /// Reason for the random order.
     #[test]
     fn the_alternating_order_misses_more_where_noise_lasts() {
         let lasting = Noise::KINDS[1];
@@ -269,7 +270,7 @@ mod tests {
         assert!((random.half_width / alternating.half_width - 1.0).abs() < 0.05, "{alternating:?} {random:?}");
     }
 
-    /// Three standard deviations above a share.
+    /// Upper bound: three standard deviations above a share.
     fn at_most(share: f64, sessions: u32) -> f64 {
         share + 3.0 * (share * (1.0 - share) / f64::from(sessions)).sqrt()
     }

@@ -1,18 +1,19 @@
-//! Hodges–Lehmann estimate with the Wilcoxon signed-rank interval: for a figure over several rounds, and for pairs of rounds.
+//! Hodges–Lehmann estimate with the Wilcoxon signed-rank interval, for a figure over several rounds and for pairs of
+//! rounds.
 //!
 //! The estimate is the median of all means of two values (Walsh averages, each value with itself too). If the values scatter
 //! symmetrically around the truth, the number of averages below the truth is distributed as the signed-rank statistic: over
-//! all 2^n choices of signs, the sum of the ranks with a plus. That distribution is counted here, so levels are exact. It asks
-//! for nothing but symmetry, which differences of two rounds under equal conditions have (Hollander and Wolfe, Nonparametric
-//! Statistical Methods, 3.1 to 3.3).
+//! all 2^n choices of signs, the sum of the ranks with a plus. That distribution is counted here, so levels are exact.
+//! The only assumption is symmetry, which differences of two rounds under equal conditions have (Hollander and Wolfe,
+//! Nonparametric Statistical Methods, 3.1 to 3.3).
 
 use crate::estimate::median_of_sorted;
 use crate::{Estimate, Interval, LEVEL};
 
-/// Values beyond which the normal approximation replaces counting; its error is below 0.001 there.
+/// Number of values beyond which the normal approximation replaces counting; its error is below 0.001 there.
 const COUNTED: usize = 60;
 
-/// Hodges–Lehmann estimate of the centre of values, with its interval. The interval needs six values. None without values.
+/// Hodges–Lehmann estimate of the centre of values, with its interval, which needs six values. `None` without values.
 ///
 /// ```
 /// let centre = bourse_stats::center(&[98.0, 100.0, 101.0, 99.0, 103.0, 100.5]).unwrap();
@@ -24,7 +25,7 @@ pub fn center(values: &[f64]) -> Option<Estimate> {
     center_at(values, LEVEL)
 }
 
-/// The same with an interval of that level at least.
+/// Estimate as of [`center`], with an interval of at least that level.
 fn center_at(values: &[f64], level: f64) -> Option<Estimate> {
     let averages = walsh(values);
     let value = median_of_sorted(&averages)?;
@@ -36,13 +37,14 @@ fn center_at(values: &[f64], level: f64) -> Option<Estimate> {
     Some(Estimate { value, interval })
 }
 
-/// Ratio of the second to the first of pairs of rounds that took turns, with its interval: the centre of the logarithms of
-/// the pairs' ratios. None unless every first round is above 0; a second of 0 is a ratio of 0.
+/// Ratio of the second to the first in pairs of interleaved rounds, with its interval: the centre of the logarithms of
+/// the pairs' ratios. `None` unless every first round is above 0; a second of 0 is a ratio of 0.
 pub fn ratio_of_pairs(pairs: &[(f64, f64)]) -> Option<Estimate> {
     ratio_of_pairs_at(pairs, LEVEL)
 }
 
-/// The same with an interval of that level at least: of several ratios at once, or of several looks.
+/// Ratio as of [`ratio_of_pairs`], with an interval of at least that level: for several ratios together, or several
+/// looks.
 ///
 /// ```
 /// use bourse_stats::signed_rank::{fewest, ratio_of_pairs_at};
@@ -55,7 +57,7 @@ pub fn ratio_of_pairs_at(pairs: &[(f64, f64)], level: f64) -> Option<Estimate> {
     Some(center_at(&log_ratios(pairs)?, level)?.map(f64::exp))
 }
 
-/// Level of each of so many intervals that are to hold together at [`LEVEL`]: whatever they have in common (Bonferroni).
+/// Level of each of several intervals that together hold [`LEVEL`], whatever their dependence (Bonferroni).
 ///
 /// ```
 /// use bourse_stats::signed_rank::{fewest, level_of_each};
@@ -65,7 +67,7 @@ pub fn level_of_each(intervals: usize) -> f64 {
     1.0 - (1.0 - LEVEL) / intervals.max(1) as f64
 }
 
-/// Fewest values that have an interval of that level: 2 / 2^n must not exceed 1 − level.
+/// Minimum number of values for an interval of that level: 2 / 2^n must not exceed 1 − level.
 pub fn fewest(level: f64) -> u32 {
     let mut count = 1;
     while count < 60 && 2.0_f64.powi(1 - count) > 1.0 - level {
@@ -74,8 +76,8 @@ pub fn fewest(level: f64) -> u32 {
     count.unsigned_abs()
 }
 
-/// Probability that pairs differ as much as these or more, if there were no difference: two-sided, exact up to 60 pairs.
-/// Ties count against a difference. None unless every first round is above 0.
+/// Two-sided p-value of pairs: probability of a difference at least as large if there were none; exact up to 60 pairs.
+/// Ties count against a difference. `None` unless every first round is above 0.
 pub fn p_of_pairs(pairs: &[(f64, f64)]) -> Option<f64> {
     let averages = walsh(&log_ratios(pairs)?);
     let not_above = averages.iter().filter(|it| **it <= 0.0).count();
@@ -83,13 +85,13 @@ pub fn p_of_pairs(pairs: &[(f64, f64)]) -> Option<f64> {
     Some((2.0 * below(pairs.len(), not_above.min(not_below))).min(1.0))
 }
 
-/// Fewest values that have an interval: 2 / 2^n must not exceed 1 − [`LEVEL`].
+/// Minimum number of values for an interval: 2 / 2^n must not exceed 1 − [`LEVEL`].
 pub const FEWEST: usize = 6;
 
-/// Half width that the interval of `count` values will have on average, in standard deviations of a value that scatters
-/// normally: what a comparison of so many pairs will be able to show. None below [`FEWEST`].
+/// Mean half width of the interval of `count` values, in standard deviations of a normally distributed value: the
+/// resolution of a comparison of that many pairs. `None` below [`FEWEST`].
 ///
-/// By simulation, always with the same random numbers.
+/// Simulated, always with the same random numbers.
 ///
 /// ```
 /// let eight = bourse_stats::signed_rank::expected_half_width(8).unwrap();
@@ -111,7 +113,7 @@ fn log_ratios(pairs: &[(f64, f64)]) -> Option<Vec<f64>> {
     pairs.iter().map(|&(one, other)| (one > 0.0 && other >= 0.0).then(|| (other / one).ln())).collect()
 }
 
-/// Means of all two values, each with itself too; sorted.
+/// Walsh averages: means of all pairs of values, each with itself too; sorted.
 fn walsh(values: &[f64]) -> Vec<f64> {
     let with = |at: usize| values[at..].iter().map(move |other| (values[at] + other) / 2.0);
     let mut averages: Vec<f64> = (0..values.len()).flat_map(with).collect();
@@ -119,7 +121,7 @@ fn walsh(values: &[f64]) -> Vec<f64> {
     averages
 }
 
-/// Which of the sorted averages, from either end, is the interval's, and the level it gives.
+/// Rank from either end of the sorted averages that bounds the interval, and its level.
 fn place(count: usize, least: f64) -> Option<(usize, f64)> {
     let level = |place: usize| 1.0 - 2.0 * below(count, place - 1);
     let most = count * (count + 1) / 4;

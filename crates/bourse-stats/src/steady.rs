@@ -1,50 +1,51 @@
-//! Whether a series is steady: yes, no, or undetermined.
+//! Steadiness of a series: yes, no, or undetermined.
 //!
-//! The series is cut into blocks so long that one says little of the next: some two autocorrelation times of what is left
-//! when the best of some simple shapes is taken away, or one period where the series repeats itself. Of the blocks' means
-//! four kinds of change are estimated, each with its interval from the scatter that it leaves: a trend, a step at any place, a
-//! bend (as of a V), and a stretch that differs from the rest. They are relative to the mean of the series.
+//! The series is cut into blocks long enough to be nearly independent: some two autocorrelation times of the residuals
+//! of the best of some simple shapes, or one period if the series is periodic. From the blocks' means four kinds of
+//! change are estimated, each with an interval from its residuals: a trend, a step at any place, a bend (as of a V),
+//! and a stretch that differs from the rest. They are relative to the mean of the series.
 //!
-//! * **No**: a change's interval lies outside the tolerance on one side, Bonferroni's correction for all that were looked for.
-//! * **Yes**: the trend's interval lies inside the tolerance, every other change's inside one and a half times it.
-//! * **Unknown**: neither; or there are fewer than ten blocks.
+//! * **No**: a change's interval is outside the tolerance on one side, with Bonferroni's correction for all changes
+//!   examined.
+//! * **Yes**: the trend's interval is inside the tolerance, every other change's inside one and a half times it.
+//! * **Unknown**: neither, or fewer than ten blocks.
 //!
-//! The answers for simulated series are this module's test: no more than 5 % wrong at 60 values.
+//! Answers for simulated series, verified by this module's test: no more than 5 % wrong at 60 values.
 #![doc = include_str!("steady.md")]
 
 use crate::batch::{autocorrelation_time, batches, student};
 
-/// Answer to the question.
+/// Answer of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Steady within the tolerance.
     Yes,
     /// Not steady.
     No,
-    /// Undetermined from so few, or so uneven, values.
+    /// Undetermined: too few values, or too uneven.
     Unknown,
 }
 
-/// Kind of change. Places are shares of the series.
+/// Kind of change. Positions are shares of the series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
     /// Rise or fall over the whole series.
     Trend,
-    /// Another level from a place on.
+    /// Another level from a position on.
     Step {
-        /// The place.
+        /// Position of the change.
         at: f64,
     },
-    /// Another slope from a place on; its size is the height over the straight line between both ends.
+    /// Another slope from a position on; its size is the height over the straight line between both ends.
     Bend {
-        /// The place.
+        /// Position of the change.
         at: f64,
     },
-    /// Another level between two places.
+    /// Another level between two positions.
     Stretch {
-        /// Where it begins.
+        /// Start of the stretch.
         from: f64,
-        /// Where it ends.
+        /// End of the stretch.
         to: f64,
     },
 }
@@ -52,51 +53,51 @@ pub enum Shape {
 /// Size of a change, relative to the mean of the series, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// Kind.
+    /// Kind of change.
     pub shape: Shape,
-    /// Estimate: -0.1 is a tenth down.
+    /// Estimated size: -0.1 is a decrease of a tenth.
     pub by: f64,
-    /// Half width of its 95 % interval, by itself.
+    /// Half width of the 95 % interval, without correction.
     pub half_width: f64,
 }
 
-/// What was found.
+/// Result of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judged {
-    /// The answer.
+    /// Answer of the test.
     pub answer: Answer,
-    /// Change that decides: for No the one that is farthest outside, else the one that reaches farthest. None where there
-    /// are too few blocks.
+    /// Decisive change: for No the one farthest outside, else the one that reaches farthest. `None` with too few
+    /// blocks.
     pub change: Option<Change>,
-    /// Values in a block.
+    /// Number of values in a block.
     pub block: usize,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: usize,
-    /// Values after which the series repeats itself, if it does.
+    /// Period of the series in values, if it has one.
     pub period: Option<usize>,
 }
 
 impl Judged {
-    /// Values that a series with blocks of this length must have to be judged; none where it has as many.
+    /// Number of values that a series with blocks of this length needs; `None` if it has enough.
     pub fn needs(&self) -> Option<usize> {
         (self.blocks < FEWEST_BLOCKS).then_some(FEWEST_BLOCKS * self.block)
     }
 }
 
-/// Fewest blocks that tell anything.
+/// Minimum number of blocks for an answer.
 pub const FEWEST_BLOCKS: usize = 10;
-/// Most that are looked at: more would take time, not tell more.
+/// Maximum number of blocks: more would take time without a better answer.
 const MOST_BLOCKS: usize = 100;
-/// A block is this many autocorrelation times long.
+/// Length of a block in autocorrelation times.
 const LENGTHS: f64 = 2.25;
-/// Probability of a false No over all changes that are looked for, if the blocks' means were normal and independent. They are
-/// not quite: see the table.
+/// Probability of a false No over all examined changes, if the blocks' means were normal and independent. They are not
+/// quite: see the table.
 const FALSE_NO: f64 = 0.02;
-/// How much farther than a trend another change may reach.
+/// Tolerance of changes other than a trend, as a multiple of the trend's.
 pub const OTHERS: f64 = 1.5;
 
-/// Judges a series of values at equal distances. `period` is that of a cycle known from elsewhere, as of checkpoints, in
-/// values; `tolerance` is relative to the mean, as 0.1.
+/// Judges a series of values at equal distances. `period` is the known length of a cycle in values, as of checkpoints;
+/// `tolerance` is relative to the mean, as 0.1.
 ///
 /// ```
 /// use bourse_stats::SplitMix;
@@ -143,7 +144,7 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> Judged {
     }
 }
 
-/// Cycles in a block: one, unless so many have been seen that one is known to be like the next.
+/// Number of cycles in a block: one, or several if at least 30 cycles show that neighbouring ones are correlated.
 fn cycles(values: &[f64], period: usize) -> usize {
     const MANY: usize = 30;
     let means = batches(values, period.min(values.len().max(1)));
@@ -158,7 +159,7 @@ struct Fitted {
     error: f64,
 }
 
-/// Every change that is looked for, in the means of the blocks.
+/// Estimates of every examined change in the means of the blocks.
 fn estimates(means: &[f64]) -> Vec<Fitted> {
     let count = means.len();
     let length = count as f64;
@@ -189,18 +190,18 @@ fn estimates(means: &[f64]) -> Vec<Fitted> {
     found
 }
 
-/// 0 before a place, 1 from it on.
+/// Column of 0 before an index and 1 from it on.
 fn step(count: usize, cut: usize) -> Vec<f64> {
     (0..count).map(|at| if at < cut { 0.0 } else { 1.0 }).collect()
 }
 
-/// 0 before a place, from it on the share of the series that has passed since.
+/// Column of 0 before an index, rising from it on with the share of the series that has passed since.
 fn bend(count: usize, cut: usize) -> Vec<f64> {
     (0..count).map(|at| at.saturating_sub(cut) as f64 / count as f64).collect()
 }
 
-/// Least-squares coefficient of a column beside a constant and other columns, with its standard error. None where the
-/// column is made of the others.
+/// Least-squares coefficient of a column next to a constant and other columns, with its standard error. `None` if the
+/// column depends linearly on the others.
 fn coefficient(values: &[f64], known: &[&[f64]], wanted: &[f64]) -> Option<(f64, f64)> {
     let own = residuals(wanted, known);
     let square: f64 = own.iter().map(|it| it * it).sum();
@@ -214,7 +215,7 @@ fn coefficient(values: &[f64], known: &[&[f64]], wanted: &[f64]) -> Option<(f64,
     Some((by, (left / freedom / square).sqrt()))
 }
 
-/// What a constant and these columns leave of values (Gram and Schmidt).
+/// Residuals of values after regression on a constant and these columns (Gram and Schmidt).
 fn residuals(values: &[f64], columns: &[&[f64]]) -> Vec<f64> {
     let without = |values: &[f64], column: &[f64]| -> Vec<f64> {
         let square: f64 = column.iter().map(|it| it * it).sum();
@@ -229,8 +230,8 @@ fn residuals(values: &[f64], columns: &[&[f64]]) -> Vec<f64> {
     basis.iter().fold(values.to_vec(), |values, one| without(&values, one))
 }
 
-/// Autocorrelation time of what the best of some shapes leaves of a series, so that a change is not taken for noise that
-/// lasts long. Choosing the best leaves too little; the time is raised by what it takes away from noise alone.
+/// Autocorrelation time of the residuals of the best simple shape, so that a change is not mistaken for long-lasting
+/// noise. The choice of the best leaves too little; the time is corrected by what the choice removes from pure noise.
 fn time_without_shape(values: &[f64]) -> f64 {
     const CUTS: usize = 20;
     const TAKEN: f64 = 5.0;
@@ -253,7 +254,7 @@ fn time_without_shape(values: &[f64]) -> f64 {
     time / (1.0 - (TAKEN * time / count as f64).min(0.7))
 }
 
-/// Values after which a series repeats itself: the first high peak of its autocorrelation, seen once more at twice the lag.
+/// Period of a series in values: the first high peak of its autocorrelation, confirmed at twice the lag.
 fn period_of(values: &[f64]) -> Option<usize> {
     let count = values.len();
     let mean = values.iter().sum::<f64>() / count as f64;
@@ -288,7 +289,7 @@ mod tests {
         make: fn(usize, &mut SplitMix) -> Vec<f64>,
     }
 
-    /// Each value has a share of the one before, and is off by so much on average.
+    /// Autoregressive values: each retains a share of the previous deviation, with the given standard deviation.
     fn alike(count: usize, random: &mut SplitMix, share: f64, deviation: f64) -> Vec<f64> {
         let mut off = random.normal();
         let mut next = || {
@@ -298,7 +299,7 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    /// A shape over place and second, with the scatter of some 400 events a second.
+    /// Values of a shape over position and second, with the scatter of some 400 events a second.
     fn shaped(count: usize, random: &mut SplitMix, shape: impl Fn(f64, usize) -> f64) -> Vec<f64> {
         let mut next = |at: usize| {
             let mean = 400.0 * shape((at as f64 + 0.5) / count as f64, at);
@@ -307,7 +308,7 @@ mod tests {
         (0..count).map(&mut next).collect()
     }
 
-    /// A neighbour takes 20 to 40 % for 4 to 12 seconds, every 25 to 55.
+    /// Values with bursts: a neighbour takes 20 to 40 % for 4 to 12 seconds, every 25 to 55.
     fn bursts(count: usize, random: &mut SplitMix) -> Vec<f64> {
         let mut levels = Vec::new();
         let mut is_burst = false;
@@ -398,10 +399,10 @@ mod tests {
         },
     ];
 
-    /// Lengths that are simulated, in seconds.
+    /// Simulated lengths in seconds.
     const LENGTHS: [usize; 4] = [30, 60, 120, 300];
 
-    /// Share of yes, no and unknown, in whole per cent, for each kind of series and each length.
+    /// Shares of yes, no and unknown in whole per cent, for each kind of series and each length.
     fn answers() -> &'static [[[u32; 3]; 4]] {
         static ANSWERS: OnceLock<Vec<[[u32; 3]; 4]>> = OnceLock::new();
         const TRIALS: u32 = 400;

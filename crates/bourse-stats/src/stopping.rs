@@ -1,36 +1,36 @@
-//! When a measurement has lasted long enough: rules that end a warm-up and an interval by what was measured in them.
+//! Rules that end a warm-up and a measurement interval by what was measured in them.
 //!
-//! A warm-up ends where its rate shows no change that its scatter does not explain. That is no proof: a slow change hides in noise
-//! for as long as a warm-up may last. What is left of it shows in the interval, which is longer, and whose mean then has no interval of
-//! confidence ([`crate::batch`]). An interval is not ended because its mean looks narrow: the rare stall that has not come yet
-//! makes it so.
+//! A warm-up ends when its rate shows no change beyond its scatter. That is no proof: a slow change may hide in noise
+//! for as long as a warm-up may last. The rest of it shows in the interval, which is longer, and whose mean then has no
+//! confidence interval ([`crate::batch`]). An interval is not ended because its mean looks narrow: it may look so
+//! because a rare stall has not occurred yet.
 //!
-//! How long simulated warm-ups last, how far off the mean of 40 s after them is, and how often it is told:
+//! Length of simulated warm-ups, error of the mean of 40 s after them, and how often the error is detected:
 #![doc = include_str!("warm_up.md")]
 
 use crate::batch::{Trend, batches};
 
-/// Batches that the last two thirds of a warm-up are cut into.
+/// Number of batches that the last two thirds of a warm-up are cut into.
 const BATCHES: usize = 12;
-/// How much a throughput may change in steady state.
+/// Tolerated change of throughput in steady state, as a part of one.
 pub const TOLERANCE: f64 = 0.1;
-/// Each look at an interval comes when it is so much longer than at the last: three times is twice as long.
+/// Ratio of an interval's lengths at consecutive looks: three looks double it.
 const LONGER: f64 = 1.26;
 
-/// Length of an interval at which it is looked at next, after a look at `passed`; none beyond its `longest` comes.
+/// Length of an interval at its next look, after a look at `passed`; none is beyond `longest`.
 pub fn next_look(passed: u64, longest: u64) -> u64 {
     let next = (passed as f64 * LONGER) as u64;
     // What is left after a look just before the end is no new look.
     if next as f64 > 0.99 * longest as f64 { u64::MAX / 2 } else { next }
 }
 
-/// Length of a warm-up at which it is looked at next, after a look at `passed`.
+/// Length of a warm-up at its next look, after a look at `passed`.
 pub fn next_look_at_warm_up(passed: u64) -> u64 {
     passed + passed / 10
 }
 
-/// Whether the last two thirds of a warm-up's rates have no trend beyond its standard error, which counts what neighbouring
-/// batches share.
+/// Whether the last two thirds of a warm-up's rates have no trend beyond its standard error, which includes the
+/// correlation of neighbouring batches.
 pub fn is_warm(rates: &[f64]) -> bool {
     let last = &rates[rates.len() / 3..];
     if last.len() < BATCHES {
@@ -51,7 +51,7 @@ mod tests {
     use crate::rates::{STEPS, WarmUp};
     use crate::steady::{Answer, judge};
 
-    /// Lengths of an interval at which it is looked at, the longest last.
+    /// Lengths of an interval at its looks, the longest last.
     fn looks(shortest: u64, longest: u64) -> Vec<u64> {
         let mut looks = vec![shortest];
         while let Some(next) = looks.last().map(|last| next_look(*last, longest)).filter(|next| *next < longest) {
@@ -67,18 +67,20 @@ mod tests {
         assert_eq!(looks(60, 180).len(), 6);
     }
 
-    /// What came of simulated rounds that warm up.
+    /// Results of simulated rounds that warm up.
     struct Rounds {
         /// Mean length of the warm-up in seconds.
         length: f64,
-        /// How far the mean of the interval is off the final rate, in per cent, on average; and where it has an interval of confidence.
+        /// Mean deviation of the interval's mean from the final rate in per cent: over all rounds, and over those with
+        /// a confidence interval.
         off: [f64; 2],
-        /// Per cent of the rounds that have one, and of those that hold the final rate.
+        /// Per cent of the rounds with a confidence interval, and of those intervals the per cent that cover the final
+        /// rate.
         told: f64,
         held: f64,
     }
 
-    /// Rounds with a warm-up of 10 to 30 s and an interval of 40 s.
+    /// Simulates rounds with a warm-up of 10 to 30 s and an interval of 40 s.
     fn rounds(kind: WarmUp) -> Rounds {
         const ROUNDS: u32 = 400;
         const LONGEST: usize = 30 * STEPS;

@@ -1,6 +1,6 @@
-//! Tables of simulations, written in this crate and in the documentation.
+//! Tables of simulation results, written in this crate and in the documentation.
 
-/// Panics unless a table of this crate is what its simulation gives, and stands in the documentation as it is.
+/// Panics unless a table of this crate matches its simulation and appears unchanged in the documentation.
 pub(crate) fn check(name: &str, written: &str, simulated: &str) {
     let numbers = |text: &str| -> Vec<i32> { text.split([' ', '\n']).filter_map(|word| word.parse().ok()).collect() };
     let words = |text: &str| text.split([' ', '\n']).filter(|it| it.parse::<i32>().is_err()).collect::<String>();
