@@ -1,8 +1,7 @@
-//! From run files, and the other documents, to what a person reads: terminal, one HTML page, CSV and Markdown; and to tables
-//! for programs.
+//! Reports of run files, and of the other documents: terminal, one HTML page, CSV and Markdown; and tables for programs.
 //!
 //! Pure functions of the run file: no clock, no file, no network, so that a run can be drawn again years later and
-//! looks the same. What the figures mean stands in `view`, what the tables hold in `tables`, both once for all outputs.
+//! looks the same. The meaning of figures is in `view`, the contents of tables in `tables`, both once for all outputs.
 //!
 //! ```text
 //!   3,107 transactions/s ± 2.4 %   durable   312.4 TR/s
@@ -16,7 +15,8 @@
 //! Broker-Volume      1,470   4.90 %   472 µs   882 µs  1.05 ms    3 s  yes
 //! ```
 //!
-//! A failed check, or a round that did not do what was asked, voids a figure in every output: it is printed as void, never as a number.
+//! A failed check, or a round that did not do the requested work, voids a figure in every output: it is printed as void,
+//! never as a number.
 
 mod charts;
 pub mod comparison;

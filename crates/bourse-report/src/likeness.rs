@@ -1,4 +1,4 @@
-//! What has to be equal for the figures of two runs to be figures of the same thing: asked by the noise between earlier runs, the
+//! Conditions that must be equal for the figures of two runs to be comparable: used by the noise between earlier runs, the
 //! search for a baseline, and the history.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
@@ -7,13 +7,13 @@ use bourse_record::{
     Case, Conditions, Machine, MemoryStore, NameValue, PhaseKind, Scale, UsersOfProcess, WorkloadKind, WriterWait,
 };
 
-/// What a figure is a figure of: workload, target, unit, durability class, machine, and all that the case ran with. Engine, build
-/// and revision are not in it, since runs are compared for these.
+/// Identity of a figure: workload, target, unit, durability class, machine, and all settings of the case. Engine, build and
+/// revision are not in it, since runs are compared for these.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Likeness(Vec<NameValue>);
 
 impl Likeness {
-    /// Of a case that ran on that machine.
+    /// Likeness of a case that ran on that machine.
     pub fn of(case: &Case, machine: &Machine) -> Self {
         let own = [
             ("workload", case.workload.name.clone()),
@@ -25,7 +25,7 @@ impl Likeness {
         Self(own.into_iter().map(|(name, value)| named(name, value)).chain(settings(case)).collect())
     }
 
-    /// What differs, in words; empty if figures of both are figures of the same thing.
+    /// Differences, a sentence each; empty if the figures are comparable.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let only = |it: &NameValue| format!("{} is told of one only: {}", it.name, it.value);
         let mut found: Vec<String> = Vec::new();
@@ -46,13 +46,13 @@ impl Likeness {
     }
 }
 
-/// Two values of one name that are not the same, in words.
+/// Sentence about two values of one name that differ.
 fn differs(one: &NameValue, other: &NameValue) -> Option<String> {
     (one.value != other.value).then(|| format!("{} differs: {} and {}", one.name, one.value, other.value))
 }
 
-/// The settings that differ of two cases, in words. What only one of them tells is no difference here: engines differ in what
-/// they can be asked for.
+/// The settings that two cases have with different values, a sentence each. Settings of only one of them are left out:
+/// engines have different options.
 pub(crate) fn unlike_settings(one: &Case, other: &Case) -> Vec<String> {
     let others = settings(other);
     let both = settings(one).into_iter().filter_map(|it| {
@@ -67,7 +67,7 @@ pub(crate) fn machine_words(machine: &Machine) -> String {
     format!("{}, {} cores, {}", machine.processor, machine.cores, machine.system)
 }
 
-/// What a case ran with. Free space and the time of a sync are not the same twice.
+/// Settings of a case. Free space and the time of a sync are never the same twice.
 pub(crate) fn settings(case: &Case) -> Vec<NameValue> {
     let engine = &case.engine;
     let arrangements = [
@@ -108,7 +108,7 @@ fn processes(processes: &[UsersOfProcess]) -> Option<String> {
     (!processes.is_empty()).then(|| words.collect::<Vec<_>>().join(", "))
 }
 
-/// Lengths of warm-up and interval of a classic workload that goes on until its time is over; the brokerage's are parameters.
+/// Lengths of warm-up and interval of a classic workload that runs until its time is over; the brokerage's are parameters.
 fn lengths(case: &Case) -> impl Iterator<Item = NameValue> {
     let is_meant = case.workload.kind == WorkloadKind::Micro && case.workload.has_lasting_rate;
     let phases = case.rounds.first().filter(|_| is_meant).map_or(&[][..], |round| &round.phases);

@@ -1,9 +1,9 @@
 //! Numbers as a person reads them: three significant figures, a unit of fitting size, never a bare `NaN`.
 
-/// Stands where there is no value.
+/// Text for a missing value.
 pub(crate) const NOTHING: &str = "–";
 
-/// A number with `figures` significant figures, thousands separated; in exponent form where nobody could count the zeros.
+/// A number with `figures` significant figures, thousands separated; in exponent form if it has too many zeros to count.
 pub(crate) fn significant(value: f64, figures: i32) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
@@ -64,13 +64,13 @@ pub(crate) fn level(level: f64) -> String {
     format!("{:.1} %", 100.0 * level).replace(".0 %", " %")
 }
 
-/// A share that somebody set, to its full precision: `5 %`, `0.05 %`.
+/// A share that a user set, to its full precision: `5 %`, `0.05 %`.
 pub(crate) fn share(part: f64) -> String {
     // What a part of one has lost of the percentage that was typed lies far below that.
     format!("{} %", (100.0 * part * 1e9).round() / 1e9)
 }
 
-/// A number somebody set: whole if it is.
+/// A number that a user set: without decimals if it is whole.
 pub(crate) fn plain(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { group(&format!("{value:.0}")) } else { number(value) }
 }

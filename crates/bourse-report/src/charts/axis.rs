@@ -7,7 +7,7 @@ use crate::units;
 pub(super) enum Unit {
     PerSecond,
     Bytes,
-    /// In thousands and millions.
+    /// Bytes in thousands and millions.
     DecimalBytes,
     BytesPerSecond,
     Nanoseconds,
@@ -57,7 +57,7 @@ impl Unit {
         format!("{number}{}", unit.strip_suffix("/s").unwrap_or(unit))
     }
 
-    /// What one step of ticks is a round multiple of.
+    /// Unit of which ticks are round multiples.
     fn base(self, span: f64) -> f64 {
         match self {
             Self::Bytes | Self::BytesPerSecond => {
@@ -72,7 +72,7 @@ impl Unit {
     }
 }
 
-/// From values to a place between 0 and 1.
+/// Maps values to places between 0 and 1.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
     low: f64,
@@ -123,14 +123,14 @@ impl Scale {
         Self { low: 0.0, high, logarithmic: false, ticks }
     }
 
-    /// From 0 to `high`, with those of the named places that lie within.
+    /// A linear scale from 0 to `high`, with ticks at the named places within it.
     pub(super) fn named(high: f64, places: &[(f64, &str)]) -> Self {
         let within = places.iter().filter(|(place, _)| *place <= high + 1e-9);
         let ticks = within.map(|(place, name)| (*place, (*name).to_owned())).collect();
         Self { low: 0.0, high, logarithmic: false, ticks }
     }
 
-    /// Where a value lies, from 0 to 1; values beyond the ends lie at them.
+    /// Place of a value, from 0 to 1; values beyond the ends are placed at the ends.
     pub(super) fn place(&self, value: f64) -> f64 {
         let part = if self.logarithmic {
             (value.max(f64::MIN_POSITIVE).log10() - self.low.log10()) / (self.high.log10() - self.low.log10())

@@ -4,7 +4,7 @@ use super::Size;
 use super::axis::{Scale, Unit};
 use super::svg::{Anchor, Svg};
 
-/// What is drawn: rows from left to right, a curve for each column.
+/// Contents of a drawing: rows from left to right, a curve for each column.
 pub(crate) struct ByRow<'a> {
     /// Begins the drawing's ids.
     pub(crate) id: String,
@@ -18,7 +18,7 @@ pub(crate) struct ByRow<'a> {
 /// Quantity of the vertical axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ByRowUnit {
-    /// In thousands and millions, as the table beside the drawing has them.
+    /// Bytes in thousands and millions, as in the table next to the drawing.
     Bytes,
     Count,
 }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 struct Layout {
     left: f64,
     plot: f64,
-    /// From one curve's foot to the next one's.
+    /// Distance between the feet of two curves.
     row: f64,
     /// Height of a curve.
     high: f64,
@@ -74,7 +74,7 @@ fn scale(operations: &[&OperationView], size: Size) -> Scale {
     Scale::logarithmic(Unit::Nanoseconds, low, high.max(limits), if size == Size::Wide { 9 } else { 5 })
 }
 
-/// Draws one curve with its quantiles and its limit; answers it in words.
+/// Draws one curve with its quantiles and its limit; returns its description.
 fn draw(
     svg: &mut Svg,
     operation: &OperationView,

@@ -13,7 +13,7 @@ pub(crate) struct ForestRow<'a> {
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) higher_is_better: bool,
     pub(crate) tone: Tone,
-    /// What is decided; none of a metric without a verdict.
+    /// The verdict; `None` for a metric without one.
     pub(crate) verdict: Option<&'static str>,
 }
 
@@ -28,8 +28,8 @@ fn place(ratio: f64) -> f64 {
     ratio.clamp(1.0 / FARTHEST, FARTHEST).log2()
 }
 
-/// How the changes of one drawing are written: in percent, or as ratios where one of them is half or double or more. Never both, which
-/// nobody could compare.
+/// Notation of the changes in one drawing: in percent, or as ratios if one of them is half or double or more. Never both,
+/// which no reader could compare.
 #[derive(Clone, Copy)]
 enum Written {
     Percent,
@@ -48,7 +48,7 @@ impl Written {
         }
     }
 
-    /// Beside the line of no change.
+    /// Label of the line of no change.
     const fn none(self) -> &'static str {
         match self {
             Self::Percent => "0",

@@ -5,7 +5,7 @@ use super::axis::{Scale, Unit};
 use super::svg::{Anchor, Svg};
 use crate::units;
 
-/// What is drawn: a point for each run, the earliest on the left, at equal distances.
+/// Contents of a drawing: a point for each run, the earliest on the left, at equal distances.
 pub(crate) struct History<'a> {
     /// Begins the drawing's ids.
     pub(crate) id: String,

@@ -1,10 +1,10 @@
-//! The last seconds of a run that goes on.
+//! The last seconds of an unfinished run.
 
 use super::axis::Unit;
 use super::plot::{Across, Curve, Panel, Plot, Source, Thin};
 use crate::live::{LivePoint, points_of};
 
-/// What is completed, and how long it takes.
+/// Panels of throughput and response times.
 pub(crate) fn live_panels(points: &[LivePoint]) -> Plot {
     let curve = |label: &str, thin, points| Curve { label: label.to_owned(), points, thin, source: Source::Points };
     let panel = |title: &str, unit, logarithmic, curves| {

@@ -1,10 +1,10 @@
-//! Measured figures beside published ones: a lane for each, marks on one axis.
+//! Measured figures next to published ones: a lane for each, marks on one axis.
 
 use super::axis::{Scale, Unit};
 use super::svg::{Anchor, Svg};
 use super::{Frame, Size};
 
-/// What is drawn: groups of lanes, one below the other.
+/// Contents of a drawing: groups of lanes, one below the other.
 pub(crate) struct Marks<'a> {
     pub(crate) unit: MarksUnit,
     /// Name of a group, and its lanes.
@@ -14,12 +14,12 @@ pub(crate) struct Marks<'a> {
 /// Quantity of the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarksUnit {
-    /// In thousands and millions.
+    /// Bytes in thousands and millions.
     Bytes,
     Count,
 }
 
-/// A figure of ours, and the published one.
+/// A measured figure, and the published one.
 pub(crate) struct Lane<'a> {
     pub(crate) name: &'a str,
     pub(crate) ours: Option<f64>,
@@ -36,7 +36,7 @@ impl Lane<'_> {
 
 const LANE: f64 = 20.0;
 const HEAD: f64 = 26.0;
-/// From such a ratio of largest to smallest on the axis is logarithmic.
+/// Ratio of the largest to the smallest value above which the axis is logarithmic.
 const WIDE_RANGE: f64 = 30.0;
 
 /// The drawing; none where no lane has both figures.

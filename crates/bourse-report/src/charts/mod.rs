@@ -1,8 +1,8 @@
 //! Charts as SVG, drawn here: they need no library, no script and no network, and take their colours from the page.
 //!
-//! `svg` writes elements, `axis` chooses ticks, `plot` draws panels over time or over percentiles, `spec` tells the page's
-//! script of them; the others are charts. Each chart is drawn twice, wide and narrow, since text in a drawing scaled down to a
-//! phone cannot be read.
+//! `svg` writes elements, `axis` chooses ticks, `plot` draws panels over time or over percentiles, `spec` describes them to
+//! the page's script; the others are charts. Each chart is drawn twice, wide and narrow, since text in a drawing scaled down
+//! to a phone cannot be read.
 
 mod alone;
 mod axis;
@@ -75,7 +75,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) id: String,
 }
 
-/// What stands around a drawing.
+/// Id, title and description of a drawing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame<'a> {
     pub(crate) id: &'a str,
@@ -140,7 +140,7 @@ pub(crate) struct Chart {
     draw: Draw,
 }
 
-/// How a chart is drawn; empty where nothing was recorded.
+/// Function that draws a chart; its drawing is empty if nothing was recorded.
 enum Draw {
     Plot(fn(&Subject<'_>) -> Plot),
     Still(fn(&Subject<'_>, &Chart, Size) -> Option<String>),

@@ -32,7 +32,7 @@ pub(super) fn curve(
     of_metrics(view, (case, round), metrics, label, thin)
 }
 
-/// The same of metrics whose names may hold anything.
+/// A curve of a round's series: the sum of metrics whose names may contain any character.
 pub(super) fn of_metrics(
     view: &CaseView<'_>,
     (case, round): (usize, usize),

@@ -9,14 +9,14 @@ use super::{Frame, Size};
 use bourse_record::{Phase, PhaseKind, ResponseMap, Round};
 use std::fmt::Write;
 
-/// How several values become one where there are more than a drawing can show.
+/// Aggregation of values, if there are more than a drawing can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thin {
     Mean,
     Max,
 }
 
-/// Where a curve's values come from.
+/// Source of a curve's values.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
     /// The sum of these metrics of a round's series, in the run file that the page carries.
@@ -41,7 +41,7 @@ pub(super) struct Panel {
     pub(super) curves: Vec<Curve>,
     /// A line across, with its name.
     pub(super) mark: Option<(f64, String)>,
-    /// How much lies where, behind the curves; on a logarithmic axis of nanoseconds.
+    /// Density of response times, behind the curves; on a logarithmic axis of nanoseconds.
     pub(super) heat: Option<Heat>,
 }
 
@@ -66,7 +66,7 @@ pub(super) enum Across {
     Quantiles,
 }
 
-/// What is drawn.
+/// Contents of a drawing.
 pub(crate) struct Plot {
     pub(super) across: Across,
     pub(super) panels: Vec<Panel>,
@@ -103,7 +103,7 @@ struct Layout {
     left: f64,
     plot: f64,
     width: f64,
-    /// Of a panel, without title and gap.
+    /// Height of a panel, without title and gap.
     high: f64,
 }
 
@@ -306,7 +306,7 @@ fn draw_heat(svg: &mut Svg, map: &ResponseMap, time: &Scale, scale: &Scale, layo
     }
 }
 
-/// Labels moved so far apart that none lies on another, in their order, between `top` and `bottom` as far as they fit.
+/// Moves labels apart so that none overlaps another, in their order, between `top` and `bottom` as far as they fit.
 fn apart(mut labels: Vec<(f64, usize)>, top: f64, bottom: f64) -> Vec<(f64, usize)> {
     const LINE: f64 = 14.0;
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -373,7 +373,7 @@ fn draw_across(svg: &mut Svg, scale: &Scale, layout: &Layout, top: f64) {
     }
 }
 
-/// A stroke at the foot for each event, and what they are beside the axis.
+/// Draws a stroke at the foot for each event, and their name next to the axis.
 fn draw_events(svg: &mut Svg, events: &Events, scale: &Scale, layout: &Layout, foot: f64, size: Size) {
     let x = |at: f64| layout.left + layout.plot * scale.place(at);
     let happened = events.curve.points.iter().filter(|(_, value)| value.is_some_and(|value| value > 0.0));
@@ -391,7 +391,7 @@ fn draw_events(svg: &mut Svg, events: &Events, scale: &Scale, layout: &Layout, f
     }
 }
 
-/// The drawing in words: what a curve's mean and peak are.
+/// Description of the drawing for readers without it: mean and peak of each curve.
 fn described(about: &str, panels: &[Panel]) -> String {
     let mut words = about.to_owned();
     for panel in panels {

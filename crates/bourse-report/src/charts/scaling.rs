@@ -1,4 +1,4 @@
-//! How results change with an option that was swept over numbers.
+//! Results by an option that was swept over numbers.
 
 use super::axis::{Scale, Unit};
 use super::plot::style;
@@ -34,7 +34,7 @@ fn number(text: &str) -> Option<f64> {
 #[derive(Clone, Copy)]
 struct P90 {
     ns: f64,
-    /// It is more than that: one of the operations without a time.
+    /// Whether the percentile is larger than `ns`: it falls on an operation without a time.
     is_beyond: bool,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, 
     Some(draw(frame, &curves, option, [views[0].unit(), &response], size))
 }
 
-/// What tells a case from others, the option apart: its target and what else was swept.
+/// Key of a case without the swept option: its target and the other swept options.
 fn rest(view: &CaseView<'_>, option: &str) -> String {
     let mut target = view.case.engine.target.clone();
     for varied in &view.case.varied {

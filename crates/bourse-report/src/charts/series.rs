@@ -15,8 +15,8 @@ fn sum(subject: &Subject<'_>, metrics: &[&str], label: &str, thin: Thin) -> Curv
     of_metrics(subject.view, (subject.case, subject.nth), metrics, label, thin)
 }
 
-/// The panels over the time of the subject's round. Where a log stands before the database, what is written to the database's
-/// own files is written by checkpoints, which are marked.
+/// The panels over the time of the subject's round. If the database has a log, its own files are written by checkpoints,
+/// which are marked.
 fn over_time(subject: &Subject<'_>, panels: Vec<Panel>) -> Plot {
     let has_log = subject.round.io.iter().any(|files| files.kind == FileKind::Log && files.writes > 0);
     let checkpoints = if_any(curve(subject, "data_written_bytes", "checkpoints", Thin::Max)).filter(|_| has_log);

@@ -1,4 +1,5 @@
-//! What the page's script needs to draw a plot anew: titles, units, and where in the embedded run file each curve's values are.
+//! Specification from which the page's script redraws a plot: titles, units, and the place of each curve's values in the
+//! embedded run file.
 
 use super::plot::{Across, Curve, Panel, Plot, Source, Thin, phase_name, style};
 use crate::units;
@@ -24,7 +25,7 @@ struct PanelSpec<'a> {
     curves: Vec<CurveSpec<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mark: Option<(f64, String)>,
-    /// Places of the case and of the round whose response map lies behind the curves.
+    /// Places of the case and of the round whose response map is behind the curves.
     #[serde(skip_serializing_if = "Option::is_none")]
     heat: Option<(usize, usize)>,
 }

@@ -1,4 +1,4 @@
-//! Where the users' time went: a bar for each kind of user.
+//! Split of the users' time: a bar for each kind of user.
 
 use super::svg::{Anchor, Svg};
 use super::{Chart, Size, Subject};

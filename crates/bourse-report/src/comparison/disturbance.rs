@@ -1,10 +1,10 @@
-//! What others took of the machine while each side of a comparison ran, and what of the difference that may explain.
+//! CPU use of other processes while each side of a comparison ran, and the part of the difference that it may explain.
 
 use super::Pair;
 use bourse_record::{Case, Interference, Round, median};
 use serde::Serialize;
 
-/// What others did to the rounds of a side.
+/// Disturbance of the rounds of a side by other processes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Disturbance {
     /// Rounds that count.
@@ -13,9 +13,9 @@ pub struct Disturbance {
     pub disturbed: usize,
     /// Further rounds that were repeated.
     pub repeated: usize,
-    /// CPUs that others took: the median of the rounds that count; none where they were too short to tell.
+    /// CPUs that other processes took: the median of the rounds that count; `None` if those were too short to measure it.
     pub taken: Option<f64>,
-    /// How many times its best time a fixed CPU loop took after the rounds: their median; none where it was not timed.
+    /// Time of a fixed CPU loop after the rounds, as a multiple of its best time: the median; `None` if it was not timed.
     pub slowdown: Option<f64>,
 }
 
@@ -24,7 +24,7 @@ fn taken(round: &Round) -> Option<f64> {
 }
 
 impl Disturbance {
-    /// Of the rounds of a case.
+    /// Disturbance of the rounds of a case.
     pub(super) fn of(case: &Case) -> Self {
         let rounds = &case.rounds;
         let middle = |of: fn(&Round) -> Option<f64>| median(&rounds.iter().filter_map(of).collect::<Vec<_>>());
@@ -47,7 +47,7 @@ impl Disturbance {
         2 * self.disturbed > self.rounds
     }
 
-    /// For a person.
+    /// Text for the report.
     pub(super) fn words(&self) -> String {
         let taken = match self.taken {
             Some(taken) => format!("{taken:.2} CPUs taken"),

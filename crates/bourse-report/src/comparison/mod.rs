@@ -1,4 +1,5 @@
-//! How the figures of two cases differ: ratio, interval and verdict for each metric; as text, Markdown, HTML, CSV and JSON.
+//! Comparison of the figures of two cases: ratio, interval and verdict for each metric; as text, Markdown, HTML, CSV and
+//! JSON.
 
 mod csv;
 mod disturbance;
@@ -37,11 +38,11 @@ pub struct Compared {
     pub tolerance: f64,
     /// A comparison for each pair.
     pub comparisons: Vec<Comparison>,
-    /// What makes a difference one of something else, in words.
+    /// Reasons why the difference may have another cause, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// How two cases differ, metric by metric.
+/// Comparison of two cases, metric by metric.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     /// Label of the case that is compared with.
@@ -50,13 +51,13 @@ pub struct Comparison {
     pub head: String,
     /// Each metric that both have; the headline first, if both have one.
     pub metrics: Vec<Difference>,
-    /// What others took while each side ran.
+    /// Disturbance of each side by other processes.
     pub disturbance: [Disturbance; 2],
     /// The smallest difference that these pairs of rounds could have shown, as a part of one: half of the interval. None of
     /// runs that did not take turns.
     pub could_show: Option<f64>,
-    /// How far apart two runs lie by noise alone, as a part of one, which a difference of runs that did not take turns is
-    /// held against.
+    /// Difference of two runs by noise alone, as a part of one; differences of runs that did not take turns are judged by
+    /// it.
     pub noise: Option<f64>,
     /// Whether the comparison could end at any of several looks, over all of which the level holds.
     pub until_decided: bool,
@@ -73,7 +74,7 @@ pub struct Comparison {
 /// Difference in one metric.
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
-    /// The metric, in words; of the headline its unit.
+    /// Name of the metric; for the headline its unit.
     pub name: String,
     /// Figure of the first case, as every report of its run has it.
     pub base: f64,
@@ -86,8 +87,8 @@ pub struct Difference {
     pub interval: Option<Interval>,
     /// Level of the interval, at least 0.95.
     pub level: Option<f64>,
-    /// What the interval says. None for a metric that is shown without a verdict: all but the headline, unless they differ
-    /// by Holm's correction.
+    /// Verdict by the interval. `None` for a metric that is shown without a verdict: all but the headline, unless they
+    /// differ by Holm's correction.
     pub verdict: Option<Verdict>,
     #[serde(skip)]
     text: fn(f64) -> String,
@@ -102,8 +103,8 @@ fn ends<S: serde::Serializer>(interval: &Option<Interval>, serializer: S) -> Res
     interval.map(|interval| [interval.low, interval.high]).serialize(serializer)
 }
 
-/// Pairs from which on the metrics beside the headline have verdicts: with fewer not even all pairs on one side would be
-/// enough for four of them at once.
+/// Pairs from which on the metrics other than the headline have verdicts: with fewer not even all pairs on one side would be
+/// enough for four of them together.
 const PAIRS_FOR_ALL: usize = 8;
 /// Probability of a false verdict on any of them.
 const FALSE_VERDICT: f64 = 0.05;
@@ -126,7 +127,7 @@ const HEADLINE: Metric = Metric {
     text: units::number,
 };
 
-/// What is shown with its interval, and has no verdict.
+/// Metrics that are shown with their interval and without a verdict.
 const SHOWN: [Metric; 1] =
     [of_responses("response p50", |round, workload| response(round, workload, 0), |case| of_all(case, 0.5))];
 
@@ -184,10 +185,10 @@ fn response(round: &Round, workload: &Workload, at: usize) -> Option<f64> {
     of_round(round, workload.headline_operation.as_deref()).get(at).copied().flatten()
 }
 
-/// How the names of response times begin.
+/// Prefix of the names of response times.
 const RESPONSE: &str = "response ";
 
-/// What the name of a response time has to say beside it: that it is one of batches, and that it includes a queue of ours.
+/// Suffix for the name of a response time: that it is one of batches, and that it includes the driver's queue.
 fn of_response(pair: &Pair) -> String {
     let of = |is: fn(&Case) -> bool, words| if is(&pair.base) || is(&pair.head) { words } else { "" };
     let batches = |case: &Case| {
@@ -226,8 +227,8 @@ impl Compared {
         Self { tolerance, comparisons, notes }
     }
 
-    /// Compares the rounds that a comparison has had at a look that may end it. Its interval holds its level over all looks; metrics
-    /// beside the headline, which have no such level, are shown without a verdict.
+    /// Compares the rounds until a look that may end the comparison. Its interval has its level over all looks; metrics
+    /// other than the headline, which have no such level, are shown without a verdict.
     pub fn at_look(pair: Pair, notes: Vec<String>, tolerance: f64) -> Self {
         let comparison = Comparison::of(&pair, tolerance, None, true);
         Self { tolerance, comparisons: vec![comparison], notes }
@@ -272,7 +273,7 @@ impl Compared {
         })
     }
 
-    /// What a gate makes of all comparisons: failed if one fails, passed if all pass.
+    /// Gate over all comparisons: failed if one fails, passed if all pass.
     pub fn gate(&self) -> Gate {
         match () {
             () if !self.with(Gate::Failed).is_empty() => Gate::Failed,
@@ -281,7 +282,7 @@ impl Compared {
         }
     }
 
-    /// The comparisons that a gate makes this of, in words.
+    /// Comparisons with this gate, a sentence each.
     pub fn with(&self, gate: Gate) -> Vec<String> {
         let those = self.comparisons.iter().filter(|it| it.verdict.gate() == gate);
         those.map(|it| format!("{}: {}", it.head, words::sentence(it, self.tolerance))).collect()
@@ -298,12 +299,12 @@ impl Compared {
         csv::csv(self, texts)
     }
 
-    /// For a terminal.
+    /// Text for a terminal.
     pub fn text(&self) -> String {
         text::text(self)
     }
 
-    /// For a comment on a change.
+    /// Markdown for a comment on a change.
     pub fn markdown(&self) -> String {
         markdown::markdown(self)
     }
@@ -386,7 +387,7 @@ impl Comparison {
     }
 }
 
-/// How a metric differs between the cases of a pair, or why there is no ratio; the verdict is still to be given.
+/// Difference of a metric between the cases of a pair, without its verdict; the error is the reason why there is no ratio.
 fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference, &'static str> {
     let values = |case: &Case| -> Vec<Option<f64>> {
         let of = |round| (metric.of_round)(round, &case.workload).filter(|value| value.is_finite());
@@ -429,8 +430,8 @@ fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference,
     })
 }
 
-/// What an interval says whose sides others disturbed unequally, by that factor: the same verdict with what that may explain and
-/// without it, or none.
+/// Evidence of an interval whose sides were disturbed unequally, by that factor: the wider interval if the verdict is the
+/// same with and without the factor, otherwise withheld.
 fn undisturbed(interval: Interval, unequal: f64, tolerance: f64) -> Evidence {
     let found = Evidence::Range(interval.low, interval.high);
     let wider = Evidence::Range(interval.low * unequal.min(1.0), interval.high * unequal.max(1.0));
@@ -500,7 +501,7 @@ mod tests {
         }
     }
 
-    /// On a machine that is never quiet one stalled round once made a side "disturbed more", and any difference was withheld.
+    /// One stalled round on a busy machine once made a side "disturbed more", and any difference was withheld.
     #[test]
     fn one_stalled_round_is_no_disturbance_of_its_side_and_a_large_difference_stands() {
         let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];

@@ -1,18 +1,18 @@
-//! How far apart two runs of the same case lie by noise alone: what a difference of runs that did not take turns is held
-//! against.
+//! Difference between two runs of the same case by noise alone: differences of runs that did not take turns are judged by
+//! it.
 
 use super::Pair;
 use crate::likeness::Likeness;
 use bourse_record::{Build, Case, Machine, RunFile};
 use bourse_stats::quantile;
 
-/// Runs of one build without which nothing is told.
+/// Fewest runs of one build from which noise is estimated.
 const FEWEST: usize = 5;
 
 /// Noise between runs.
 #[derive(Debug, Clone, Default)]
 pub enum Noise {
-    /// Nobody says.
+    /// Neither stated nor estimated.
     #[default]
     Unknown,
     /// Stated, as a part of one.
@@ -27,13 +27,13 @@ pub enum Noise {
 }
 
 impl Noise {
-    /// The noise floor of a pair, as a part of one; none if nobody says.
+    /// The noise of a pair, as a part of one; `None` if it is unknown.
     ///
-    /// Of earlier runs it is the third quartile and three interquartile ranges of how far one run of the same build lies from the
-    /// next, of those that are alike the first side.
+    /// In earlier runs it is the third quartile plus three interquartile ranges of the differences between consecutive runs
+    /// of the same build, over the runs that are like the first side.
     ///
     /// # Errors
-    /// Why the earlier runs do not tell, in words.
+    /// Reason why the earlier runs give no estimate.
     pub(super) fn of(&self, pair: &Pair) -> Result<Option<f64>, String> {
         match self {
             Self::Unknown => Ok(None),

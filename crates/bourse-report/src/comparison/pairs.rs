@@ -1,4 +1,4 @@
-//! Which cases of two runs are compared with one another, and what speaks against it.
+//! Pairs of the cases of two runs, and the reasons against comparing them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::likeness::{machine_words, unlike_settings};
@@ -52,8 +52,8 @@ pub enum Incomparable {
     },
 }
 
-/// The cases of two stored runs by their labels, or where no label is in both and there are as many, by their places; and
-/// what makes their difference one of something else, in words.
+/// The cases of two stored runs by their labels, or by their places if no label is in both and there are as many; and the
+/// reasons why their difference may have another cause, a sentence each.
 ///
 /// # Errors
 /// [`Incomparable`]: nothing in common, or no figure.
@@ -89,8 +89,8 @@ pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<(Vec<Pair>, Vec<Stri
     Ok((pairs, notes))
 }
 
-/// Labels of two cases of different runs: target, version, and the revision that was measured; or when the run began, where no
-/// revision tells them apart.
+/// Labels of two cases of different runs: target, version, and the revision that was measured; or the time at which the run
+/// began, if no revision distinguishes them.
 fn labels(pair: &Pair, base: &Provenance, head: &Provenance) -> (String, String) {
     let by_revision = base.revision.is_some() && head.revision.is_some() && base.revision != head.revision;
     let label = |case: &Case, of: &Provenance| {
@@ -132,7 +132,7 @@ impl Pair {
     }
 }
 
-/// What about two runs makes their difference one of something else, in words.
+/// Differences between two runs that may cause a difference of their figures, a sentence each.
 fn differences(base: &RunFile, head: &RunFile) -> Vec<String> {
     let mut notes = Vec::new();
     let [one, other] = [base, head].map(|run| machine_words(&run.provenance.machine));
@@ -146,7 +146,7 @@ fn differences(base: &RunFile, head: &RunFile) -> Vec<String> {
     notes
 }
 
-/// What about two cases makes their difference one of something else, in words.
+/// Differences between two cases that may cause a difference of their figures, a sentence each.
 pub fn unlike(pair: &Pair) -> Vec<String> {
     let mut notes = Vec::new();
     let (base, head) = (&pair.base, &pair.head);

@@ -1,4 +1,4 @@
-//! A comparison in words: differences, verdicts, and what is said below them.
+//! Sentences of a comparison: differences, verdicts, and the notes below them.
 
 use super::{Comparison, Difference};
 use crate::units;
@@ -26,7 +26,7 @@ pub(crate) fn beside(compared: &Comparison) -> Vec<String> {
     lines
 }
 
-/// A difference in words; with the noise it is held against, if that is the headline's.
+/// Text of a difference; for the headline with the noise that it is judged by.
 pub(super) fn difference(compared: &Comparison, metric: &Difference) -> String {
     let words = of_metric(metric);
     match compared.noise.filter(|_| compared.result().is_some_and(|result| std::ptr::eq(result, metric))) {
@@ -46,7 +46,7 @@ fn of_metric(metric: &Difference) -> String {
     }
 }
 
-/// The verdict in words: `B is …`, or why there is none.
+/// The verdict as a sentence: `B is …`, or the reason why there is none.
 pub(crate) fn sentence(compared: &Comparison, tolerance: f64) -> String {
     let Some(result) = compared.result() else {
         return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
@@ -81,9 +81,9 @@ pub(crate) fn sentence(compared: &Comparison, tolerance: f64) -> String {
     }
 }
 
-/// What a verdict is worth whose rounds others disturbed on both sides alike; none otherwise. Pairs in random order favour
-/// neither side then, so that the verdict holds, for that machine as it was: how large a difference is may hang on what is left
-/// of the machine.
+/// Note on a verdict whose rounds were disturbed on both sides alike; `None` otherwise. Pairs in random order favour neither
+/// side then, so that the verdict holds, for that machine in that state: the size of the difference may depend on the CPU
+/// time that was left.
 fn disturbed_alike(compared: &Comparison) -> Option<String> {
     let has_range = !matches!(
         compared.verdict,

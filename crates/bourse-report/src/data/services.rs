@@ -13,7 +13,7 @@ struct Measure {
     is_higher_better: bool,
     value: f64,
     interval: Option<Interval>,
-    /// What is to be known with it.
+    /// Remarks to show with the figure.
     beside: String,
 }
 

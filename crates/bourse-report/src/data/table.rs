@@ -14,7 +14,7 @@ pub enum DataKind {
 }
 
 impl DataKind {
-    /// The word for the kind, as it stands in the table of columns.
+    /// Name of the kind in the table of columns.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -32,7 +32,7 @@ pub struct DataColumn {
     pub name: &'static str,
     /// Kind of its values.
     pub kind: DataKind,
-    /// What it holds, in a sentence.
+    /// Meaning of the column, in a sentence.
     pub meaning: &'static str,
 }
 
@@ -41,7 +41,7 @@ pub struct DataColumn {
 pub enum DataValue {
     /// No value.
     Nothing,
-    /// Text, as it stands in the run file.
+    /// Text as in the run file.
     Text(String),
     /// Whole number.
     Count(i64),
@@ -107,7 +107,7 @@ impl From<usize> for DataValue {
     }
 }
 
-/// What is not finite is no value.
+/// Converts a number; one that is not finite gives [`DataValue::Nothing`].
 impl From<f64> for DataValue {
     fn from(number: f64) -> Self {
         if number.is_finite() { Self::Real(number) } else { Self::Nothing }
@@ -125,7 +125,7 @@ impl<T: Into<Self>> From<Option<T>> for DataValue {
 pub struct DataTable {
     /// Name, which is also its file's, without the ending.
     pub name: &'static str,
-    /// What a row is, in a sentence.
+    /// Meaning of a row, in a sentence.
     pub meaning: &'static str,
     /// Columns: first those that say what a row is about, then its values.
     pub columns: Vec<DataColumn>,

@@ -364,8 +364,7 @@ data_table! {
     }
 }
 
-/// Every table of some runs. A table that nobody has rows for is still there, with its columns; the last two list tables and
-/// columns.
+/// Every table of some runs. A table without rows is still listed, with its columns; the last two list tables and columns.
 pub fn data_tables(runs: &[RunFile]) -> Vec<DataTable> {
     let mut all = All::default();
     for (number, run) in (1..).zip(runs) {
@@ -556,7 +555,7 @@ fn word(value: &impl serde::Serialize) -> Option<String> {
     serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
 }
 
-/// The code of a warning, as it stands in the run file.
+/// Code of a warning in the run file.
 fn code(warning: &Warning) -> Option<String> {
     serde_json::to_value(warning).ok()?.get("code")?.as_str().map(str::to_owned)
 }

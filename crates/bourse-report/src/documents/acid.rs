@@ -12,7 +12,7 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 use std::fmt::Write as _;
 
-/// Where the words of a test begin.
+/// Column at which the text of a test begins.
 const INDENT: usize = 22;
 
 const fn tone(verdict: Verdict) -> Tone {
@@ -79,7 +79,7 @@ fn isolation(file: &AcidFile) -> Option<String> {
     (!file.isolation.is_empty()).then(given)
 }
 
-/// What is said first of tests that were cut short; what passed until then is no result of the whole.
+/// First line about tests that were cut short: tests that passed until then are no result of the whole.
 fn incomplete(file: &AcidFile) -> Option<String> {
     let ended = crate::units::counted(file.tests.len() as u64, "test", "tests");
     file.interrupted.then(|| format!("incomplete: interrupted after {ended}"))

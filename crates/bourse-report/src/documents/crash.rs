@@ -1,4 +1,4 @@
-//! What crashes leave of databases: kills, power losses, states enumerated and drawn.
+//! Report of crash tests: kills, power losses, states enumerated and drawn.
 
 use super::acid::case;
 use super::crash_tables::{
@@ -16,7 +16,7 @@ use bourse_record::crash::{CrashFile, CrashRow, Guarantee, SampledStates, States
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
-/// What crashes left, for the terminal: a line for each target, and the first case of each guarantee that was violated.
+/// Results of crash tests for the terminal: a line for each target, and the first case of each guarantee that was violated.
 pub fn crash_terminal(file: &CrashFile, width: usize, color: bool) -> String {
     let (mut out, paint) = (String::new(), Paint { on: color });
     if let Some(states) = &file.states {

@@ -6,12 +6,12 @@ use bourse_record::crash::{
     StatesSection,
 };
 
-/// What the table of crashes tells.
+/// Explanation of the table of crashes.
 pub(super) const ABOUT_CRASHES: &str = "Lost: acknowledged Trade-Results missing after a crash, over all crashes of a kind. Power \
                                         losses happen on a simulated disk, which loses any part of what was not synced. Sampled \
                                         states: disk states that a power loss during a recorded load could leave.";
 
-/// What the table of states tells.
+/// Explanation of the table of states.
 pub(super) const ABOUT_STATES: &str = "Crash points: moments at which the power fails, and at how many of them every state is checked. Lost: states \
      that miss acknowledged commits, and the most commits that one state misses. Recovery violations: states after a second \
      power loss, during recovery, that violate the guarantee. Sectors, file sizes and directory entries that were not synced \
@@ -42,7 +42,7 @@ pub(super) const FAULT_HEADS: [&str; 5] =
 /// The heads of the table of drawn states.
 pub(super) const SAMPLED_HEADS: [&str; 4] = ["number", "state", "found", "guarantee"];
 
-/// What crashes at sampled moments cannot exclude, in words; empty if there were none.
+/// Defects that crashes at sampled moments cannot exclude, in a sentence; empty if there were none.
 pub(super) fn power_of_sample(file: &CrashFile) -> String {
     let outcomes = file.rows.iter().flat_map(|row| [&row.killed, &row.power]).flatten();
     let Some(crashes) = outcomes.map(|outcome| outcome.crashes).max() else { return String::new() };
@@ -100,7 +100,7 @@ fn outcome_words(outcome: &CrashOutcome) -> String {
     }
 }
 
-/// What was tried, in words.
+/// Summary of the states that were checked.
 pub(super) fn states_words(states: &StatesSection) -> String {
     format!("{} disk states checked in {:.0} s; {}; seed {}", states.states, states.took_s, states.bound, states.seed)
 }
@@ -143,7 +143,7 @@ pub(super) fn planted_cells(row: &PlantedRow) -> [String; 5] {
     ]
 }
 
-/// What was found in all drawn states.
+/// Summary of the findings in all drawn states.
 fn sampled_words(sampled: &SampledStates) -> String {
     let count = |is: fn(&SampledState) -> bool| sampled.states.iter().filter(|state| is(state)).count();
     let (corrupted, lossy) =
@@ -168,7 +168,7 @@ pub(super) fn sampled_rows(sampled: &SampledStates) -> impl Iterator<Item = ([St
     })
 }
 
-/// What the trace holds, in words.
+/// Summary of the trace.
 pub(super) fn sampled_about(sampled: &SampledStates) -> String {
     format!(
         "{}: {} file operations, {} syncs, {} acknowledged trades, recorded until {}; the database of {} bytes at its start has SHA-256 {}",
@@ -182,7 +182,7 @@ pub(super) fn sampled_about(sampled: &SampledStates) -> String {
     )
 }
 
-/// What was found in an enumerated state that violated its guarantee, and whether it repeats under its seed.
+/// Findings in an enumerated state that violated its guarantee, and whether it repeats under its seed.
 pub(super) fn violation_words(example: &Example) -> String {
     let repeats = match example.repeats {
         Some(false) => {
@@ -199,7 +199,7 @@ pub(super) fn sampled_violations(sampled: &SampledStates) -> impl Iterator<Item 
     broken.map(move |state| (format!("{}#{}", sampled.trace, state.number), sampled_state_words(state)))
 }
 
-/// What was found, in words that are the same each time.
+/// Findings in a drawn state, in a text that is the same each time.
 pub fn sampled_state_words(state: &SampledState) -> String {
     let lost = format!("{} of {} acknowledged Trade-Results lost", state.lost, state.acknowledged);
     match state.wrong.first() {

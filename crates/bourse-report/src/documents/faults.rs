@@ -1,4 +1,4 @@
-//! What engines do about faults.
+//! Report of the reactions of engines to faults.
 
 use super::lines::{line, table};
 use super::{csv_table, sections};
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 /// The heads of the table.
 const HEADS: [&str; 5] = ["fault", "calls", "engine", "after reopening", "verdict"];
 
-/// What the table tells.
+/// Explanation of the table.
 const ABOUT: &str = "Each case runs in a process of its own: it works on a small table, and one call fails. Then the database is \
                      opened again and compared, row by row, with what was acknowledged. Lost: acknowledged transactions are \
                      missing. Verdicts: ok, nothing is lost; expected, something is lost, but the disk lied or the settings do \
@@ -28,7 +28,7 @@ fn about(file: &FaultsFile) -> String {
     format!("{} transactions in each process; seed {}", file.transactions, file.provenance.seed)
 }
 
-/// For the terminal: a table for each target, and the first case of each guarantee that was broken.
+/// Text for the terminal: a table for each target, and the first case of each guarantee that was broken.
 pub fn faults_terminal(file: &FaultsFile, width: usize, color: bool) -> String {
     let (mut out, paint) = (String::new(), Paint { on: color });
     line(&mut out, width, 0, &about(file));
@@ -70,7 +70,7 @@ const fn tone(verdict: Option<FaultVerdict>) -> Tone {
     }
 }
 
-/// Why some were not tried, a line for each reason.
+/// Reasons why some faults were not tried, a line each.
 fn reasons(rows: &[FaultRow]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows.iter().filter(|row| !row.not_tried.is_empty()) {
@@ -98,7 +98,7 @@ fn cells(row: &FaultRow) -> [String; 5] {
     [row.title.clone(), row.calls.clone(), reaction, all_left_words(row), verdict]
 }
 
-/// What was left in all cases.
+/// State of the database in all cases.
 fn all_left_words(row: &FaultRow) -> String {
     let met = || row.cases.iter().filter(|case| case.reaction != Reaction::NotMet);
     let lost: Vec<u64> = met().filter(|case| case.left == Left::Lost).map(|case| case.lost).collect();
@@ -124,7 +124,7 @@ fn tally(all: impl Iterator<Item = String>) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// What the engine did, with the signal.
+/// Reaction of the engine, with the signal.
 fn reaction_words(case: &FaultCase) -> String {
     match (case.reaction, case.signal) {
         (Reaction::Died, Some(signal)) => format!("died of {}", signal_name(signal)),
@@ -132,7 +132,7 @@ fn reaction_words(case: &FaultCase) -> String {
     }
 }
 
-/// What is left.
+/// State of the database after the fault.
 fn left_words(case: &FaultCase) -> String {
     match case.left {
         Left::Whole if case.stood > 0 => "nothing lost, failed transaction committed".to_owned(),

@@ -33,7 +33,7 @@ pub(super) fn case(out: &mut String, case: &Case) {
     }
 }
 
-/// How to run it again, and on what it ran.
+/// Command and machine of the run, to run it again.
 pub(super) fn again(out: &mut String, head: &Provenance) {
     heading(out, 2, "Again");
     line(out, &code(&command_line(&head.command)));
@@ -42,7 +42,7 @@ pub(super) fn again(out: &mut String, head: &Provenance) {
     line(out, &escaped(&on));
 }
 
-/// What has to stand below the figures.
+/// Notice that is required below the figures.
 pub(super) fn notice(out: &mut String) {
     line(out, &format!("*{}*", escaped(bourse_record::BROKERAGE_NOTICE)));
 }

@@ -1,6 +1,6 @@
 //! Sheets: paragraphs, tables and lists that are no measurement, as the list of engines and the table of planted bugs.
 //!
-//! Whoever has the facts fills a [`Sheet`]; it is drawn for the terminal, as Markdown, as a page and as CSV.
+//! The caller fills a [`Sheet`]; it is drawn for the terminal, as Markdown, as a page and as CSV.
 
 use super::{csv_table, lines, sections};
 use crate::html::{Carried, STYLE, render};
@@ -43,11 +43,11 @@ pub enum Part {
 pub enum Cell {
     /// Text.
     Text(String),
-    /// Text that stands out.
+    /// Emphasised text.
     Strong {
         /// The text.
         text: String,
-        /// What stands behind it.
+        /// Plain text after it.
         more: String,
     },
     /// A name, as it is typed.
@@ -79,11 +79,11 @@ pub struct Entry {
     pub name: String,
     /// Its state in a word or two.
     pub state: String,
-    /// What is said of it, a line each.
+    /// Lines about it.
     pub lines: Vec<String>,
 }
 
-/// For a terminal of so many columns.
+/// Draws a sheet for a terminal of `width` columns.
 pub fn sheet_terminal(sheet: &Sheet, width: usize, color: bool) -> String {
     let mut out = String::new();
     for (at, part) in sheet.parts.iter().enumerate() {
@@ -128,7 +128,7 @@ fn entries_terminal(out: &mut String, entries: &[Entry], width: usize) {
     }
 }
 
-/// As Markdown. Ends with a line feed.
+/// Draws a sheet as Markdown. Ends with a line feed.
 pub fn sheet_markdown(sheet: &Sheet) -> String {
     let mut out = format!("# {}\n", escaped(&sheet.title));
     for part in &sheet.parts {

@@ -20,9 +20,9 @@ pub struct StoredRun {
     pub folder: String,
     /// Kind of its document.
     pub document: DocumentKind,
-    /// When it began: RFC 3339 with the machine's offset.
+    /// Time at which it began: RFC 3339 with the machine's offset.
     pub started_at: String,
-    /// How to run it again.
+    /// Command that runs it again.
     pub command: Vec<String>,
     /// Version of Bourse.
     pub bourse: String,
@@ -47,11 +47,11 @@ pub struct StoredFigure {
     pub workload: String,
     /// Target.
     pub target: String,
-    /// What it ran with: users, size of the database, options of the workload.
+    /// Settings: users, size of the database, options of the workload.
     pub settings: String,
     /// Engine and its version.
     pub engine: String,
-    /// What has to be equal for two figures to be drawn as one trend.
+    /// Key of a trend: figures of equal likeness are drawn as one.
     #[serde(skip)]
     pub likeness: Likeness,
     /// Durability class.
@@ -64,7 +64,7 @@ pub struct StoredFigure {
     pub low: Option<f64>,
     /// Upper end of its confidence interval.
     pub high: Option<f64>,
-    /// What the checks of the database came to.
+    /// Result of the checks of the database.
     pub checks: String,
     /// Whether a check failed.
     pub failed: bool,

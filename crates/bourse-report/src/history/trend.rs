@@ -11,12 +11,12 @@ type Point<'a> = (&'a StoredRun, &'a StoredFigure, f64);
 pub(super) struct Trend<'a> {
     /// Workload and target.
     pub(super) name: String,
-    /// What else is the same: settings, durability class, machine.
+    /// Common settings, durability class and machine.
     pub(super) same: String,
     pub(super) unit: &'a str,
     /// Runs with their figures, the earliest first.
     pub(super) points: Vec<Point<'a>>,
-    /// Where the level changes.
+    /// Points at which the level changes.
     pub(super) changes: Vec<ChangePoint>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Trend<'a> {
         groups.into_iter().filter_map(|(_, points)| trend(points)).collect()
     }
 
-    /// What is new at a point, compared to the one before: engine, revision, version of Bourse.
+    /// Changes at a point, compared to the one before: engine, revision, version of Bourse.
     pub(super) fn news(&self, at: usize) -> Vec<String> {
         let (run, figure, _) = self.points[at];
         let Some((before, old, _)) = at.checked_sub(1).map(|before| self.points[before]) else { return Vec::new() };

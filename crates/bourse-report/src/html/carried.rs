@@ -1,4 +1,4 @@
-//! What a page carries beside what it shows: its script, its policy, the document it was drawn from.
+//! Hidden contents of a page: its script, its policy, the document it was drawn from.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +19,7 @@ const SCRIPT: &str = concat!(
     "})();\n//]]>"
 );
 
-/// What a page carries.
+/// Hidden contents of a page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Carried {
     /// Content security policy: this script and nothing from anywhere.
@@ -47,7 +47,7 @@ impl Carried {
         }
     }
 
-    /// With the document that the page was drawn from.
+    /// Adds the document that the page was drawn from.
     pub(crate) fn document(self, name: &'static str, document: &[u8]) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let written = encoder.write_all(document).and_then(|()| encoder.finish());
@@ -55,7 +55,7 @@ impl Carried {
         Self { data: Some(Value::from_safe_string(STANDARD.encode(bytes))), data_name: name, ..self }
     }
 
-    /// With the answer in Markdown.
+    /// Adds the answer in Markdown.
     pub(crate) fn markdown(self, markdown: &str) -> Self {
         Self { markdown: Some(Value::from_safe_string(json(&markdown))), ..self }
     }

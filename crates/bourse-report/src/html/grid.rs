@@ -15,7 +15,7 @@ pub(crate) struct Drawing {
     about: String,
     /// Wide and narrow; empty if nothing was recorded.
     sizes: Vec<Sized>,
-    /// What the page's script draws it anew from.
+    /// Specification from which the page's script redraws it.
     spec: Option<Value>,
 }
 
@@ -39,7 +39,7 @@ impl Drawing {
         }
     }
 
-    /// The same, if there is anything to see.
+    /// The drawing, if there is anything to see.
     pub(crate) fn if_any(key: &str, frame: &Frame<'_>, drawn: Drawn) -> Option<Self> {
         (!drawn.sizes.is_empty()).then(|| Self::new(key, frame, drawn))
     }

@@ -41,7 +41,7 @@ const TEMPLATES: [(&str, &str); 15] = [
     ("live_now.html", include_str!("live_now.html")),
 ];
 
-/// What every page begins with, and how to run it again.
+/// Head of every page, with the command that runs it again.
 #[derive(Debug, Serialize)]
 pub(crate) struct Head {
     css: Value,
@@ -56,7 +56,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// The head of a document: its title, and what it is called beside when it began.
+    /// The head of a document: its title, its name and the time at which it began.
     pub(crate) fn new(title: &str, name: &str, of: &Provenance, interrupted: bool, style: &str) -> Self {
         let (machine, build) = (&of.machine, &of.build);
         let on = format!("{}, {} cores, {}; {} build", machine.processor, machine.cores, machine.system, build.profile);
@@ -73,7 +73,7 @@ impl Head {
         }
     }
 
-    /// With what the page carries.
+    /// Adds the page's hidden contents.
     pub(crate) fn carrying(self, carried: Carried) -> Self {
         Self { carried, ..self }
     }

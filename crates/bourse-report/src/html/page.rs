@@ -1,4 +1,4 @@
-//! What the page is filled with.
+//! Values that the template of a run's page is filled with.
 
 use super::{Carried, Drawing, Grid, Head};
 use crate::charts::{self, CHARTS, Chart, Drawn, Frame, Subject};
@@ -16,7 +16,7 @@ pub(super) struct Page {
     title: String,
     /// The comparison that the run was made for.
     comparisons: Vec<Value>,
-    /// What holds for the whole of several cases.
+    /// Results over several cases.
     answers: Vec<Sentence>,
     groups: Vec<Group>,
     cases: Vec<CasePage>,
@@ -64,7 +64,7 @@ struct CasePage {
     not_tpce: Option<String>,
     checks: Checks,
     transactions: Grid,
-    /// The same at a part of the rate.
+    /// Operations of the phase at a part of the rate.
     latency: Option<Grid>,
     /// Columns left out because nothing of it happened.
     none: Vec<&'static str>,
@@ -149,7 +149,7 @@ pub(super) fn page(file: &RunFile) -> Page {
     }
 }
 
-/// What holds for several cases together.
+/// Results over several cases together.
 fn answers(file: &RunFile, told: &[Told]) -> Vec<Sentence> {
     let interrupted = Remark::new(Tone::Bad, "interrupted: what was measured until then is here");
     let interrupted = file.interrupted.then_some(interrupted);

@@ -1,6 +1,6 @@
-//! A run that goes on, as a person reads it: the texts of the full-screen view, and a page that follows it.
+//! Views of an unfinished run: the texts of the full-screen view, and a page that follows it.
 //!
-//! Pure, as all reports: whoever follows the run says what was told of it, and draws again when there is more.
+//! Pure, as all reports: the follower passes the run's state, and draws again when there is more.
 
 mod page;
 
@@ -10,7 +10,7 @@ pub use page::{LIVE_SCRIPT, LIVE_STYLE, live_fragment, live_page};
 use crate::units::{NOTHING, bytes, count, duration_ns, number, printable, seconds, significant};
 use bourse_record::{OperationProgress, SeriesRow};
 
-/// What is known of a run that goes on.
+/// State of an unfinished run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LiveRun {
     /// Name of the run.
@@ -19,13 +19,13 @@ pub struct LiveRun {
     pub case: String,
     /// Number of the round among all of the run, from 1, and how many there are; none before the first.
     pub round: Option<[u32; 2]>,
-    /// What is done now, in words.
+    /// Current phase, as text.
     pub phase: String,
     /// Seconds of the round's warm-up or interval that have passed, and that there are; none outside of them.
     pub phase_s: Option<[f64; 2]>,
     /// Seconds since the run began.
     pub running_s: f64,
-    /// Seconds that it goes on for, about.
+    /// Approximate time left, in seconds.
     pub left_s: Option<f64>,
     /// The operations of the round.
     pub operations: Vec<OperationProgress>,
@@ -33,7 +33,7 @@ pub struct LiveRun {
     pub row: SeriesRow,
     /// The last seconds of the run.
     pub points: Vec<LivePoint>,
-    /// What the run has come to, once it has ended.
+    /// Outcome of the run, once it has ended.
     pub ended: Option<String>,
 }
 
@@ -52,27 +52,27 @@ pub struct LivePoint {
 pub const LIVE_HEADS: [&str; 8] =
     ["operation", "count", "a second", "p50 now", "p99 now", "p50 all", "p99 all", "failed"];
 
-/// What is shown of a run that goes on.
+/// Texts of the view of an unfinished run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveText {
-    /// What is run.
+    /// Name of the run and its case.
     pub title: String,
     /// The round of how many; empty where nothing has begun.
     pub round: String,
-    /// What is done now, and how far it is.
+    /// Current phase, and its progress.
     pub phase: String,
     /// Time that has passed and time left.
     pub time: String,
-    /// What is completed a second now.
+    /// Current throughput.
     pub throughput: String,
     /// A row for each operation, as [`LIVE_HEADS`] has it.
     pub operations: Vec<[String; LIVE_HEADS.len()]>,
-    /// What is used now, by name.
+    /// Current resource usage, by name.
     pub resources: Vec<(&'static str, String)>,
 }
 
 impl LiveRun {
-    /// The run in words.
+    /// Texts of the run.
     pub fn text(&self) -> LiveText {
         let case = if self.case.is_empty() { String::new() } else { format!(" · {}", printable(&self.case)) };
         let phase = match self.phase_s {
@@ -99,7 +99,7 @@ impl LiveRun {
         }
     }
 
-    /// What is used now. What nobody tells of is left out.
+    /// Current resource usage. Metrics that are not reported are left out.
     fn resources(&self) -> Vec<(&'static str, String)> {
         let value = |metric: &str| self.row.get(metric).copied();
         let cores = |value: f64| format!("{} cores", significant(value, 3));

@@ -32,7 +32,7 @@ struct Grid {
     rows: Vec<Vec<Cell>>,
 }
 
-/// The page, to be served with the script and the style beside it.
+/// The page, to be served with the script and the style.
 pub fn live_page(run: &LiveRun, version: &str) -> String {
     let title = run.text().title;
     render("live.html", context! { title, version, now => Value::from_safe_string(live_fragment(run)) })

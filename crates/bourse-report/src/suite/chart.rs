@@ -1,4 +1,4 @@
-//! Our figures beside the published ones as marks; tables that were published as charts, drawn as charts.
+//! Measured figures next to the published ones as marks; tables that were published as charts, drawn as charts.
 
 use super::view::figure_of;
 use crate::charts::{ByRow, ByRowUnit, Curve, Frame, Lane, Marks, MarksUnit, Size, by_row, marks};
@@ -22,7 +22,7 @@ fn cell_of<'a>(table: &'a TableResult, row: &str, column: &str) -> Option<&'a Ce
 /// More lanes than this are no picture.
 const MOST_LANES: usize = 90;
 
-/// Marks of our figures beside the published ones, a chart for each measure that has both.
+/// Marks of measured figures next to the published ones, a chart for each measure that has both.
 pub(super) fn published(table: &TableResult, nth: usize) -> Vec<Drawn> {
     let mut drawn = Vec::new();
     for measure in &table.measures {

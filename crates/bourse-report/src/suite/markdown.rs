@@ -5,7 +5,7 @@ use crate::text::{code, escaped, markdown_row};
 use crate::units;
 use bourse_suite::SuiteFile;
 
-/// A suite as Markdown: the published tables, each cell ours, published and ratio.
+/// A suite as Markdown: the published tables, each cell measured, published and ratio.
 pub fn suite_markdown(file: &SuiteFile) -> String {
     let mut out =
         format!("# {}\n\n{}, {}\n\n", escaped(&file.title), escaped(&file.suite), escaped(&file.provenance.started_at));

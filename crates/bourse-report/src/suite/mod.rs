@@ -1,6 +1,7 @@
-//! A rerun of a published experiment: its tables as they were published, each cell ours beside the published one.
+//! A rerun of a published experiment: its tables as they were published, each cell with the measured and the published
+//! figure.
 //!
-//! `view` says what the cells and their footnotes are, once for all outputs; the others lay them out.
+//! `view` determines the cells and their footnotes, once for all outputs; the others lay them out.
 
 mod chart;
 mod csv;

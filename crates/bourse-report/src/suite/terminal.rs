@@ -131,7 +131,7 @@ impl Page {
         }
     }
 
-    /// As many columns beside one another as there is room for, the rest below.
+    /// Lays out as many columns side by side as there is room for, the rest below.
     fn matrix(&mut self, matrix: &Matrix) {
         self.blank();
         let texts: Vec<Vec<String>> =

@@ -1,4 +1,4 @@
-//! What the tables of a suite hold.
+//! Contents of the tables of a suite.
 
 use crate::tables::Tone;
 use crate::units;
@@ -16,7 +16,7 @@ pub(super) struct Matrix {
     pub(super) rows: Vec<(String, Vec<MatrixCell>)>,
 }
 
-/// A cell: ours, the published figure, their ratio; a mark where a footnote belongs to it.
+/// A cell: the measured figure, the published figure, their ratio; a mark if it has a footnote.
 #[derive(Debug, Clone, Default)]
 pub(super) struct MatrixCell {
     pub(super) ours: String,
@@ -61,8 +61,8 @@ fn name(at: usize) -> String {
     format!("({prefix}{letter})")
 }
 
-/// The measures of a table as matrices, and what has to be said below them. A measure of which there is neither ours nor a
-/// published figure is left out.
+/// The measures of a table as matrices, and the footnotes below them. A measure with neither a measured nor a published
+/// figure is left out.
 pub(super) fn matrices(table: &TableResult) -> (Vec<Matrix>, Footnotes) {
     let mut notes = Footnotes::default();
     let mut matrices = Vec::new();
@@ -149,7 +149,7 @@ fn matrix_cell(cell: &CellResult, measure: Measure, notes: &mut Footnotes) -> Ma
     }
 }
 
-/// What a cap left undone: never what it would have been.
+/// Note on the work that a cap left undone; no estimate of the full run.
 fn capped(cell: &CellResult) -> Option<String> {
     let rounds: Vec<u64> = cell.rounds.iter().filter(|round| round.capped).map(|round| round.done).collect();
     let (low, high) = (rounds.iter().min()?, rounds.iter().max()?);
@@ -175,7 +175,7 @@ pub(super) fn warnings(file: &SuiteFile) -> Vec<String> {
     file.warnings.iter().map(crate::view::warning).collect()
 }
 
-/// Durability classes of a table's targets, in words; and whether they differ.
+/// Durability classes of a table's targets, as text; and whether they differ.
 pub(super) fn durability(file: &SuiteFile, table: &TableResult) -> (String, bool) {
     let mut by_class: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     let mut seen = Vec::new();
@@ -196,7 +196,7 @@ pub(super) fn durability(file: &SuiteFile, table: &TableResult) -> (String, bool
     }
 }
 
-/// What stands on top: scale, rounds, what is missing.
+/// Lines at the top: scale, rounds, missing parts.
 pub(super) fn summary(file: &SuiteFile) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
     if file.interrupted {
@@ -233,7 +233,7 @@ pub(super) const fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// A test in words: value, interval, range, verdict.
+/// Text of a test: value, interval, range, verdict.
 pub(super) fn test_words(test: &TestResult) -> String {
     let number = |value: f64| units::significant(value, 3);
     let value = match (test.value, test.low, test.high) {
@@ -260,7 +260,7 @@ pub(super) fn finding_words(finding: &FindingResult) -> String {
     units::printable(&format!("{} (published: {})", finding.says, rests_on(finding)))
 }
 
-/// What a finding rests on, the level of the verdict on it, and what is done differently here.
+/// Basis of a finding, the level of the verdict on it, and the departure from the publication.
 pub(super) fn rests_on(finding: &FindingResult) -> String {
     let level = finding.level.map(|level| format!("; level of the verdict: {}", units::level(level)));
     let departure = finding.departure.as_ref().map(|what| format!("; tested on a departure: {what}"));

@@ -76,7 +76,7 @@ pub(crate) fn by_unit<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<OfUnit<'v, 'a>> 
     groups
 }
 
-/// Which case of each durability class has the highest result, and by how much; of cases of one unit.
+/// Case with the highest result in each durability class, and its lead; among cases of one unit.
 pub(crate) fn rankings<'v, 'a: 'v>(views: impl IntoIterator<Item = &'v CaseView<'a>>) -> Vec<Remark> {
     by_class(views)
         .into_iter()
@@ -234,7 +234,7 @@ impl<'v, 'a> Reference<'v, 'a> {
         Some(ratio_of_pairs_at(&pairs, self.level).filter(|it| it.interval.is_some()).unwrap_or(plain))
     }
 
-    /// The same of a quantile of the headline's response times; none without an interval.
+    /// Ratio of a quantile of the headline's response times to the first case's; `None` without an interval.
     fn relative_quantile(&self, view: &CaseView<'_>, at: usize) -> Option<Estimate> {
         let first = self.view;
         if self.is(view) || view.case.origin != first.case.origin {

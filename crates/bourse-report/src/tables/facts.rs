@@ -38,7 +38,7 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
     named("parameters", "Run configuration", facts)
 }
 
-/// What is known of the conditions, each with its name.
+/// Known conditions, each with its name.
 fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> {
     let Conditions {
         users,
@@ -177,7 +177,7 @@ fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, Cell)> {
     facts
 }
 
-/// Where the time of the run went, the parts in their order; without rows where it is not known.
+/// Time of the run by part, in the parts' order; without rows if it is unknown.
 pub(crate) fn time_spent(file: &RunFile) -> Table {
     let heads = vec![Head::left("part", "part"), Head::right("time", "time_s"), Head::right("share", "share_percent")];
     let Some(spent) = &file.time_spent else { return Table::new("time_spent", "Time spent", heads) };
@@ -239,7 +239,7 @@ pub(crate) fn checks(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// Which rules of the specification were kept.
+/// Rules of the specification, and whether they were met.
 pub(crate) fn rules_kept(view: &CaseView<'_>) -> Table {
     let heads = vec![
         Head::left("rule", "rule"),
@@ -260,7 +260,7 @@ pub(crate) fn rules_kept(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// What the tests of steadiness found, round by round.
+/// Results of the tests of steadiness, round by round.
 pub(crate) fn steadiness(view: &CaseView<'_>) -> Table {
     let heads = vec![
         Head::right("round", "round"),
@@ -451,7 +451,7 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     named("resources", "Resource usage", facts)
 }
 
-/// What the engine's own threads used of so many seconds of our process, and what part of the warm-up's, on average.
+/// CPU time of the engine's own threads: as a share of so many seconds of this process, and of the warm-up's, on average.
 fn own_threads(rounds: &[Round], process_s: f64) -> String {
     let mut works: Vec<&str> = Vec::new();
     for threads in rounds.iter().flat_map(|round| &round.engine_threads) {

@@ -3,14 +3,14 @@
 use crate::units;
 use crate::view::Quantile;
 
-/// Which side a column's cells stand at.
+/// Side at which a column's cells are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
     Right,
 }
 
-/// What a cell tells beside its text; never the only carrier of a meaning.
+/// Emphasis of a cell; never the only carrier of a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tone {
     #[default]
@@ -42,9 +42,9 @@ pub(crate) struct Head {
     /// Name in CSV: unit last.
     pub(crate) csv: &'static str,
     pub(crate) align: Align,
-    /// Where room is short the columns of the highest rank go first; 0 never goes.
+    /// Rank for narrow terminals: columns of the highest rank are dropped first; 0 never is.
     pub(crate) rank: u8,
-    /// Whether it may be left out if all its cells are empty or zero; of zeros a line below tells instead.
+    /// Whether it may be left out if all its cells are empty or zero; a line below the table reports the zeros instead.
     pub(crate) folds: bool,
 }
 
@@ -71,9 +71,9 @@ impl Head {
 pub(crate) struct Cell {
     /// Text for a person.
     pub(crate) text: String,
-    /// As a program reads it, in the unit the column's CSV name says.
+    /// Value for programs, in the unit of the column's CSV name.
     pub(crate) value: String,
-    /// Whether the value is text that others wrote, rather than a number or a word of ours.
+    /// Whether the value is text from outside, rather than a number or a word of Bourse's.
     pub(crate) is_text: bool,
     pub(crate) tone: Tone,
 }

@@ -2,7 +2,7 @@ use super::{Cell, Head, Table};
 use crate::units;
 use crate::view::{CaseView, Part, roles};
 
-/// Where the users' time went: a row for each kind of user. The parts of a row add up to 100 %.
+/// Split of the users' time: a row for each kind of user. The parts of a row add up to 100 %.
 pub(crate) fn time_split(view: &CaseView<'_>) -> Table {
     let mut heads = vec![Head::left("users", "role"), Head::right("threads", "threads")];
     heads.extend(Part::ALL.map(|part| Head::right(part.name(), part.csv()).rank(1).folds()));

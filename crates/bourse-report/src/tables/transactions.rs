@@ -7,7 +7,7 @@ use bourse_record::{Interval, LatencySummary, Outcome, WorkloadKind};
 #[derive(Debug, Clone, Copy)]
 enum Figure {
     Mean,
-    /// From 0 to 1.
+    /// Quantile, from 0 to 1.
     Quantile(f64),
     Max,
 }
@@ -148,7 +148,7 @@ fn the_first(names: &[&str]) -> String {
     }
 }
 
-/// The same of what followed the rounds at a part of their rate.
+/// Table of the transactions in the phase at a part of the rate, after the rounds.
 pub(crate) fn latency(view: &CaseView<'_>) -> Table {
     let mut table = transactions(view);
     let noun = view.noun();
@@ -243,7 +243,7 @@ pub(crate) fn under_way(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// Where the time went of transactions behind an application server; no rows without one.
+/// Split of the time of transactions behind an application server; no rows without one.
 pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
     let title =
         "Where the time went: response = waiting for a client + network + server; engine time is part of server time";

@@ -2,7 +2,7 @@ use crate::tables::{self, Cell, Table};
 use crate::view::CaseView;
 use bourse_record::RunFile;
 
-/// How texts stand in CSV. Numbers are bare in both.
+/// Form of texts in CSV. Numbers are bare in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CsvText {
     /// A text that a spreadsheet would take for a formula has an apostrophe before it: one that begins with `=`, `+`, `-`,
@@ -16,7 +16,7 @@ pub enum CsvText {
 /// A field of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Field<'a> {
-    /// A number, or a word of ours.
+    /// A number, or a word of Bourse's.
     Plain(&'a str),
     /// Text from outside.
     Text(&'a str),
@@ -39,8 +39,8 @@ pub fn csv(file: &RunFile, texts: CsvText) -> String {
     sections.collect::<Vec<_>>().join("\r\n")
 }
 
-/// Every table of a run as CSV: full precision, base units, the case's label in the first column, empty where there is
-/// no value. A table nobody has rows for is still there, with its names.
+/// Every table of a run as CSV: full precision, base units, the case's label in the first column, empty if there is no
+/// value. A table without rows is still listed, with its column names.
 pub fn csv_tables(file: &RunFile, texts: CsvText) -> Vec<CsvTable> {
     let views = CaseView::all(file);
     let make: [fn(&CaseView<'_>) -> Table; 18] = [
@@ -100,7 +100,7 @@ fn field(cell: &Cell) -> Field<'_> {
     if cell.is_text { Field::Text(&cell.value) } else { Field::Plain(&cell.value) }
 }
 
-/// What holds for the whole run: machine, program, warnings, the notice.
+/// Facts of the whole run: machine, program, warnings, the notice.
 fn written_run(file: &RunFile, texts: CsvText) -> CsvTable {
     let mut machines = tables::machines(file).into_iter();
     let mut table = machines.next().expect("there is always one");

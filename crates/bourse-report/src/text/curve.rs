@@ -42,7 +42,7 @@ pub(super) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> Stri
         .collect()
 }
 
-/// What a bar of a height from 0 to 1 shows of itself in the row that begins at `floor`, in rows.
+/// Block character for the part of a bar of `height`, from 0 to 1, in the row that begins at `floor`, in rows.
 fn bar(height: f64, floor: f64) -> char {
     let eighths = ((height * ROWS as f64 - floor) * 8.0).round().clamp(0.0, 8.0) as usize;
     // What is not zero is seen.

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 /// Between two columns.
 const GAP: &str = "  ";
 
-/// What belongs to the number before it.
+/// Units that belong to the number before them.
 const UNITS: [&str; 14] = ["%", "%,", "%;", "%)", "ns", "µs", "ms", "s", "s,", "s)", "min", "KiB", "MiB", "GiB"];
 
 /// A table drawn so that it fits, and what had to be left out for that.

@@ -4,8 +4,8 @@ use crate::units;
 use crate::view::{CaseView, Standing, case_words, latency_case, not_tpce, notices, warnings};
 use bourse_record::RunFile;
 
-/// The answer of a run as Markdown, short enough for a message: the figure with what has to be said beside it and its
-/// transactions, or the cases side by side.
+/// The answer of a run as Markdown, short enough for a message: the figure with its remarks and its transactions, or the
+/// cases side by side.
 pub(crate) fn answer(file: &RunFile) -> String {
     let mut out = String::new();
     let views = CaseView::all(file);
@@ -71,7 +71,7 @@ pub fn markdown(file: &RunFile) -> String {
     out
 }
 
-/// A case's figure, and what has to be said beside it.
+/// A case's figure, and its remarks.
 fn headline(out: &mut String, view: &CaseView<'_>) {
     let engine = &view.case.engine;
     let unit = escaped(view.unit());

@@ -19,7 +19,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// With its first line: the program, the run, when.
+    /// A report with its first line: the program, the run, its time.
     pub(super) fn of(file: &RunFile, width: usize, color: bool) -> Self {
         let mut page = Self { out: String::new(), width: width.max(NARROWEST), paint: Paint { on: color } };
         page.line(&format!(
@@ -32,7 +32,7 @@ impl Page {
         page
     }
 
-    /// The comparison that the run was made for, if it was: verdict, metrics, what is said beside.
+    /// The comparison that the run was made for, if it was: verdict, metrics, remarks.
     pub(super) fn comparison(&mut self, file: &RunFile) {
         let Some(compared) = Compared::of_run(file) else { return };
         for it in &compared.comparisons {
@@ -86,8 +86,8 @@ impl Page {
         }
     }
 
-    /// The same without their names, which it returns: those that are zero, and those without room. Below it stands what its
-    /// response times include.
+    /// Prints a table without the columns that are zero and those without room, and returns their titles. A line below it
+    /// reports the queue that its response times include.
     pub(super) fn brief(&mut self, mut table: Table) -> (Vec<&'static str>, Vec<&'static str>) {
         let queue = take_queue(&mut table);
         let zeros = table.fold();

@@ -1,4 +1,4 @@
-//! The report on one screen: the answer, the table, what gives reason to doubt it, where the rest stands.
+//! The report on one screen: the answer, the table, the reasons for doubt, the place of the rest.
 
 use super::grid::fill;
 use super::page::Page;
@@ -125,7 +125,8 @@ impl Page {
         }
     }
 
-    /// What gives reason to doubt the figures, the worst first, in so many lines; at least one is told. Returns how many are not.
+    /// Reasons to doubt the figures, the worst first, in so many lines; at least one is printed. Returns the number of those
+    /// left out.
     fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], told: &[Told], room: usize) -> usize {
         let worded = |tone, warnings: Vec<String>| warnings.into_iter().map(move |it| (tone, format!("warning: {it}")));
         let mut doubts: Vec<(Tone, String)> = worded(Tone::Bad, lost_nodes(file)).collect();

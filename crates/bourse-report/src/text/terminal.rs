@@ -41,7 +41,7 @@ pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
     page.out
 }
 
-/// Where the time of the run went, in a sentence; none where it is not known.
+/// Time of the run by part, in a sentence; `None` if it is unknown.
 fn time_words(file: &RunFile) -> Option<String> {
     let spent = file.time_spent.as_ref()?;
     let parts = spent.parts.iter().map(|part| format!("{} {}", part.name, units::seconds(part.seconds)));
@@ -106,7 +106,7 @@ impl Page {
         self.rules(view);
     }
 
-    /// What was under way at the end, where it took longer than all that ended before.
+    /// Operations under way at the end that took longer than all that ended before.
     fn under_way(&mut self, view: &CaseView<'_>) {
         let longest = view.operations.iter().filter_map(|it| Some((it, it.under_way.filter(|it| it.is_longest)?)));
         let words = longest.map(|(operation, it)| {
@@ -136,7 +136,7 @@ impl Page {
         }
     }
 
-    /// What did not simply end well, with its code explained.
+    /// Outcomes other than success, with their codes explained.
     fn outcomes(&mut self, view: &CaseView<'_>) {
         let heads = vec![
             Head::left("outcome", "outcome"),
@@ -186,8 +186,8 @@ impl Page {
         }
     }
 
-    /// Where the users' time went: a bar of letters for each kind of user, and its parts in figures. Users that hardly ever had
-    /// anything to do beside the others, as maintenance, stand in the page alone.
+    /// Split of the users' time: a bar of letters for each kind of user, and its parts in figures. Users that were hardly
+    /// ever busy compared with the others, as maintenance, are in the page alone.
     fn time_split(&mut self, view: &CaseView<'_>) {
         let roles = roles(view);
         if let Some(why) = not_available(view) {
@@ -232,8 +232,8 @@ impl Page {
         }
     }
 
-    /// What the rounds found, such as pauses of the customers, and trades of earlier runs. Facts of a group (`group: name`)
-    /// are many and stand in the page; here their number has to do.
+    /// Facts of the rounds, such as pauses of the customers, and trades of earlier runs. Facts of a group (`group: name`)
+    /// are many: here only their number is printed, the page lists them.
     fn facts(&mut self, view: &CaseView<'_>) {
         let several = view.case.rounds.len() > 1;
         for (at, round) in view.case.rounds.iter().enumerate().filter(|(_, round)| !round.facts.is_empty()) {
@@ -312,7 +312,7 @@ impl Page {
         }
     }
 
-    /// What somebody needs who wants to doubt the figure, or to have it again.
+    /// Settings of the run, for readers who doubt the figure or want to reproduce it.
     fn settings(&mut self, file: &RunFile) {
         self.heading("Settings");
         for view in CaseView::all(file) {

@@ -14,7 +14,7 @@ const FULL_AGE_S: f64 = 900.0;
 pub(crate) struct CaseView<'a> {
     pub(crate) file: &'a RunFile,
     pub(crate) case: &'a Case,
-    /// In the specification's order, the others behind them.
+    /// Operations in the specification's order, the others after them.
     pub(crate) operations: Vec<OperationView>,
     /// All of them as one, where the headline counts all.
     all: Option<OperationView>,
@@ -41,7 +41,7 @@ impl<'a> CaseView<'a> {
         self.case.origin.as_ref().map_or(&self.file.provenance.build, |origin| &origin.build)
     }
 
-    /// What became of all that was due by a schedule; none in closed loops.
+    /// Sum of the arrivals of all rounds: due, started and dropped operations; `None` in closed loops.
     pub(crate) fn arrivals(&self) -> Option<Arrivals> {
         self.case.rounds.iter().filter_map(|round| round.arrivals).reduce(|sum, each| Arrivals {
             due: sum.due + each.due,
@@ -95,8 +95,8 @@ impl<'a> CaseView<'a> {
         rate.filter(|_| self.standing() == Standing::Counts)
     }
 
-    /// What stands beside the headline of the brokerage: its Trade-Results a second, and of a market that still owes fewer of
-    /// them the part of the mix that is due: `346.0 TR/s, 8.4 % of the mix (target 10 %)`. Short: a line of a terminal has it.
+    /// Second figure of the brokerage: its Trade-Results a second, and for a market that still owes fewer of them the part
+    /// of the mix that is due: `346.0 TR/s, 8.4 % of the mix (target 10 %)`. Short: it shares a line of a terminal.
     pub(crate) fn results(&self) -> Option<String> {
         let is_brokerage = self.case.workload.kind == WorkloadKind::Brokerage;
         let results = self.results_per_second().filter(|_| is_brokerage)?;
@@ -122,12 +122,13 @@ impl<'a> CaseView<'a> {
         Some(format!("± {} %", units::significant(percent, 2)))
     }
 
-    /// How sure the figure of a single round is: `± 2.6 %`, or in brackets why there is no interval and what to do.
+    /// Uncertainty of the figure of a single round: `± 2.6 %`, or in brackets the reason why there is no interval and the
+    /// remedy.
     pub(crate) fn sure(&self) -> Option<String> {
         self.plus_minus().or_else(|| standing::no_interval(self).map(|it| format!("({it})")))
     }
 
-    /// What a customer waits at a part of the rate, in a sentence with its tone; none where that was not measured.
+    /// Customers' response times at a part of the rate, in a sentence with its tone; `None` if they were not measured.
     pub(crate) fn waits(&self) -> Option<Remark> {
         waits::sentence(self)
     }
@@ -137,7 +138,7 @@ impl<'a> CaseView<'a> {
         self.estimate().map(|it| it.value)
     }
 
-    /// How sure the headline of several rounds is: its interval with its level, and how far they lie apart. None of a figure
+    /// Uncertainty of the headline of several rounds: its interval with its level, and their spread. `None` for a figure
     /// that does not count.
     pub(crate) fn spread(&self) -> Option<String> {
         let figures = self.figures();
@@ -160,17 +161,17 @@ impl<'a> CaseView<'a> {
         standing::standing(self)
     }
 
-    /// What has to be said beside the figure.
+    /// Remarks on the figure.
     pub(crate) fn remarks(&self) -> Vec<Remark> {
         standing::remarks(self)
     }
 
-    /// What kept the figure from being higher, as far as the run file tells.
+    /// Bottleneck that limited the figure, as far as the run file shows it.
     pub(crate) fn limited_by(&self) -> Option<limits::Limit> {
         limits::limited_by(self)
     }
 
-    /// What one operation of the headline costs; none of a case without a figure.
+    /// Cost of one operation of the headline; `None` for a case without a figure.
     pub(crate) fn cost(&self) -> Option<Cost> {
         cost(self)
     }
@@ -195,8 +196,8 @@ impl<'a> CaseView<'a> {
         self.checks().filter(|(_, check)| check.status == status).count() as u64
     }
 
-    /// How old the market was when each interval began, and what share of Trade-Results it then owed; none for workloads
-    /// without a market.
+    /// Age of the market when each interval began, and the share of Trade-Results it then owed; `None` for workloads without
+    /// a market.
     pub(crate) fn market_age(&self) -> Option<String> {
         let youngest = self.case.rounds.iter().filter_map(|round| round.market_age_s).reduce(f64::min)?;
         let owed = self.due().map(|[expected, target]| {
@@ -224,7 +225,7 @@ impl<'a> CaseView<'a> {
         self.case.workload.figure_unit()
     }
 
-    /// The driver's own queue, in words, if an operation's response times include it.
+    /// The driver's own queue, as text, if an operation's response times include it.
     pub(crate) fn driver_queue(&self, operation: &str) -> Option<String> {
         self.case.conditions.queue_of(operation).map(|queue| format!("driver's queue of {}", queue.room))
     }
@@ -237,7 +238,7 @@ impl<'a> CaseView<'a> {
         }
     }
 
-    /// What one of its operations is called.
+    /// Noun for one of its operations.
     pub(crate) fn noun(&self) -> &'static str {
         self.case.workload.kind.noun()
     }
@@ -263,7 +264,7 @@ impl<'a> CaseView<'a> {
         Some(self.own_cores_busy()? + self.server_cores_busy().unwrap_or(0.0))
     }
 
-    /// What the server's process used in all rounds, if it could be looked at in each.
+    /// Resource usage of the server's process in all rounds, if it could be read in each.
     pub(crate) fn server_use(&self) -> Option<ServerUse> {
         let each: Option<Vec<ServerUse>> = self.case.rounds.iter().map(|round| round.server).collect();
         each?.into_iter().reduce(|sum, each| ServerUse {

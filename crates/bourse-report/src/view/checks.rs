@@ -1,4 +1,4 @@
-//! How the checks of a case ended.
+//! Results of the checks of a case.
 
 use super::CaseView;
 use crate::tables::Tone;

@@ -8,11 +8,11 @@ use bourse_record::{CostCovers, Round};
 pub(crate) struct Cost {
     /// None where the server cannot be looked at.
     pub(crate) cpu_ns: Option<f64>,
-    /// Of our process: the client's part, and the engine's if it works in it.
+    /// CPU time of the process that runs the round: the client's part, and the engine's if it works in it.
     pub(crate) own_cpu_ns: f64,
     /// None where there is no server, or it cannot be looked at.
     pub(crate) server_cpu_ns: Option<f64>,
-    /// By the server's own count; none where it has none.
+    /// Bytes written by the server's own count; `None` without one.
     pub(crate) server_counted_bytes: Option<f64>,
     /// The processes that all of it is of: the fewest of any round's.
     pub(crate) covers: CostCovers,

@@ -1,4 +1,4 @@
-//! What kept the figure from being higher: the largest part of the users' time.
+//! Bottlenecks: the largest part of the users' time.
 
 use super::time_split::{Part, RoleSplit, not_available, roles};
 use super::{CaseView, Remark};
@@ -10,13 +10,13 @@ use bourse_record::{BlockedOn, CUSTOMERS, Interference, MARKET_USERS};
 const FULL: f64 = 0.85;
 /// A share of the market users' time from which on they have no time left.
 const ALWAYS_BUSY: f64 = 0.85;
-/// A share of the customers' time from which on their pauses are told of.
+/// Share of the customers' time from which on their pauses are reported.
 const PAUSED: f64 = 0.10;
 
-/// What limits, and what says so.
+/// The bottleneck, with its evidence.
 pub(crate) struct Limit {
     cause: String,
-    /// With its separator.
+    /// Amount, with its separator.
     amount: String,
     evidence: String,
 }
@@ -33,7 +33,7 @@ impl Limit {
     }
 }
 
-/// None if nothing was measured, or the run file does not tell.
+/// Finds the bottleneck; `None` if nothing was measured, or the run file does not show it.
 pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
     view.figure()?;
     let used = processors(view);
@@ -84,7 +84,7 @@ fn processors(view: &CaseView<'_>) -> Option<String> {
     Some(words)
 }
 
-/// Processors that others took, on average over the rounds that tell.
+/// CPUs that other processes took, on average over the rounds that measured it.
 fn taken(view: &CaseView<'_>) -> f64 {
     let each: Vec<f64> = view.case.rounds.iter().filter_map(|it| Some(it.interference?.from_us())).collect();
     each.iter().sum::<f64>() / each.len().max(1) as f64
@@ -121,7 +121,7 @@ impl Working {
         self.parts[0].1
     }
 
-    /// The other parts in words.
+    /// Text of the other parts.
     fn rest(&self) -> String {
         let rest = self.parts.iter().skip(1).filter(|(_, share)| *share >= 0.01);
         let rest: Vec<String> =
@@ -130,7 +130,7 @@ impl Working {
     }
 }
 
-/// What the largest part of the working time means.
+/// Cause by the largest part of the working time.
 fn cause(view: &CaseView<'_>, largest: Part) -> &'static str {
     let ours = view.cores_busy().unwrap_or(0.0);
     match largest {
@@ -151,7 +151,7 @@ fn cause(view: &CaseView<'_>, largest: Part) -> &'static str {
     }
 }
 
-/// What kept market users that had no time left: the customers waited for them.
+/// Bottleneck of market users that had no time left: the customers waited for them.
 fn of_market(view: &CaseView<'_>, market: &RoleSplit) -> Option<Limit> {
     let working = Working::of(std::slice::from_ref(market))?;
     let users = units::counted(market.threads, "market user, who was", "market users, who were");

@@ -1,4 +1,4 @@
-//! What a run file tells, worked out once for all outputs: figures over all rounds, their standing, rules kept.
+//! Meaning of a run file, worked out once for all outputs: figures over all rounds, their validity, rules met.
 
 mod case;
 mod checks;
@@ -47,7 +47,7 @@ pub(crate) fn notices(file: &RunFile) -> Vec<&str> {
     notices
 }
 
-/// Every warning of a run with its advice, in words; those of rounds with their place before them.
+/// Every warning of a run with its advice, a sentence each; those of rounds with their place before them.
 pub(crate) fn warnings(file: &RunFile) -> Vec<String> {
     let mut all = lost_nodes(file);
     all.extend(other_warnings(file));
@@ -105,7 +105,7 @@ fn of_rounds(file: &RunFile, which: impl Fn(&Warning) -> bool) -> Vec<String> {
     all
 }
 
-/// Isolation levels of a case, the highest first, each with its operations; one level that all have stands alone.
+/// Isolation levels of a case, the highest first, each with its operations; a single common level without them.
 pub(crate) fn isolation_words(levels: &[OperationIsolation]) -> String {
     let mut by_level: BTreeMap<Reverse<IsolationLevel>, Vec<&str>> = BTreeMap::new();
     for it in levels {
@@ -132,7 +132,7 @@ pub(crate) fn engine_words(engine: &Engine) -> String {
     engine.arrangements().fold(name, |words, arrangement| format!("{words} · {arrangement}"))
 }
 
-/// A case's engine in words, and the processes that its users are in.
+/// Description of a case's engine, and of the processes that its users are in.
 pub(crate) fn case_words(case: &Case) -> String {
     let words = engine_words(&case.engine);
     match (case.conditions.processes.len(), case.engine.writer_wait) {

@@ -31,16 +31,16 @@ pub(crate) struct OperationView {
     pub(crate) failed: u64,
     pub(crate) dropped: u64,
     pub(crate) retries: u64,
-    /// How often one waited for a server's answer, on average; none without a server.
+    /// Waits for a server's answer per operation, on average; `None` without a server.
     pub(crate) round_trips: Option<f64>,
     pub(crate) late: u64,
-    /// What was under way when the interval ended, of all rounds together; none if nothing was.
+    /// Operations under way when the interval ended, of all rounds together; `None` if there were none.
     pub(crate) under_way: Option<UnderWayView>,
-    /// How many were timed together, on average; none where that is not known.
+    /// Operations timed together, on average; `None` if unknown.
     pub(crate) batch: Option<f64>,
-    /// Of how many one was timed, alone, where the others were only counted.
+    /// Operations per timed one, if one was timed alone and the others only counted.
     pub(crate) one_in: Option<f64>,
-    /// What the harness itself takes of one, on average of the rounds; given for short ones.
+    /// Harness overhead per operation, on average of the rounds; given for short operations.
     pub(crate) harness_overhead_ns: Option<f64>,
     /// Share of the mix in percent, if it is part of the mix and there were any.
     pub(crate) share_percent: Option<f64>,
@@ -64,7 +64,7 @@ pub(crate) struct OperationView {
 pub(crate) struct UnderWayView {
     pub(crate) count: u64,
     pub(crate) failed: u64,
-    /// Those whose end nobody knows.
+    /// Operations of unknown end.
     pub(crate) unended: u64,
     pub(crate) longest_ns: u64,
     /// Whether it is the longest response time of the operation.
@@ -83,13 +83,13 @@ impl UnderWayView {
         })
     }
 
-    /// Those with a time among the operation's.
+    /// Number of those that have a time among the operation's.
     pub(crate) fn timed(&self) -> u64 {
         self.count - self.unended.min(self.count)
     }
 }
 
-/// Where the time of operations behind an application server went.
+/// Split of the time of operations behind an application server.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerLatency {
     pub(crate) server: Latency,
@@ -223,12 +223,12 @@ impl OperationView {
         self.completed + self.warned + self.rolled_back + self.too_few_rows
     }
 
-    /// How many were timed together, where that was more than one.
+    /// Operations timed together, if more than one.
     pub(crate) fn batches(&self) -> Option<f64> {
         self.batch.filter(|batch| *batch > 1.05)
     }
 
-    /// By one of the two clocks.
+    /// Times by one of the two clocks.
     pub(crate) fn latency(&self, clock: Clock) -> &Latency {
         match clock {
             Clock::Response => &self.response,

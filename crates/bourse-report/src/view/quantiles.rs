@@ -1,4 +1,4 @@
-//! Quantiles of response times round by round, and what the rounds tell of them together.
+//! Quantiles of response times round by round, and estimates from all rounds together.
 
 use super::OperationView;
 use bourse_record::{Estimate, Quantile, Round};

@@ -1,4 +1,5 @@
-//! Which rules of the specification a run kept. Kept or not, it is no published result: the notice says so.
+//! Rules of the specification, and whether a run met them. Even if it met all, it is no published result: the notice says
+//! so.
 
 use super::case::measured;
 use super::standing::{SCALE_RULE_PERCENT, percent_of_nominal};
@@ -11,7 +12,7 @@ use bourse_record::{CheckStatus, Durability, Scale, Steady, Tunables, WorkloadKi
 pub(crate) enum Kept {
     Yes,
     No,
-    /// The run file does not tell, or the run was too short to.
+    /// Not in the run file, or the run was too short.
     Unknown,
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn rules(view: &CaseView<'_>) -> Vec<Rule> {
     RULES.iter().map(ask).collect()
 }
 
-/// What a run is not, in a line; none if it met every rule, or has none.
+/// Line about the rules that were not met; `None` if all were met, or there are none.
 pub(crate) fn not_tpce(view: &CaseView<'_>) -> Option<String> {
     let rules = rules(view);
     let broken: Vec<&str> = rules.iter().filter(|rule| rule.kept == Kept::No).map(|rule| rule.name).collect();
@@ -145,8 +146,7 @@ fn initial_days(view: &CaseView<'_>) -> (Kept, String) {
     at_least(view, |scale| scale.initial_days, 300)
 }
 
-/// What the operation worst off is off by, for those asked: a share of what it may be, and words. Kept if no share is
-/// above 1.
+/// Judges the operations that `ask` gives a share of their limit and a text, by the largest share: met if none is above 1.
 fn worst(view: &CaseView<'_>, ask: impl Fn(&OperationView) -> Option<(f64, String)>) -> (Kept, String) {
     let mut asked: Vec<(f64, String)> = view
         .operations
@@ -197,7 +197,7 @@ fn response_means(view: &CaseView<'_>) -> (Kept, String) {
     })
 }
 
-/// As many as 60 s apart fit into each round, of those that a second is left for.
+/// Data-Maintenance runs every 60 s: as many as fit into each round, if a second is left for the last.
 fn maintenance(view: &CaseView<'_>) -> (Kept, String) {
     const PERIOD_S: f64 = 60.0;
     const LONGEST_NS: u64 = 55_000_000_000;
@@ -263,7 +263,7 @@ fn windows(view: &CaseView<'_>, length_s: f64, step_s: f64, within_percent: f64)
         .map_or_else(unknown, |worst| (yes_or_no(worst <= within_percent), format!("within {}", units::percent(worst))))
 }
 
-/// How far, in percent of the result, the mean of any sliding window is off; none if not one window fits.
+/// Largest deviation of the mean of any sliding window, in percent of the result; `None` if no window fits.
 fn worst_window_percent(rates: &[(f64, f64)], result: f64, length_s: f64, step_s: f64) -> Option<f64> {
     let (first, last) = (rates.first()?.0, rates.last()?.0);
     let mut worst: Option<f64> = None;

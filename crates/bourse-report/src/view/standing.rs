@@ -1,4 +1,4 @@
-//! Whether a figure counts, and what has to be said beside it.
+//! Validity of a figure, and the remarks on it.
 
 use super::{CaseView, limits, storage};
 use crate::tables::Tone;
@@ -8,16 +8,16 @@ use bourse_record::{CheckStatus, NoInterval, PhaseKind, Round, Steady, StoppingR
 /// Validity of a case's figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It does.
+    /// The figure is valid.
     Counts,
-    /// A check of the database failed, or a round did not do what was asked: there is no figure.
+    /// A check of the database failed, or a round did not do the requested work: there is no figure.
     Void,
     /// There was nothing to measure.
     NothingMeasured,
 }
 
 impl Standing {
-    /// As CSV and comparison name it.
+    /// Name in CSV and comparisons.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Counts => "counts",
@@ -27,12 +27,12 @@ impl Standing {
     }
 }
 
-/// A sentence beside the figure.
+/// A remark on the figure, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remark {
     pub(crate) tone: Tone,
     pub(crate) text: String,
-    /// The same without its evidence, if it is one of the verdicts that stand together in one line.
+    /// The remark without its evidence, if it is one of the verdicts that share one line.
     pub(crate) verdict: Option<String>,
 }
 
@@ -125,14 +125,14 @@ fn advised(needs_s: f64) -> f64 {
 
 /// The single round of some length that has a figure and no interval, with the reason.
 fn uncertain<'a>(view: &CaseView<'a>) -> Option<(&'a Round, NoInterval)> {
-    /// Shorter rounds are a trial, and nobody expects one.
+    /// Rounds shorter than this are a trial, without an expected interval.
     const SHORTEST_S: f64 = 10.0;
     let [round] = view.case.rounds.as_slice() else { return None };
     let counts = view.standing() == Standing::Counts && !view.file.interrupted && round.measured_s >= SHORTEST_S;
     Some((round, round.withheld(&view.case.workload).filter(|_| counts)?))
 }
 
-/// What to try so that the figure has an interval.
+/// Options to try so that the figure has an interval.
 fn remedy(view: &CaseView<'_>, round: &Round, why: NoInterval) -> String {
     // Work that ends by itself lasts as long as it lasts.
     if !view.case.workload.may_be_steady() {
@@ -150,7 +150,7 @@ fn remedy(view: &CaseView<'_>, round: &Round, why: NoInterval) -> String {
     }
 }
 
-/// Why the figure of a single round has no interval, and what to do, in a few words for its line.
+/// Reason why the figure of a single round has no interval, and the remedy, in a few words for its line.
 pub(super) fn no_interval(view: &CaseView<'_>) -> Option<String> {
     let (round, why) = uncertain(view)?;
     let why_not = match why {
@@ -165,7 +165,7 @@ pub(super) fn no_interval(view: &CaseView<'_>) -> Option<String> {
     Some(format!("{why_not}; try {}", remedy(view, round, why)))
 }
 
-/// The same in a sentence.
+/// Reason and remedy as a sentence.
 fn without_interval(view: &CaseView<'_>) -> Option<Remark> {
     let (round, why) = uncertain(view)?;
     let measured = units::seconds(round.measured_s);
@@ -215,7 +215,7 @@ fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
     }
 }
 
-/// What a search for the highest rate came to.
+/// Result of a search for the highest rate.
 fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let Some(search) = &view.case.search else { return };
     let unit = units::printable(&search.unit);
@@ -260,7 +260,7 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     );
 }
 
-/// What became of what was due, where a schedule said so.
+/// Fate of the operations that were due by a schedule.
 fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let Some(arrivals) = view.arrivals() else { return };
     let is_brokerage = view.case.workload.kind == WorkloadKind::Brokerage;

@@ -1,8 +1,8 @@
-//! How operations ended, in words; what a status code means, the workload declares and the run file keeps.
+//! Outcomes of operations, as text; the meaning of a status code is declared by the workload and stored in the run file.
 
 use bourse_record::{Outcome, OutcomeCount};
 
-/// Every outcome, in words.
+/// Explanation of an outcome.
 const fn explained(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Completed => "ended as expected",
@@ -14,7 +14,7 @@ const fn explained(outcome: Outcome) -> &'static str {
     }
 }
 
-/// What an outcome with a status code means, in a line.
+/// Meaning of an outcome with a status code, in a line.
 pub(crate) fn meaning(count: &OutcomeCount) -> String {
     match &count.meaning {
         Some(words) if count.outcome == Outcome::TooFewRows => {

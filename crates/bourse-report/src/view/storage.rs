@@ -1,4 +1,4 @@
-//! What the database's files lie on, and what its syncs tell about it.
+//! Storage of the database's files, and the meaning of its syncs.
 
 use super::{CaseView, Remark};
 use crate::tables::Tone;
@@ -28,7 +28,7 @@ pub(crate) fn storage_words(storage: &Storage) -> String {
     units::printable(&format!("{words}, mounted {}", storage.mount_options))
 }
 
-/// How long a raw sync takes, and what that means.
+/// Duration of a raw sync, and its meaning.
 pub(crate) fn sync_words(syncs: &RawSyncs) -> String {
     let times = format!(
         "{} of one page: median {}, p90 {}",
@@ -48,7 +48,7 @@ const fn meaning(meaning: SyncMeaning) -> &'static str {
     }
 }
 
-/// What the durability class rests on besides the settings, where there is reason for doubt.
+/// Basis of the durability class besides the settings, if there is reason for doubt.
 pub(super) fn doubt(view: &CaseView<'_>) -> Option<Remark> {
     let class = view.case.engine.durability;
     if !matches!(class, Durability::Durable | Durability::Consistent) {

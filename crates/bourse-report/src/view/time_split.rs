@@ -1,4 +1,4 @@
-//! Where the users' time went, over all rounds of a case.
+//! Split of the users' time, over all rounds of a case.
 
 use super::CaseView;
 use bourse_record::{BlockedOn, TimeSplit};
@@ -149,7 +149,7 @@ pub(crate) fn roles(view: &CaseView<'_>) -> Vec<RoleSplit> {
     sum
 }
 
-/// Why the split is not known, where the system does not tell.
+/// Reason why the split is unknown, if the system does not report it.
 pub(crate) fn not_available<'a>(view: &CaseView<'a>) -> Option<&'a str> {
     view.case.rounds.iter().find_map(|round| match round.time_split.as_ref()? {
         TimeSplit::NotAvailable(why) => Some(why.as_str()),

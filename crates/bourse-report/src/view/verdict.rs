@@ -4,10 +4,10 @@ use super::{CaseView, Remark, checks_words};
 use crate::tables::Tone;
 use crate::units;
 
-/// What is said of a case, worked out once.
+/// Remarks, checks and bottleneck of a case, worked out once.
 pub(crate) struct Told {
     pub(crate) remarks: Vec<Remark>,
-    /// How its checks ended.
+    /// Result of its checks.
     checks: (Tone, String),
     limit: Option<String>,
 }
@@ -36,7 +36,8 @@ impl Told {
     }
 }
 
-/// What holds for several cases together: checks, and how many are not steady, or undetermined though it was asked.
+/// Verdicts over several cases: checks, and the number of cases that are not steady, or undetermined although steadiness was
+/// required.
 pub(crate) fn verdicts(told: &[Told]) -> Vec<Remark> {
     let of = units::counted(told.len() as u64, "case", "cases");
     let that_are = |tone| told.iter().filter(|case| case.checks.0 == tone).count();

@@ -1,11 +1,11 @@
-//! What a customer waits: response times at a part of the rate, where the users do not wait for one another.
+//! Customers' response times at a part of the rate, without waits of users for one another.
 
 use super::{CaseView, Latency, Quantile, Remark};
 use crate::tables::Tone;
 use crate::units;
 use bourse_record::{Case, Conditions, LatencyPhase, is_of_customers};
 
-/// The phases after the rounds that kept their pace.
+/// The latency phases after the rounds.
 fn phases<'a>(view: &CaseView<'a>) -> impl Iterator<Item = &'a LatencyPhase> + use<'a> {
     view.case.rounds.iter().filter_map(|round| round.latency.as_deref())
 }
@@ -20,7 +20,7 @@ pub(crate) fn latency_case(view: &CaseView<'_>) -> Option<Case> {
     is_told.then(|| Case { rounds, conditions, ..view.case.clone() })
 }
 
-/// What a customer waits at that part of the rate, in a sentence; none where that was not measured.
+/// Customers' response times at that part of the rate, in a sentence; `None` if they were not measured.
 pub(super) fn sentence(view: &CaseView<'_>) -> Option<Remark> {
     let first = phases(view).next()?;
     let part = units::percent(100.0 * first.part).replace(".00 %", " %");

@@ -1,4 +1,4 @@
-//! Pages in a browser: what moves, what the address keeps, what can be copied and saved; and that nothing is asked of anywhere.
+//! Pages in a browser: moving parts, the state in the address, copying and saving; and that no network request is made.
 //!
 //! Chromium is driven over a pipe by its DevTools protocol. Where there is none the tests are skipped by name.
 
@@ -183,7 +183,7 @@ impl Browser {
         }
     }
 
-    /// What the browser complains of, and every request but that for the page.
+    /// Errors of the browser, and every request but that for the page.
     fn complaints(&mut self) -> Vec<String> {
         let page = format!("file://{}", self.folder.path().join("page.html").display());
         let is_complaint = |event: &&Value| match event["method"].as_str().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! What pairs of rounds say of two cases: verdicts beside the headline, rounds without a figure, ranking tables.
+//! Comparison of two cases by pairs of rounds: verdicts on the other metrics, rounds without a figure, ranking tables.
 
 use crate::fixture;
 use bourse_record::{Case, Durability, Round, RunFile, Verdict};
@@ -17,7 +17,7 @@ fn compared(base: Case, head: Case) -> Comparison {
     Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons.remove(0)
 }
 
-/// The verdict on a metric, by how its name begins: a response time's goes on with what it includes. Panics without the metric.
+/// The verdict on the metric whose name begins with `name`: a response time's name has a suffix. Panics without the metric.
 fn verdict(compared: &Comparison, name: &str) -> Option<Verdict> {
     compared.metrics.iter().find(|it| it.name.starts_with(name)).expect(name).verdict
 }

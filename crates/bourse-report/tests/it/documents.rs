@@ -1,4 +1,4 @@
-//! What is written down: the document, the page, the terminal.
+//! Published forms of documents: JSON, page, terminal.
 
 use bourse_record::acid::{
     ACID_SCHEMA_VERSION, AcidFile, Case, Finding, Property, Step, Test, Verdict, acid_file_schema,

@@ -1,4 +1,4 @@
-//! What engines do about faults, as a document and as a person sees it.
+//! Reactions of engines to faults, as a document and as a report.
 
 use bourse_record::faults::{
     FAULTS_SCHEMA_VERSION, FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction, Through, faults_file_schema,

@@ -51,7 +51,7 @@ pub(crate) fn empty_distribution() -> Distribution {
     Distribution::of(&Histogram::new(3).expect("three figures"), 0)
 }
 
-/// What the workload declares of its status codes.
+/// Meaning of a status code, as the workload declares it.
 fn meaning(code: i32) -> Option<&'static str> {
     match code {
         1 => Some("rolled back on purpose, as 1 order in 101 must be"),

@@ -352,7 +352,7 @@ fn a_run_file_read_back_gives_the_same_page() {
     assert!(html(&again) == html(&file), "drawn from the file alone, the page is the same");
 }
 
-/// What a page carries inflated, by the id of its element.
+/// Hidden contents of a page, inflated, by the id of its element.
 fn carried(page: &str, id: &str) -> Vec<u8> {
     let document = parsed(page);
     let held = document.descendants().find(|node| node.attribute("id") == Some(id)).expect("the page carries it");

@@ -1,4 +1,4 @@
-//! What a person sees, held in snapshots; run files come from a small builder.
+//! Reports as the user sees them, as snapshots; run files come from a small builder.
 
 mod browser;
 mod comparing;

@@ -113,7 +113,7 @@ fn only_texts_that_look_like_formulas_are_guarded_in_csv() {
     }
 }
 
-/// In every text of a run file that Markdown shows: no tag, no link, no line of its own.
+/// Every text of a run file in Markdown is inert: no tag, no link, no line of its own.
 #[test]
 fn nothing_from_a_run_file_is_obeyed_in_markdown() {
     const EVIL: &str = "<img src=x onerror=y>[x](javascript:y)`|\n# head";

@@ -1,11 +1,12 @@
-//! What a customer waits, in a sentence: over all that was due at the lower rate, also what failed or was never started.
+//! Customers' response times, in a sentence: over all operations due at the lower rate, including those that failed or were
+//! never started.
 
 use crate::fixture;
 use bourse_record::{Arrivals, LatencyPhase, Outcome, Round, Times, is_of_customers};
 use bourse_report::screen;
 
-/// A phase of so many Trade-Orders and Trade-Status, a hundredth of each twelve times as slow, and slow Trade-Results that no
-/// customer waits for; so many of each failed at once.
+/// A phase of so many Trade-Orders and Trade-Status, a hundredth of each twelve times as slow, and slow Trade-Results that
+/// no customer waits for; so many of each failed immediately.
 fn phase(each: u64, failed: u64) -> Round {
     let mut round = fixture::round(30);
     round.operations.retain(|it| ["Trade-Order", "Trade-Status", "Trade-Result"].contains(&it.name.as_str()));
