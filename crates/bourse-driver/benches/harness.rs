@@ -1,7 +1,7 @@
-//! What the harness itself costs: one user that does nothing, in nanoseconds a sample.
+//! Harness overhead in nanoseconds per sample, of one user that does nothing.
 //!
-//! Real clock, so that its two readings a sample are in the figure. In processor time too, which a busy machine does not
-//! stretch.
+//! The clock is real, so the figure includes its two readings per sample. Processor time is measured too, which a busy
+//! machine does not stretch.
 
 use bourse_driver::{
     Clock, Control, Draw, OperationCx, OperationSpec, Performed, Plan, RealClock, Recording, SECOND, Schedule,

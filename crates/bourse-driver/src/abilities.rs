@@ -1,16 +1,16 @@
-//! What a workload can be asked for besides being run: declared by the workload, read by whoever plans a run.
+//! Abilities of a workload besides running: declared by the workload, read by the planner of a run.
 
-/// One thing that a workload can be asked for.
+/// Support of a workload for one feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
-    /// It can.
+    /// The workload supports it.
     Has,
-    /// It cannot, for this reason.
+    /// The workload does not support it, for this reason.
     Lacks(&'static str),
 }
 
 impl Ability {
-    /// Why the workload cannot; `None` if it can.
+    /// Reason that the workload does not support it; `None` if it does.
     pub const fn lacks(self) -> Option<&'static str> {
         match self {
             Self::Has => None,
@@ -19,17 +19,17 @@ impl Ability {
     }
 }
 
-/// Everything that a workload can be asked for, or not.
+/// Features of runs that a workload may support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
-    /// Operations at a rate that is asked for.
+    /// Operations at a given rate.
     pub rate: Ability,
-    /// A sample of its operations timed one by one, and the others counted.
+    /// Timing of a sample of the operations, with the others only counted.
     pub sampling: Ability,
-    /// A search for the highest rate that keeps every response limit.
+    /// Search for the highest rate within all response limits.
     pub search: Ability,
-    /// A judgement whether a round was in steady state.
+    /// Test of rounds for steady state.
     pub steadiness: Ability,
-    /// Rounds that begin on a kept copy of one loaded database.
+    /// Rounds that start from a snapshot of one loaded database.
     pub snapshot: Ability,
 }

@@ -1,6 +1,8 @@
-//! What a schedule has made due and nobody has started yet: bounded, so that an overload is told in full and costs no memory.
+//! Operations that a schedule has made due and no user has started yet: bounded, so that an overload is counted in full
+//! and costs no memory.
 //!
-//! A [`Queue`] is one user's own, or a [`Stream`] that several users share; a [`Backlog`] is how one user sees it.
+//! A [`Queue`] belongs to one user, or to a [`Stream`] that several users share; a [`Backlog`] is one user's view of
+//! it.
 
 use crate::{Control, Nanos, Pacer, Plan, Schedule};
 use bourse_record::Arrivals;
@@ -8,11 +10,11 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// What is due and waits, and what comes next.
+/// Due operations that wait, and the next one to come.
 #[derive(Debug)]
 struct Queue {
     pacer: Pacer,
-    /// The next moment that has not come yet.
+    /// Next due time that has not been reached.
     ahead: Option<Nanos>,
     waiting: VecDeque<Nanos>,
     limit: usize,
@@ -20,7 +22,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Operations that room is made for before the first comes: 128 KiB.
+    /// Initial capacity in operations: 128 KiB.
     const ROOM: usize = 16_384;
 
     fn new(mut pacer: Pacer, limit: usize) -> Self {
@@ -30,8 +32,8 @@ impl Queue {
         Self { pacer, ahead, waiting, limit, longest: 0 }
     }
 
-    /// Lets arrive what has become due until `now`: the number of those due in the measurement interval that found the queue
-    /// full.
+    /// Moves operations due until `now` into the queue. Returns the number of those due in the measurement interval
+    /// that found it full.
     fn arrive(&mut self, now: Nanos, control: &Control) -> u64 {
         let mut dropped = 0;
         // What comes after the interval nobody starts any more. The end is looked at for each: passing over what a high rate has
@@ -48,12 +50,12 @@ impl Queue {
         dropped
     }
 
-    /// When what is to be done next is due: the longest waiting, or else what the schedule will make due.
+    /// Due time of the next operation: the longest waiting, or else the next of the schedule.
     fn next(&mut self) -> Option<Nanos> {
         self.waiting.pop_front().or_else(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()))
     }
 
-    /// What is due in the measurement interval and was handed to nobody, with the limit of the queue.
+    /// Operations due in the measurement interval that no user took, with the limit of the queue.
     fn left(&mut self, control: &Control) -> Arrivals {
         let to = control.measure_to();
         let coming = std::iter::from_fn(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()));
@@ -73,16 +75,16 @@ impl Queue {
     }
 }
 
-/// Arrivals that several users share: whichever is free takes the next.
+/// Arrivals that several users share: the next free user takes the next one.
 #[derive(Debug)]
 pub(crate) struct Stream {
     queue: Mutex<Queue>,
-    /// Whether a user tells how many wait: one does, so that none is counted twice.
+    /// Whether a user reports the length of the queue: one does, so that no arrival is counted twice.
     is_told: AtomicBool,
 }
 
 impl Stream {
-    /// What a pacer makes due, at most `limit` of it waiting.
+    /// A stream of the arrivals of a pacer; at most `limit` wait.
     pub(crate) fn new(pacer: Pacer, limit: usize) -> Self {
         Self { queue: Mutex::new(Queue::new(pacer, limit)), is_told: AtomicBool::new(false) }
     }
@@ -91,35 +93,35 @@ impl Stream {
         self.queue.lock().expect("nothing panics while it holds this lock")
     }
 
-    /// What is due in the measurement interval and was handed to nobody.
+    /// Operations due in the measurement interval that no user took.
     pub(crate) fn left(&self, control: &Control) -> Arrivals {
         self.queue().left(control)
     }
 }
 
-/// Where a user's operations come from.
+/// Source of a user's operations.
 #[derive(Debug)]
 enum Source<'s> {
     Own(Queue),
     Shared { stream: &'s Stream, tells: bool },
 }
 
-/// What waits for one user. Empty for ever where operations are due when the user is free.
+/// Operations that wait for one user. Always empty if operations are due when the user is free.
 #[derive(Debug)]
 pub(crate) struct Backlog<'s> {
     source: Source<'s>,
     is_scheduled: bool,
     seen: Arrivals,
-    /// When what was handed out last is due.
+    /// Due time of the last operation handed out.
     in_hand: Option<Nanos>,
-    /// Whether it has not been started.
+    /// Whether that operation has not been started.
     waits: bool,
-    /// From due to end, of what ended in the measurement interval or was under way at its end, added up.
+    /// Sum of response times, of operations that ended in the measurement interval or were under way at its end.
     response_ns: Nanos,
 }
 
 impl<'s> Backlog<'s> {
-    /// What a schedule makes due for a user that begins at `now`.
+    /// The backlog of a schedule for a user that begins at `now`.
     pub(crate) fn of(schedule: Schedule, plan: &Plan, control: &'s Control, now: Nanos) -> Self {
         let source = match schedule {
             Schedule::Shared { .. } => {
@@ -142,11 +144,11 @@ impl<'s> Backlog<'s> {
         }
     }
 
-    /// Lets arrive what has become due until `now`; what finds the queue full is dropped, and `dropped` hears of each due in
-    /// the measurement interval.
+    /// Queues arrivals until `now`. Arrivals that find the queue full are dropped; `dropped` is called for each of them
+    /// due in the measurement interval.
     ///
-    /// A user serves one at a time, so that its own queue only grows while it is busy: looking at it afterwards shows what
-    /// every arrival found. A shared one only grows while all of its users are busy.
+    /// A user serves one operation at a time, so its own queue only grows while it is busy: examining the queue
+    /// afterwards shows what every arrival found. A shared queue only grows while all of its users are busy.
     pub(crate) fn arrive(&mut self, now: Nanos, control: &Control, mut dropped: impl FnMut()) {
         let count = self.with(|queue| queue.arrive(now, control));
         self.seen.due += count;
@@ -154,19 +156,19 @@ impl<'s> Backlog<'s> {
         (0..count).for_each(|_| dropped());
     }
 
-    /// When what is to be done next is due: the longest waiting, or else what the schedule will make due.
+    /// Due time of the next operation: the longest waiting, or else the next of the schedule.
     pub(crate) fn next(&mut self) -> Option<Nanos> {
         let next = self.with(Queue::next);
         (self.in_hand, self.waits) = (next, next.is_some());
         next
     }
 
-    /// Lets what was handed out be due at another moment, which the user said.
+    /// Replaces the due time of the operation handed out last by one that the user chose.
     pub(crate) fn overrule(&mut self, due: Nanos) {
         self.in_hand = self.in_hand.map(|_| due);
     }
 
-    /// Number of waiting operations; of shared ones one user tells.
+    /// Number of waiting operations; for shared ones, one user returns it and the others 0.
     pub(crate) fn waiting(&self) -> u64 {
         match &self.source {
             Source::Own(queue) => queue.waiting.len() as u64,
@@ -175,7 +177,7 @@ impl<'s> Backlog<'s> {
         }
     }
 
-    /// Notes that what was due then was started now.
+    /// Records that an operation due at `due` was started at `now`.
     pub(crate) fn started(&mut self, due: Nanos, now: Nanos, control: &Control) {
         let counted = u64::from(control.measures(due));
         self.seen.due += counted;
@@ -184,19 +186,19 @@ impl<'s> Backlog<'s> {
         self.waits = false;
     }
 
-    /// Notes that what was handed out last has ended, and whether its time counts.
+    /// Records that the operation handed out last has ended, and whether its time counts.
     pub(crate) fn finished(&mut self, end: Nanos, counted: bool) {
         if let Some(due) = self.in_hand.filter(|_| counted) {
             self.response_ns += end.saturating_sub(due);
         }
     }
 
-    /// From due to end, of all whose time counts, added up; none without a schedule.
+    /// Sum of response times that count; `None` without a schedule.
     pub(crate) fn response_ns(&self) -> Option<Nanos> {
         self.is_scheduled.then_some(self.response_ns)
     }
 
-    /// Outcomes of all arrivals of this user; none without a schedule.
+    /// Outcomes of all arrivals of this user; `None` without a schedule.
     pub(crate) fn ended(mut self, control: &Control) -> Option<Arrivals> {
         if !self.is_scheduled {
             return None;

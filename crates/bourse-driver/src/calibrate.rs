@@ -1,4 +1,4 @@
-//! What the harness takes by itself, and what the machine does meanwhile: measured before a run, to doubt it by.
+//! Calibration before a run: harness overhead and machine noise, from which doubts about figures follow.
 
 use crate::{
     Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule,
@@ -8,27 +8,27 @@ use bourse_engine::NullEngine;
 use bourse_record::{Interference, MachineUse, NameValue, ProcessUse, Round, Warning};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a second of measuring nothing showed.
+/// Results of calibration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// What an operation that does nothing takes, in nanoseconds: part of every figure.
+    /// Time of an operation that does nothing, in nanoseconds: the harness overhead in every figure.
     pub sample_ns: f64,
-    /// How much later than due an operation starts, 99 of 100 times at most, in nanoseconds.
+    /// Delay from due to start of an operation, 99th percentile in nanoseconds.
     pub lag_ns_p99: u64,
-    /// How far a fixed piece of arithmetic takes longer, nine of ten times at most, than half the time, in percent.
+    /// Excess of the 90th percentile of a fixed CPU loop over its median, in percent.
     pub scatter_percent: f64,
-    /// Median time of that arithmetic, in nanoseconds.
+    /// Median time of the loop, in nanoseconds.
     pub loop_ns: f64,
-    /// Relative standard deviation that the mean of a second of such arithmetic has by what the machine did meanwhile; none
-    /// where that cannot be told.
+    /// Relative standard deviation of the loop's mean over one second, caused by the machine; `None` if it cannot be
+    /// determined.
     pub second_deviation: Option<f64>,
-    /// Processors that other processes kept busy.
+    /// Processors kept busy by other processes.
     pub others: f64,
-    /// Processors that the host took away.
+    /// Processors taken by the host.
     pub stolen: f64,
 }
 
-/// Measures harness and machine with nothing else to do; takes about a second.
+/// Measures harness and machine without other load; takes about a second.
 pub fn calibrate(clock: &dyn Clock) -> Calibration {
     let (from, machine, ours) = (clock.now(), MachineUse::now(), cpu_s());
     let times = fixed_loop(clock, 300 * MS);
@@ -51,7 +51,7 @@ pub fn calibrate(clock: &dyn Clock) -> Calibration {
 }
 
 impl Calibration {
-    /// What casts doubt on figures that are measured now.
+    /// Warnings about figures measured under these conditions.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if self.scatter_percent > 10.0 {
@@ -66,7 +66,7 @@ impl Calibration {
         warnings
     }
 
-    /// The figures, for the machine's facts.
+    /// Results for the machine's facts.
     pub fn details(&self) -> Vec<NameValue> {
         let facts = [
             ("harness alone", format!("{:.0} ns an operation", self.sample_ns)),
@@ -78,8 +78,8 @@ impl Calibration {
     }
 }
 
-/// Waits until others take less than a tenth of a processor, `limit` at most; whether they do. True where the system does not
-/// say. An interruption ends the wait.
+/// Waits, at most until `limit`, until others take less than a tenth of a processor. Returns whether they do; true if
+/// the system does not report it. An interruption ends the wait.
 pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos, interrupted: &AtomicBool) -> bool {
     const LOOK: Nanos = SECOND / 2;
     let end = clock.now() + limit;
@@ -98,7 +98,7 @@ pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos, interrupted: &AtomicBool)
     }
 }
 
-/// Processor seconds that our process has used.
+/// Processor seconds that this process has used.
 fn cpu_s() -> f64 {
     ProcessUse::now().cpu_s().unwrap_or(0.0)
 }
@@ -124,7 +124,7 @@ impl FixedLoop {
     }
 }
 
-/// Times of a fixed piece of arithmetic, done again and again.
+/// Times of repeated executions of a fixed piece of arithmetic.
 fn fixed_loop(clock: &dyn Clock, for_ns: Nanos) -> Vec<f64> {
     let end = clock.now() + for_ns;
     let mut times = Vec::new();
@@ -140,8 +140,8 @@ fn fixed_loop(clock: &dyn Clock, for_ns: Nanos) -> Vec<f64> {
     times
 }
 
-/// Relative standard deviation of the mean over a second, from the batch means of shorter times: what scatters independently
-/// shrinks with the square root of the time.
+/// Relative standard deviation of the mean over a second, from the batch means of shorter times: independent scatter
+/// decreases with the square root of the time.
 fn second_deviation(times: &[f64]) -> Option<f64> {
     let found = bourse_stats::batch::mean(times)?;
     let half = found.mean.interval?.half_width();
@@ -150,7 +150,7 @@ fn second_deviation(times: &[f64]) -> Option<f64> {
     (found.mean.value > 0.0).then(|| half / 2.3 / found.mean.value * seconds.sqrt())
 }
 
-/// A round of one user who does nothing; none if not even that can be run.
+/// A round of one user that does nothing; `None` if it cannot be run.
 fn round(clock: &dyn Clock, schedule: Schedule, measure_ns: Nanos) -> Option<Round> {
     let plan = Plan { warm_up_ns: 20 * MS, measure_ns, ..Plan::default() };
     let mut workload = Nothing { schedule, specs: [OperationSpec::new("nothing")] };

@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What time it is. The driver holds the only one and lends it to users and emulators.
+/// Source of time. The driver holds the only one and lends it to users and emulators.
 pub trait Clock: Send + Sync {
-    /// Nanoseconds since the round began; never goes back.
+    /// Time since the round began; never decreases.
     fn now(&self) -> Nanos;
 
-    /// Returns at `at`, or at once if that has passed.
+    /// Sleeps until `at`; returns immediately if that has passed.
     fn sleep_until(&self, at: Nanos);
 
-    /// Returns at about `at`, or at once if that has passed: for waits that need not end on time.
+    /// Sleeps until about `at`, for waits that need not end on time; returns immediately if that has passed.
     fn nap_until(&self, at: Nanos) {
         self.sleep_until(at);
     }
 
-    /// The calendar's date and time (UTC), as it is written into rows; never goes back during a round.
+    /// Calendar date and time (UTC) for rows; never decreases during a round.
     fn timestamp(&self) -> Timestamp;
 }
 
@@ -33,24 +33,24 @@ pub struct RealClock {
 }
 
 impl RealClock {
-    /// How long before the moment the operating system is asked to wake us; the rest is spent spinning, since timers
-    /// wake a thread 50 µs late and later.
+    /// Time before the wake-up moment that is spent spinning instead of sleeping, since timers wake a thread 50 µs late
+    /// and later.
     const SPIN: Nanos = 80_000;
 
-    /// A clock that begins now.
+    /// Starts a clock at 0.
     pub fn start() -> Self {
         let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
         Self { origin: Instant::now(), wall_ms }
     }
 
-    /// The same clock for another process of this machine.
+    /// The clock in a form for other processes of this machine.
     pub fn shared(&self) -> SharedClock {
         let (monotonic_ns, now) = monotonic();
         let since = now.saturating_duration_since(self.origin).as_nanos() as u64;
         SharedClock { origin_ns: monotonic_ns.saturating_sub(since), wall_ms: self.wall_ms }
     }
 
-    /// The clock of the process that shares it.
+    /// The clock of the process that shared it.
     pub fn of(shared: SharedClock) -> Self {
         let (monotonic_ns, now) = monotonic();
         let since = Duration::from_nanos(monotonic_ns.saturating_sub(shared.origin_ns));
@@ -66,7 +66,7 @@ pub struct SharedClock {
     wall_ms: i64,
 }
 
-/// The monotonic clock's reading, and the same moment as this program's library has it: read one right after the other.
+/// Reading of the monotonic clock, and the same moment as an `Instant`, read one right after the other.
 fn monotonic() -> (u64, Instant) {
     let read = || {
         let before = Instant::now();
@@ -109,11 +109,12 @@ impl Clock for RealClock {
     }
 }
 
-/// A clock whose calendar is another machine's: moments are this one's, dates and times in rows are the same for both.
+/// A clock with the calendar of another machine: moments are this machine's, dates and times in rows are equal for
+/// both.
 pub struct CalendarClock<'c> {
     /// This machine's clock.
     pub clock: &'c dyn Clock,
-    /// How far the other machine's calendar is ahead, in milliseconds.
+    /// Offset of the other machine's calendar in milliseconds; positive if it is ahead.
     pub ahead_ms: i64,
 }
 
@@ -135,7 +136,7 @@ impl Clock for CalendarClock<'_> {
     }
 }
 
-/// A clock that stands still until somebody sleeps on it or advances it.
+/// A clock that only advances when it is advanced or slept on.
 ///
 /// ```
 /// use bourse_driver::{Clock, SimulatedClock};

@@ -11,23 +11,23 @@ use thiserror::Error;
 /// Lengths of a round's phases, and limits of its retries and its backlog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// Warm-up before the measurement interval; the longest, with a rule that may end it.
+    /// Warm-up before the measurement interval; a maximum if a rule may end it.
     pub warm_up_ns: Nanos,
-    /// The measurement interval; it ends sooner if all customers finish, or by a rule.
+    /// Measurement interval; ends sooner if all customers finish, or by a rule.
     pub measure_ns: Nanos,
-    /// The rule that may end warm-up and interval sooner, by what is measured.
+    /// Rule that may end warm-up and interval early, by what is measured.
     pub until: Option<StoppingRule>,
-    /// Longest drain; work still in flight then is abandoned, with a warning.
+    /// Maximum drain; work still in flight then is abandoned, with a warning.
     pub drain_limit_ns: Nanos,
     /// Retries after conflicts.
     pub retry: RetryPolicy,
-    /// Most operations of one user, or of a stream that users share, that may be due and wait, where a schedule makes them
-    /// due; more are dropped.
+    /// Maximum number of operations due and waiting, for one user or for a stream that users share; further ones are
+    /// dropped.
     pub backlog: usize,
 }
 
 impl Default for Plan {
-    /// 5 s of warm-up, 30 s of measuring, a minute for the drain, up to 10,000 operations waiting for a user.
+    /// 5 s of warm-up, 30 s of measurement, a minute for the drain, up to 10,000 operations waiting for a user.
     fn default() -> Self {
         Self {
             warm_up_ns: 5 * SECOND,
@@ -40,31 +40,31 @@ impl Default for Plan {
     }
 }
 
-/// Reason why a round could not begin, or ended early.
+/// Reason that a round could not begin, or ended early.
 #[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
 pub enum Fault {
-    /// A session could not be opened.
+    /// A session cannot be opened.
     #[error("cannot open a session for {user}: {error}")]
     Connect {
-        /// The user's name.
+        /// Name of the user.
         user: String,
-        /// The engine's error.
+        /// Error of the engine.
         error: String,
     },
-    /// What a user will perform cannot be prepared.
+    /// The operations of a user cannot be prepared.
     #[error("{user} cannot prepare its statements: {error}")]
     Prepare {
-        /// The user's name.
+        /// Name of the user.
         user: String,
-        /// The engine's error.
+        /// Error of the engine.
         error: String,
     },
-    /// A user's schedule cannot be followed.
+    /// The schedule of a user is invalid.
     #[error("{user}: {error}")]
     Schedule {
-        /// The user's name.
+        /// Name of the user.
         user: String,
-        /// The reason.
+        /// Reason that it is invalid.
         error: crate::RateError,
     },
     /// The sessions need more open files than the system allows.
@@ -73,64 +73,64 @@ pub enum Fault {
          limit with `ulimit -n`"
     )]
     OpenFiles {
-        /// Sessions that were asked for.
+        /// Sessions requested.
         sessions: u64,
-        /// Open files that they would need.
+        /// Open files needed by them.
         needed: u64,
-        /// Open files that are allowed.
+        /// Limit of open files.
         limit: u64,
-        /// Sessions that fit.
+        /// Sessions within the limit.
         fit: u64,
     },
     /// The system refused to start a thread.
     #[error("cannot start thread {number} of {of}: {error}; use fewer users")]
     Thread {
-        /// The thread's number, from 1.
+        /// Number of the thread, from 1.
         number: usize,
-        /// The number of threads to start.
+        /// Number of threads to start.
         of: usize,
-        /// The system's error.
+        /// Error of the system.
         error: String,
     },
     /// The round of several processes did not begin.
     #[error("the round of several processes did not begin: {cause}")]
     NotBegun {
-        /// The cause.
+        /// Cause.
         cause: String,
     },
     /// The driver that coordinates the round was lost.
     #[error("driver 1, which coordinates the round, was lost: {cause}")]
     CoordinatorLost {
-        /// How that was noticed.
+        /// Sign of the loss.
         cause: String,
     },
     /// A fault in one process of several.
     #[error("process {number}: {fault}")]
     InProcess {
-        /// The process's number, from 1.
+        /// Number of the process, from 1.
         number: u32,
-        /// The fault.
+        /// Fault in that process.
         fault: Box<Fault>,
     },
-    /// Interrupted while sessions were opened.
+    /// The run was interrupted while sessions were opened.
     #[error("interrupted while sessions were opened")]
     Interrupted,
     /// A session was lost, or the disk is full.
     #[error("{user} cannot go on after {operation} failed: {error}")]
     Lost {
-        /// The user's name.
+        /// Name of the user.
         user: String,
-        /// The operation that failed.
+        /// Operation that failed.
         operation: String,
-        /// The engine's error.
+        /// Error of the engine.
         error: String,
     },
     /// A thread panicked.
     #[error("{thread} panicked: {message}")]
     Panicked {
-        /// The thread's name.
+        /// Name of the thread.
         thread: String,
-        /// The panic message.
+        /// Message of the panic.
         message: String,
     },
 }
@@ -139,20 +139,20 @@ pub enum Fault {
 #[derive(Debug)]
 pub struct Control {
     begin: Nanos,
-    /// The planned beginning of the measurement interval, or the moment that a rule chose.
+    /// Planned start of the measurement interval, or the moment that a rule chose.
     measure_from: AtomicU64,
     measure_ns: Nanos,
-    /// The planned end of the measurement interval, or the moment it was cut short.
+    /// Planned end of the measurement interval, or the moment at which it was cut short.
     measure_to: AtomicU64,
     drain_limit_ns: Nanos,
     ended: AtomicBool,
     fault: Mutex<Option<Fault>>,
-    /// Arrivals that users share, once the first of them begins.
+    /// Arrivals that users share; set when the first of them begins.
     stream: OnceLock<Stream>,
 }
 
 impl Control {
-    /// Control of a round of that plan that begins at `begin`.
+    /// Control of a round with that plan that begins at `begin`.
     pub fn new(plan: &Plan, begin: Nanos) -> Self {
         let measure_from = begin.saturating_add(plan.warm_up_ns);
         Self {
@@ -172,7 +172,7 @@ impl Control {
         self.stream.get_or_init(|| Stream::new(schedule.pacer(self.begin), limit))
     }
 
-    /// Outcomes of shared arrivals that no user took; asked once, when all users have ended.
+    /// Outcomes of shared arrivals that no user took; read once, after all users have ended.
     pub(crate) fn left_in_stream(&self) -> Option<Arrivals> {
         Some(self.stream.get()?.left(self))
     }
@@ -187,23 +187,23 @@ impl Control {
         self.measure_from.load(Ordering::Relaxed).min(self.measure_to())
     }
 
-    /// Begins the measurement interval at a moment to come, sooner than planned; it keeps its length.
+    /// Begins the measurement interval at a future moment, sooner than planned; its length does not change.
     pub fn begin_measuring(&self, at: Nanos) {
         self.measure_from.fetch_min(at, Ordering::Relaxed);
         self.cut(at.saturating_add(self.measure_ns));
     }
 
-    /// First moment after the measurement interval, as far as is known now.
+    /// First moment after the measurement interval, as far as known.
     pub fn measure_to(&self) -> Nanos {
         self.measure_to.load(Ordering::Relaxed)
     }
 
-    /// Whether a moment lies in the measurement interval.
+    /// Whether a moment is in the measurement interval.
     pub fn measures(&self, at: Nanos) -> bool {
         at >= self.measure_from.load(Ordering::Relaxed) && at < self.measure_to()
     }
 
-    /// How an operation that was due at `due` and ended at `end` counts for the figures.
+    /// Inclusion in the figures of an operation due at `due` that ended at `end`.
     pub fn counts(&self, due: Nanos, end: Nanos) -> Counted {
         let (from, to) = (self.measure_from.load(Ordering::Relaxed), self.measure_to());
         if end < to {
@@ -212,7 +212,7 @@ impl Control {
         if due < to && from < to { Counted::UnderWay } else { Counted::Not }
     }
 
-    /// The phase at `now`.
+    /// Phase at `now`.
     pub fn phase(&self, now: Nanos) -> PhaseKind {
         if self.draining(now) {
             PhaseKind::Drain
@@ -228,7 +228,7 @@ impl Control {
         now >= self.measure_to()
     }
 
-    /// Whether all threads must stop at once: the round failed, or its drain exceeded its limit.
+    /// Whether all threads must stop immediately: the round failed, or its drain exceeded its limit.
     pub fn ended(&self, now: Nanos) -> bool {
         self.ended.load(Ordering::Relaxed) || now >= self.measure_to().saturating_add(self.drain_limit_ns)
     }
@@ -238,14 +238,14 @@ impl Control {
         self.measure_to.fetch_min(now, Ordering::Relaxed);
     }
 
-    /// Ends the round at once; measurements until `now` are kept. The first fault is reported.
+    /// Ends the round immediately; measurements until `now` are retained. Of several faults the first is reported.
     pub fn fail(&self, now: Nanos, fault: Fault) {
         self.fault.lock().expect("nothing panics while it holds this lock").get_or_insert(fault);
         self.ended.store(true, Ordering::Relaxed);
         self.cut(now);
     }
 
-    /// The fault that ended the round, if one did.
+    /// Fault that ended the round, if one did.
     pub fn fault(&self) -> Option<Fault> {
         self.fault.lock().expect("nothing panics while it holds this lock").clone()
     }

@@ -1,7 +1,7 @@
 use bourse_engine::Description;
 use bourse_record::{Durability, Engine, MayLose, MemoryStore, NameValue, WriterWait};
 
-/// The durability class as documents have it.
+/// Converts a durability class to its form in documents.
 pub const fn durability(class: bourse_engine::Durability) -> Durability {
     match class {
         bourse_engine::Durability::Unknown => Durability::Unknown,
@@ -12,7 +12,7 @@ pub const fn durability(class: bourse_engine::Durability) -> Durability {
     }
 }
 
-/// How writers wait, as documents have it.
+/// Converts the way in which writers wait to its form in documents.
 const fn writer_wait(wait: bourse_engine::WriterWait) -> WriterWait {
     match wait {
         bourse_engine::WriterWait::BourseQueue => WriterWait::BourseQueue,
@@ -23,7 +23,7 @@ const fn writer_wait(wait: bourse_engine::WriterWait) -> WriterWait {
     }
 }
 
-/// What holds a database in memory, as documents have it.
+/// Converts the storage of a database in memory to its form in documents.
 const fn memory_store(store: bourse_engine::MemoryStore) -> MemoryStore {
     match store {
         bourse_engine::MemoryStore::Bourse => MemoryStore::Bourse,
@@ -41,7 +41,7 @@ const fn may_lose(what: bourse_engine::MayLose) -> MayLose {
     }
 }
 
-/// What an engine says of itself, as documents have it, without its warnings.
+/// Converts an engine's description to its form in documents, without its warnings.
 pub fn described(description: Description) -> Engine {
     let settings = description.settings.into_iter();
     Engine {

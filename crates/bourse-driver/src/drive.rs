@@ -11,7 +11,7 @@ use std::cell::Cell;
 /// Runs one user on its session until its part of the round ends.
 ///
 /// # Errors
-/// [`Fault::Lost`] if the session cannot go on.
+/// [`Fault::Lost`] if the session cannot continue.
 pub fn drive(
     user_spec: &mut UserSpec<'_>,
     connection: &mut Connection,
@@ -37,12 +37,12 @@ pub fn drive(
     Ok(())
 }
 
-/// Reason why a user stopped.
+/// Reason that a user stopped.
 #[derive(PartialEq, Eq)]
 enum End {
-    /// Its stop rule or the end of the round.
+    /// The stop rule, or the end of the round.
     Over,
-    /// No input will come any more.
+    /// No further input.
     Finished,
 }
 

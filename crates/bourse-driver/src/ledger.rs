@@ -1,4 +1,4 @@
-//! The driver's own count of what was performed, kept apart from the recorder so that the two can be compared.
+//! The driver's own count of what was performed, independent of the recorder so that the two can be compared.
 
 use crate::Nanos;
 use bourse_record::{Counted, Counts, Outcome, Sample};
@@ -6,40 +6,41 @@ use serde::{Deserialize, Serialize};
 
 /// Number of outcomes that take time.
 const OUTCOMES: usize = Outcome::MEASURED.len();
-/// Octaves that a histogram tells apart: 0 ns, 1 ns, 2 to 3 ns … up to an hour.
+/// Octaves of a histogram: 0 ns, 1 ns, 2 to 3 ns … up to an hour.
 const OCTAVES: usize = octave(Counts::LONGEST_NS) + 1;
 
-/// The octave that a time belongs to.
+/// Octave of a time.
 pub(crate) const fn octave(ns: Nanos) -> usize {
     (u64::BITS - ns.leading_zeros()) as usize
 }
 
-/// What was performed of one operation.
+/// Counts of one operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Operations of the whole round, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; OUTCOMES],
     /// Operations that ended in the measurement interval, by measured outcome.
     pub interval: [u64; OUTCOMES],
-    /// Those of them that were only counted.
+    /// Part of `interval` that was counted without a time.
     pub untimed: [u64; OUTCOMES],
     /// Operations that were due before the end of the interval and ended after it, by measured outcome.
     pub under_way: [u64; OUTCOMES],
-    /// Operations that were due before the end of the interval and whose end nobody knows.
+    /// Operations due before the end of the interval whose end is unknown.
     pub unended: u64,
-    /// Operations of which nobody knows whether they took effect: the session was lost, the call was interrupted, or a
-    /// server of a cluster was lost while it committed.
+    /// Operations that may or may not have taken effect: the session was lost, the call was interrupted, or a server of
+    /// a cluster was lost during the commit.
     pub in_doubt: u64,
-    /// Response times of the measurement interval, those under way at its end included, added up: 64 bits hold 584 years.
+    /// Sum of response times of the measurement interval, including operations under way at its end: 64 bits hold 584
+    /// years.
     pub(crate) response_ns: Nanos,
-    /// The same of service times.
+    /// Sum of service times of the same operations.
     pub(crate) service_ns: Nanos,
-    /// The same response times by octave.
+    /// Number of those response times by octave.
     #[serde(with = "octaves")]
     pub(crate) octaves: [u64; OCTAVES],
 }
 
-/// An array that is too long for serde's own, as a list.
+/// Serialization of an array that is too long for serde's own, as a list.
 mod octaves {
     use super::OCTAVES;
     use serde::de::Error as _;
@@ -74,7 +75,7 @@ impl Default for Entry {
 }
 
 impl Entry {
-    /// Operations of the whole round that ended so.
+    /// Operations of the whole round with that outcome.
     pub fn ended(&self, outcome: Outcome) -> u64 {
         outcome.measured().map_or(0, |at| self.whole_round[at])
     }
@@ -84,18 +85,18 @@ impl Entry {
         std::array::from_fn(|at| self.interval[at] - self.untimed[at] + self.under_way[at])
     }
 
-    /// Operations of the whole round that ended validly: all but the failed.
+    /// Operations of the whole round that ended validly: all but failed.
     pub fn valid(&self) -> u64 {
         self.whole_round.iter().sum::<u64>() - self.ended(Outcome::Failed)
     }
 }
 
-/// What one user, or all of them together, performed.
+/// Counts of one user, or of all users together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     entries: Vec<Entry>,
-    /// For users with a schedule: from when the schedule made each operation of the measurement interval due to its end,
-    /// added up, as the schedule has it and as the entries have it.
+    /// Sums of response times of scheduled operations, according to the schedule and to the entries; `None` without a
+    /// schedule.
     pub(crate) scheduled: Option<Scheduled>,
 }
 
@@ -107,7 +108,7 @@ pub(crate) struct Scheduled {
 }
 
 impl Ledger {
-    /// A ledger of so many operations.
+    /// An empty ledger for `operations` operations.
     pub fn new(operations: usize) -> Self {
         Self { entries: vec![Entry::default(); operations], scheduled: None }
     }
@@ -121,12 +122,12 @@ impl Ledger {
         &self.entries
     }
 
-    /// Memory of a ledger of so many operations, in bytes.
+    /// Memory of a ledger for `operations` operations, in bytes.
     pub(crate) const fn memory_bytes(operations: usize) -> u64 {
         (operations * size_of::<Entry>()) as u64
     }
 
-    /// Enters what was performed, which counts for the figures as `counted` says: a few additions.
+    /// Counts an operation; `counted` decides which figures include it. Costs a few additions.
     #[inline]
     pub fn enter(&mut self, performed: &Sample, counted: impl Into<Counted>) {
         let entry = &mut self.entries[performed.operation];
@@ -152,28 +153,28 @@ impl Ledger {
         entry.octaves[octave(each.min(Counts::LONGEST_NS))] += count;
     }
 
-    /// Enters so many operations that were due before the end of the interval and will not end.
+    /// Counts operations that were due before the end of the interval and will not end.
     pub(crate) fn unended(&mut self, operation: usize, count: u32) {
         self.entries[operation].unended += u64::from(count);
     }
 
-    /// Enters so many operations that nobody knows the end of.
+    /// Counts operations that may or may not have taken effect.
     pub(crate) fn doubt(&mut self, operation: usize, count: u32) {
         self.entries[operation].in_doubt += u64::from(count);
     }
 
-    /// Notes what the schedule says of all that was performed.
+    /// Records the sum of response times according to the schedule.
     pub(crate) fn schedule(&mut self, by_schedule_ns: Nanos) {
         let by_entries_ns = self.entries.iter().map(|entry| entry.response_ns).sum();
         self.scheduled = Some(Scheduled { by_schedule_ns, by_entries_ns });
     }
 
-    /// Operations of which nobody knows whether they took effect.
+    /// Number of operations that may or may not have taken effect.
     pub(crate) fn in_doubt(&self) -> u64 {
         self.entries.iter().map(|entry| entry.in_doubt).sum()
     }
 
-    /// Adds another user's.
+    /// Adds the counts of another user.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.entries.iter_mut().zip(&other.entries) {
             let add = |mine: &mut [u64], theirs: &[u64]| mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);

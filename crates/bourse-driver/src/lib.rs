@@ -1,8 +1,8 @@
 //! Workloads, users, threads, schedules and the only clock.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`abilities`] | what a workload supports besides running: rate, search, steadiness, snapshot |
+//! | [`abilities`] | features of runs that a workload supports: rate, search, steadiness, snapshot |
 //! | [`clock`] | the clock, real or simulated: the only source of time |
 //! | [`schedule`] | the moments at which a user's operations are due |
 //! | `backlog` | operations that are due and wait for a user |
@@ -13,11 +13,11 @@
 //! | [`ledger`] | the driver's own count of what was performed |
 //! | [`reconcile`](mod@reconcile) | the recorder's figures compared with that count |
 //! | [`calibrate`](mod@calibrate) | calibration: harness overhead, machine noise |
-//! | `description` | an engine's description, as documents have it |
+//! | `description` | an engine's description in the form of documents |
 //! | `memory` | memory of users: the harness's and the engine's |
 //! | `open_files` | number of sessions that fit the limit of open files |
-//! | [`storage`](mod@storage) | what a database's files lie on, raw syncs timed |
-//! | `user_time` | where the time of a user's thread goes |
+//! | [`storage`](mod@storage) | storage of a database's files, raw syncs timed |
+//! | `user_time` | time of a user's thread by activity |
 //! | [`round`] | a round: threads, phases, figures |
 
 pub mod abilities;

@@ -1,4 +1,4 @@
-//! Memory that a round's users take: the harness's part and the engine's side by side.
+//! Memory of a round's users: the harness's part and the engine's.
 
 use crate::reconcile::Recording;
 use bourse_engine::Engine;
@@ -7,7 +7,7 @@ use bourse_record::{NameValue, ProcessUse};
 /// Memory at a moment, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MemoryUse {
-    /// Of the process, as the operating system counts it.
+    /// Memory of the process, as the operating system counts it.
     resident: Option<u64>,
     /// Memory of the engine, by its own count.
     engine: Option<u64>,
@@ -29,7 +29,7 @@ pub(crate) struct Memory {
     pub(crate) seated: MemoryUse,
 }
 
-/// What recorders and ledgers held when the round had ended, in bytes.
+/// Memory of recorders and ledgers at the end of the round, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
     users: u64,

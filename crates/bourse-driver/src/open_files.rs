@@ -2,7 +2,7 @@
 
 use crate::Fault;
 
-/// Files left for what is opened later: journals, sorting, reports.
+/// Files reserved for later: journals, sorting, reports.
 const RESERVE: u64 = 32;
 
 /// Counter of the files that sessions open.
@@ -16,15 +16,15 @@ pub(crate) struct OpenFiles {
 }
 
 impl OpenFiles {
-    /// Before the first of so many sessions.
+    /// Counts the open files before the first of `sessions` sessions.
     pub(crate) fn of(sessions: usize) -> Self {
         Self { sessions: sessions as u64, limit: limit(), made: 0, first: None }
     }
 
-    /// Notes that a session was made. The second one tells what each of the others will need.
+    /// Counts the files after a session was opened. The second session shows the need of each further one.
     ///
     /// # Errors
-    /// [`Fault::OpenFiles`] if they will not all fit.
+    /// [`Fault::OpenFiles`] if not all sessions will fit.
     pub(crate) fn made(&mut self) -> Result<(), Fault> {
         self.made += 1;
         match (self.made, self.limit) {
@@ -40,7 +40,7 @@ impl OpenFiles {
     }
 }
 
-/// Whether `sessions` fit, of which the first two have opened files until `first` and `second` were open.
+/// Checks that `sessions` fit; `first` and `second` are the open files after the first and the second session.
 fn fit(sessions: u64, first: u64, second: u64, limit: u64) -> Result<(), Fault> {
     let each = second.saturating_sub(first);
     let needed = second + each * sessions.saturating_sub(2) + RESERVE;
@@ -51,7 +51,7 @@ fn fit(sessions: u64, first: u64, second: u64, limit: u64) -> Result<(), Fault> 
     Err(Fault::OpenFiles { sessions, needed, limit, fit })
 }
 
-/// Limit of this process's open files; `None` if there is none, or the system does not tell.
+/// Limit of this process's open files; `None` if there is none, or the system does not report it.
 #[cfg(unix)]
 fn limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current
@@ -62,7 +62,7 @@ fn limit() -> Option<u64> {
     None
 }
 
-/// Number of files that this process has open, where the system tells.
+/// Number of files that this process has open, if the system reports it.
 fn open() -> Option<u64> {
     // The folder that is read is one of them, and closed again.
     let listed = std::fs::read_dir("/proc/self/fd").ok()?.count() as u64;

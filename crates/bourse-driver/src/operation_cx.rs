@@ -6,9 +6,9 @@ use bourse_record::SplitMix;
 use std::cell::Cell;
 use std::fmt;
 
-/// An error with a kind, from which the driver knows whether to retry.
+/// An error whose kind determines whether the driver retries.
 pub trait Failure: fmt::Display {
-    /// The kind of the error.
+    /// Kind of the error.
     fn kind(&self) -> ErrorKind;
 }
 
@@ -23,9 +23,9 @@ impl Failure for EngineError {
 pub struct RetryPolicy {
     /// Retries before the conflict counts as a failure.
     pub retries: u32,
-    /// Back-off before the first retry, on average; doubled with each further one.
+    /// Mean back-off before the first retry; doubled with each further one.
     pub first_ns: Nanos,
-    /// The longest back-off, on average.
+    /// Maximum of the mean back-off.
     pub longest_ns: Nanos,
 }
 
@@ -59,12 +59,12 @@ impl<'a> OperationCx<'a> {
         self.backoff.clock
     }
 
-    /// Runs one database transaction, rolled back on any error and tried again after a conflict.
+    /// Runs one database transaction, rolled back on any error and retried after a conflict.
     ///
     /// `attempt` must start from the same input each time.
     ///
     /// # Errors
-    /// The attempt's: of another kind than conflict, or a conflict that outlasted the policy.
+    /// That of the last attempt: of another kind than conflict, or a conflict after the last retry.
     pub fn retrying<T, E: Failure>(
         &mut self,
         mut attempt: impl FnMut(&mut Connection) -> Result<T, E>,
@@ -86,9 +86,9 @@ impl<'a> OperationCx<'a> {
     }
 }
 
-/// Pauses between attempts of one operation, counted with the retries.
+/// Pauses between attempts of one operation, and the count of retries.
 ///
-/// Apart from the session, so that it can be lent to code that has the session already.
+/// It is independent of the session, so that it can be lent to code that has the session already.
 pub struct Backoff<'a> {
     clock: &'a dyn Clock,
     policy: RetryPolicy,
@@ -108,7 +108,7 @@ impl<'a> Backoff<'a> {
         self.clock
     }
 
-    /// Most attempts of a transaction, the first included.
+    /// Maximum number of attempts of a transaction, the first included.
     pub fn attempts(&self) -> u32 {
         self.policy.retries.saturating_add(1)
     }

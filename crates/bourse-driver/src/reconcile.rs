@@ -1,11 +1,11 @@
-//! Reconciliation: the recorder's figures against what the driver counted by itself.
+//! Reconciliation of the recorder's figures with the driver's own count.
 
 use crate::ledger::{Entry, Ledger, octave};
 use crate::user_time::UserTime;
 use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Recorder, Totals};
 use serde::{Deserialize, Serialize};
 
-/// What one user, or all of them together, recorded, with the driver's own count beside it.
+/// Samples of one user, or of all users together, with the driver's own count.
 #[derive(Debug)]
 pub struct Recording {
     /// The recorder that the figures come from.
@@ -14,12 +14,12 @@ pub struct Recording {
     pub ledger: Ledger,
     /// Time of the users' threads.
     pub(crate) times: Vec<UserTime>,
-    /// A setting that changed during the round, with the user in whose session it did.
+    /// Setting that changed during the round, with the user in whose session it did.
     pub(crate) changed: Option<String>,
 }
 
 impl Recording {
-    /// An empty ledger beside a recorder.
+    /// A recorder with an empty ledger.
     pub fn new(recorder: Recorder) -> Self {
         let ledger = Ledger::new(recorder.specs().len());
         // Room enough that the end of a user's loop allocates nothing.
@@ -31,7 +31,7 @@ impl Recording {
         self.recorder.memory_bytes() + Ledger::memory_bytes(self.recorder.specs().len())
     }
 
-    /// Adds another user's.
+    /// Adds the samples and counts of another user.
     pub fn merge(&mut self, other: Self) {
         self.recorder.merge(other.recorder);
         self.ledger.merge(&other.ledger);
@@ -39,7 +39,7 @@ impl Recording {
         self.changed = self.changed.take().or(other.changed);
     }
 
-    /// What was counted apart from the figures.
+    /// Counts that are independent of the figures.
     pub fn counted(&self) -> RoundCounts {
         RoundCounts { totals: self.recorder.totals(), ledger: self.ledger.clone() }
     }
@@ -50,22 +50,22 @@ impl Recording {
     }
 }
 
-/// What a round counted of its operations apart from its figures, so that the two can be compared.
+/// Counts of a round's operations that are independent of its figures, for comparison with them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundCounts {
     /// The recorder's count, by operation.
     pub totals: Vec<Totals>,
-    /// The driver's own count, of the whole round.
+    /// The driver's own count of the whole round.
     pub ledger: Ledger,
 }
 
 impl RoundCounts {
-    /// Compares figures with what the driver counted: the checks of every round, whatever its workload.
+    /// Checks of figures against the driver's count: the checks of every round, whatever its workload.
     pub fn reconcile(&self, figures: &[Operation]) -> Vec<Check> {
         compare(figures, &self.totals, &self.ledger)
     }
 
-    /// Adds what another process counted.
+    /// Adds the counts of another process.
     pub fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.totals.iter_mut().zip(&other.totals) {
             mine.add(theirs);
@@ -129,7 +129,7 @@ fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> Vec<Che
     checks
 }
 
-/// Why the figures cannot be published, if a check failed.
+/// Reason that the figures cannot be published, if a check failed.
 pub fn irreconcilable(checks: &[Check]) -> Option<String> {
     let failed = checks.iter().find(|check| check.status == CheckStatus::Failed)?;
     Some(format!("recorder and driver disagree ({}): {}", failed.name, failed.evidence))
@@ -168,7 +168,7 @@ impl Comparison {
         }
     }
 
-    /// Compares how many times fall into each octave, by the histogram that is published.
+    /// Compares the number of times in each octave with the published histogram.
     fn octaves(&mut self, name: &str, found: &Distribution, entry: &Entry) {
         let histogram = match found.histogram() {
             Ok(histogram) => histogram,

@@ -1,4 +1,4 @@
-//! Once a second: what was done, what it used, how large everything is.
+//! Sampler of each second: completed operations, resource usage, sizes.
 
 use crate::{Nanos, SECOND};
 use bourse_engine::{Engine, Footprint, IoCounts, ServerProcess};
@@ -6,7 +6,7 @@ use bourse_record::{
     LiveReader, LiveRow, MachineMemory, MachineUse, OperationSpec, ProcessUse, ResponseMapBuilder, Series,
 };
 
-/// Fills the series of a round.
+/// Writer of a round's series.
 pub(crate) struct Sampler<'a> {
     engine: &'a dyn Engine,
     specs: &'a [OperationSpec],
@@ -17,13 +17,13 @@ pub(crate) struct Sampler<'a> {
     machine: Option<MachineUse>,
     footprint: Option<Footprint>,
     io: Option<IoCounts>,
-    /// The first time the engine would not say how large it is.
+    /// First error of the engine when reporting its size.
     pub(crate) footprint_error: Option<String>,
     pub(crate) series: Series,
     pub(crate) responses: ResponseMapBuilder,
 }
 
-/// What the engine asked of the file system until now; an engine that fails to say is as one that cannot.
+/// File operations of the engine so far; `None` if it cannot report them or fails to.
 pub(crate) fn io_counts(engine: &dyn Engine) -> Option<IoCounts> {
     engine.io_counts().ok().flatten()
 }
@@ -58,17 +58,17 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Ended validly until now: over all operations, and of one if it is given.
+    /// Valid completions until now: over all operations, and of `operation` if given.
     pub(crate) fn ended(&self, operation: Option<usize>) -> [u64; 2] {
         self.live.ended(operation)
     }
 
-    /// What the engine has written to its log until now, where it counts that.
+    /// Bytes that the engine has written to its log until now, if it counts them.
     pub(crate) fn log_written(&self) -> Option<u64> {
         io_counts(self.engine).map(|io| io.log.written_bytes)
     }
 
-    /// Ends a row of the series at `now`; gives what was done in it, and its length in seconds.
+    /// Ends a row of the series at `now`; returns the counts in it, and its length in seconds.
     pub(crate) fn row(&mut self, now: Nanos, queue: Option<u64>) -> (LiveRow, f64) {
         let seconds = now.saturating_sub(self.last).max(1) as f64 / SECOND as f64;
         let done = self.live.look();

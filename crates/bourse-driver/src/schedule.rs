@@ -1,39 +1,40 @@
-//! When a user's operations are due: a value, so that one loop serves closed and open workloads alike.
+//! Schedule of a user's operations: a value, so that one loop serves closed and open workloads alike.
 
 use crate::{Nanos, SECOND};
 use bourse_record::SplitMix;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// When operations are due, for one user.
+/// Rule for the due times of one user's operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Schedule {
-    /// The next is due when the last has ended: a fixed number of users, each with one operation outstanding.
+    /// Closed loop: the next operation is due when the last has ended; one is outstanding for each user.
     Closed,
-    /// At even distances, whatever the engine does.
+    /// Constant rate at even distances, whatever the engine does.
     Constant {
-        /// Operations a second, of this user.
+        /// Operations per second of this user.
         per_second: f64,
     },
-    /// At random moments of a constant mean rate, as from many independent customers.
+    /// Random moments of a constant mean rate, as from many independent customers.
     Poisson {
-        /// Operations a second on average, of this user.
+        /// Mean operations per second of this user.
         per_second: f64,
         /// Seed of the moments.
         seed: u64,
     },
-    /// One stream for all users that have this schedule: whichever is free takes the next operation.
+    /// Shared stream of all users that have this schedule: the next free user takes the next operation.
     Shared {
-        /// Operations a second, of all these users together.
+        /// Operations per second of all these users together.
         per_second: f64,
-        /// Seed of random moments, as of [`Schedule::Poisson`]; even distances without one. The first user's counts.
+        /// Seed of random moments, as of [`Schedule::Poisson`]; even distances if `None`. The first user's seed is
+        /// used.
         seed: Option<u64>,
     },
-    /// When another part of the workload says so: the user's draw gives each operation's due time.
+    /// Due times set by another part of the workload: the user's draw returns them.
     Arrivals,
 }
 
-/// A rate whose moments cannot be drawn.
+/// A rate that is out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Error, Serialize, Deserialize)]
 #[error(
     "a rate of {per_second} operations a second for one user cannot be drawn: from {} to {} are possible",
@@ -41,18 +42,18 @@ pub enum Schedule {
     Schedule::HIGHEST
 )]
 pub struct RateError {
-    /// The rate.
+    /// Rate in operations per second.
     pub per_second: f64,
 }
 
 impl Schedule {
-    /// The lowest rate of one user: one operation in eleven days.
+    /// Minimum rate of one user: one operation in eleven days.
     pub const LOWEST: f64 = 1e-6;
-    /// The highest rate of one user. Moments are drawn between operations, and those of a rate far beyond would take longer
-    /// to draw than they last.
+    /// Maximum rate of one user. Moments are drawn between operations, and those of a much higher rate would take
+    /// longer to draw than they last.
     pub const HIGHEST: f64 = 1e7;
 
-    /// Whether it says itself when operations are due.
+    /// Whether the schedule itself determines when operations are due.
     pub fn has_moments(&self) -> bool {
         match self {
             Self::Closed | Self::Arrivals => false,
@@ -60,7 +61,7 @@ impl Schedule {
         }
     }
 
-    /// Refuses rates that cannot be drawn.
+    /// Refuses rates that are out of range.
     ///
     /// # Errors
     /// [`RateError`] with the rate.
@@ -78,7 +79,7 @@ impl Schedule {
     /// The moments from `from` on.
     ///
     /// # Panics
-    /// If [`Schedule::check`] refuses the rate: it is asked where a round begins.
+    /// Panics if [`Schedule::check`] refuses the rate; a round checks it before it begins.
     pub fn pacer(&self, from: Nanos) -> Pacer {
         self.check().expect("a round begins with schedules that were checked");
         let gap = |per_second: f64| SECOND as f64 / per_second;
@@ -102,12 +103,12 @@ impl Schedule {
 pub struct Pacer {
     gap_ns: Option<f64>,
     random: Option<SplitMix>,
-    /// Kept as a fraction of nanoseconds, so that a rate that divides no second is kept exactly over hours.
+    /// Next moment in nanoseconds with a fraction, so that a rate that divides no second stays exact over hours.
     at: f64,
 }
 
 impl Pacer {
-    /// When the next operation is due, or none if that is not the schedule's to say.
+    /// Due time of the next operation; `None` if the schedule does not determine it.
     pub fn next_due(&mut self) -> Option<Nanos> {
         self.gap_ns?;
         let due = self.at as Nanos;

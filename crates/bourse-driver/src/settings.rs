@@ -1,8 +1,8 @@
-//! Settings of a session, read before and after a round: a statement of a person's own may have changed them.
+//! Settings of a session, read before and after a round: a person's own statements may change them.
 
 use bourse_engine::{Connection, Setting};
 
-/// Settings in force in a connection's session; none where it tells none, or cannot tell now.
+/// Settings in force in a connection's session; empty if it has none, or cannot report them now.
 pub(crate) fn read(connection: &mut Connection) -> Vec<Setting> {
     match connection {
         Connection::Sql(session) => session.settings().unwrap_or_default(),
@@ -10,7 +10,7 @@ pub(crate) fn read(connection: &mut Connection) -> Vec<Setting> {
     }
 }
 
-/// The first setting that is another one now, in words; none where nothing changed or nothing is known.
+/// Description of the first changed setting; `None` if nothing changed or nothing is known.
 pub(crate) fn changed(before: &[Setting], after: &[Setting]) -> Option<String> {
     let found =
         |was: &Setting| Some((was.clone(), after.iter().find(|is| is.name == was.name && is.value != was.value)?));

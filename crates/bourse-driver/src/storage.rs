@@ -1,4 +1,4 @@
-//! What a database's files lie on, as documents have it, and raw syncs to time it by.
+//! Storage of a database's files in the form of documents, and raw syncs to judge its speed.
 
 use crate::{Clock, Nanos};
 use bourse_engine::{Durability, Location};
@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-/// Raw syncs before a run: enough for a median, and half a second on a slow disk.
+/// Number of raw syncs before a run: enough for a median, and half a second on a slow disk.
 const SYNCS: usize = 50;
 
-/// What the files of a database lie on; none without files of this machine.
+/// Storage of a database's files; `None` without files on this machine.
 pub fn storage(location: &Location) -> Option<Storage> {
     let found = bourse_engine::Storage::of(&location.folder()?)?;
     Some(Storage {
@@ -29,8 +29,8 @@ pub fn storage(location: &Location) -> Option<Storage> {
     })
 }
 
-/// Times of raw syncs beside the database, where its commits or checkpoints wait for syncs. None if that folder takes no
-/// file: the run will say why.
+/// Times of raw syncs to the database's folder, if its commits or checkpoints wait for syncs. `None` if that folder
+/// accepts no file: the run will report why.
 pub fn raw_syncs(location: &Location, class: Durability, clock: &dyn Clock) -> Option<RawSyncs> {
     if !matches!(class, Durability::Consistent | Durability::Durable) {
         return None;
@@ -38,7 +38,7 @@ pub fn raw_syncs(location: &Location, class: Durability, clock: &dyn Clock) -> O
     RawSyncs::of(times(&location.folder()?, clock).ok()?)
 }
 
-/// How long a page takes to be written and synced, again and again. The file has no name, so that nothing is left of it.
+/// Times of repeatedly writing and syncing a page. The file has no name, so that no trace of it remains.
 fn times(folder: &Path, clock: &dyn Clock) -> io::Result<Vec<Nanos>> {
     let mut file: File = tempfile::tempfile_in(folder)?;
     let page = [0x5a; 4_096];

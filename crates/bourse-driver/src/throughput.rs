@@ -1,28 +1,28 @@
-//! Throughput ten times a second: what the interval of a single round rests on. Seconds are too few for that.
+//! Throughput ten times a second, from which the interval of a single round is computed. Seconds are too few for that.
 
 use crate::{MS, Nanos, SECOND};
 use bourse_record::Series;
 
 /// Length of a row.
 const LENGTH: Nanos = 100 * MS;
-/// Most rows; with more to come, two become one.
+/// Maximum number of rows; beyond it, pairs are joined.
 const MOST: usize = 1_200;
 
-/// What had ended at the ends of rows.
+/// Cumulative completions at the ends of rows.
 pub(crate) struct Throughput {
     begin: Nanos,
     length: Nanos,
-    /// The end of each row, and what had ended until then: all operations, and the headline's.
+    /// End of each row, with cumulative completions: of all operations, and of the headline's.
     rows: Vec<(Nanos, [u64; 2])>,
 }
 
 impl Throughput {
-    /// No row yet of a round that begins now.
+    /// A series without rows, for a round that begins at `begin`.
     pub(crate) fn new(begin: Nanos) -> Self {
         Self { begin, length: LENGTH, rows: Vec::with_capacity(MOST) }
     }
 
-    /// When the next row ends. After a pause of the machine that is a row's length after it, as its row is longer.
+    /// End of the next row. After a pause of the machine it is one row's length later, since that row is longer.
     pub(crate) fn due(&self) -> Nanos {
         let last = self.rows.last().map_or(self.begin, |(end, _)| *end);
         self.begin + ((last - self.begin + self.length / 2) / self.length + 1) * self.length
@@ -45,7 +45,7 @@ impl Throughput {
         self.rows.push((now, ended));
     }
 
-    /// The rows as a series of the round; `headline` is the name of the headline's operation, if it is one alone.
+    /// Rows as a series of the round; `headline` is the name of the headline operation, if it is a single one.
     pub(crate) fn series(&self, headline: Option<&str>) -> Series {
         let mut series = Series::default();
         let mut before = (self.begin, [0, 0]);

@@ -1,5 +1,5 @@
-//! Where the time of a user's thread goes: read by the thread itself, between two operations, at the begin and the end of
-//! the measurement interval.
+//! Time of a user's thread by activity: read by the thread itself, between two operations, at the start and end of the
+//! measurement interval.
 
 use crate::{Control, Nanos};
 use bourse_engine::Wait;
@@ -12,7 +12,7 @@ pub(crate) struct UserMeter<'c> {
     control: &'c Control,
     state: Cell<State>,
     operations: Cell<u64>,
-    /// Why nothing is metered.
+    /// Reason that nothing is metered.
     refused: Option<String>,
 }
 
@@ -21,19 +21,19 @@ enum State {
     Before,
     Measures(Metered),
     Measured(Metered),
-    /// The system does not tell.
+    /// The system does not report it.
     Unknown,
 }
 
 impl<'c> UserMeter<'c> {
-    /// Begins to meter this thread.
+    /// Starts metering this thread.
     pub(crate) fn start(control: &'c Control) -> Self {
         let refused = thread_time::meter_this_thread().err();
         let state = if refused.is_some() { State::Unknown } else { State::Before };
         Self { control, state: Cell::new(state), operations: Cell::new(0), refused }
     }
 
-    /// Notes the time, between two operations.
+    /// Reads the time, between two operations.
     pub(crate) fn at(&self, now: Nanos) {
         match self.state.get() {
             State::Before if now >= self.control.measure_from() => {
@@ -44,7 +44,7 @@ impl<'c> UserMeter<'c> {
         }
     }
 
-    /// Counts an operation that was recorded.
+    /// Counts a recorded operation.
     pub(crate) fn operation(&self) {
         self.operations.set(self.operations.get() + u64::from(matches!(self.state.get(), State::Measures(_))));
     }
@@ -56,7 +56,7 @@ impl<'c> UserMeter<'c> {
         }
     }
 
-    /// What the thread of a user of that role did in the interval.
+    /// Time of this thread in the interval, for a user of that role.
     pub(crate) fn finish(self, role: &'static str) -> UserTime {
         self.end();
         match self.state.get() {
@@ -74,18 +74,18 @@ impl<'c> UserMeter<'c> {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "one for each thread of a round, nearly all of them measured")]
 pub(crate) enum UserTime {
-    /// As it was metered.
+    /// Metered times.
     Measured { role: &'static str, operations: u64, metered: Metered },
     /// The thread had nothing to do in the interval.
     Outside,
-    /// The system does not tell; why.
+    /// Reason that the system does not report the times.
     NotAvailable(String),
 }
 
-/// The split of all users' time; `served` where the engine works in a process of its own. None without a thread.
+/// Time of all users by activity; `served` if the engine is in another process. `None` without a thread.
 ///
-/// A user of a served engine has nothing to wait for besides the driver's own pauses and the server: what it was blocked
-/// and did not pause is the server's, so that no call has to be metered.
+/// A user of a served engine only waits for the driver's own pauses and the server: blocked time without a pause is the
+/// server's, so that no call needs to be metered.
 pub(crate) fn split(users: &[UserTime], served: bool) -> Option<TimeSplit> {
     let mut roles: Vec<RoleTime> = Vec::new();
     for user in users {
@@ -100,7 +100,7 @@ pub(crate) fn split(users: &[UserTime], served: bool) -> Option<TimeSplit> {
     (!roles.is_empty()).then_some(TimeSplit::Measured(roles))
 }
 
-/// The time of one thread. Its parts add up to the whole: what was estimated or read a moment apart gives way.
+/// Time of one thread. Its parts add up to the total: estimates and late readings are adjusted.
 fn of_thread(role: &str, operations: u64, metered: &Metered, served: bool) -> RoleTime {
     let time = metered.time;
     let cpu_ns = time.cpu_ns.min(time.wall_ns);
@@ -143,7 +143,7 @@ fn of_thread(role: &str, operations: u64, metered: &Metered, served: bool) -> Ro
     }
 }
 
-/// Blocked in all waits, of those that were timed.
+/// Total time blocked in all waits, extrapolated from those that were timed.
 fn estimate(waited: Waited) -> u64 {
     if waited.waits == waited.timed || waited.timed == 0 {
         return waited.blocked_ns;

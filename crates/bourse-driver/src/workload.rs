@@ -6,26 +6,26 @@ use bourse_record::{OperationSpec, ServerTime};
 
 /// A workload: its operations, and for each round its users and the emulators behind them.
 ///
-/// Users and emulators may borrow from what lives as long as `'w`: input data, queues, counters.
+/// Users and emulators may borrow from data that lives as long as `'w`: input data, queues, counters.
 pub trait Workload<'w> {
-    /// Its operations, in the order of reports. A user names an operation by its index here.
+    /// Operations in the order of reports. A user names an operation by its index here.
     fn operations(&self) -> &[OperationSpec];
 
-    /// What an engine with these capabilities lacks for this workload, as sentences; empty if nothing.
+    /// Missing capabilities of an engine for this workload, as sentences; empty if none.
     fn needs(&self, capabilities: &Capabilities) -> Vec<String> {
         let _ = capabilities;
         Vec::new()
     }
 
-    /// Its users: each gets a session and a thread.
+    /// Users of a round: each gets a session and a thread.
     fn users(&mut self) -> Vec<UserSpec<'w>>;
 
-    /// Its emulators without a session: each gets a thread.
+    /// Emulators without a session: each gets a thread.
     fn background(&mut self) -> Vec<Background<'w>> {
         Vec::new()
     }
 
-    /// Sessions that other processes have on the same database meanwhile.
+    /// Number of sessions that other processes have on the same database during the round.
     fn sessions_elsewhere(&self) -> usize {
         0
     }
@@ -33,7 +33,7 @@ pub trait Workload<'w> {
     /// Waits until the round begins, and returns that moment. All threads of the round are ready and wait for it.
     ///
     /// # Errors
-    /// The fault that keeps the round from beginning.
+    /// The fault that prevents the round.
     fn begin(&self, clock: &dyn Clock) -> Result<Nanos, Fault> {
         Ok(clock.now())
     }
@@ -46,9 +46,9 @@ pub trait Workload<'w> {
 
 /// A user of a round, with its name, its schedule and its stop rule.
 pub struct UserSpec<'w> {
-    /// Name of its thread, as a person reads it.
+    /// Display name of its thread.
     pub name: String,
-    /// Kind of the user, in the plural: users of one kind have one row in the split of their time.
+    /// Kind of the user, in the plural: users of one kind share a row in the split of their time.
     pub role: &'static str,
     /// The user.
     pub user: Box<dyn User + 'w>,
@@ -61,18 +61,18 @@ pub struct UserSpec<'w> {
 /// The condition under which a user stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRule {
-    /// It stops at the end of the measurement interval, after the operation in progress.
+    /// Stops at the end of the measurement interval, after the operation in progress.
     AtIntervalEnd,
-    /// It stops when its draw returns [`Draw::Finished`]: it completes work that others left in flight.
+    /// Stops when its draw returns [`Draw::Finished`]: it completes work that others left in flight.
     WhenFinished,
 }
 
 /// An emulator without a session, on a thread of its own.
 pub struct Background<'w> {
-    /// Name of its thread, as a person reads it.
+    /// Display name of its thread.
     pub name: String,
-    /// Its work. It returns when the round [drains](Control::draining) and the work is done, or when the round has
-    /// [ended](Control::ended).
+    /// Work of the emulator. It returns when the round [drains](Control::draining) and the work is done, or when the
+    /// round has [ended](Control::ended).
     pub run: Emulator<'w>,
 }
 
@@ -82,13 +82,13 @@ pub type Emulator<'w> = Box<dyn FnOnce(&dyn Clock, &Control) + Send + 'w>;
 /// Result of drawing the next input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draw {
-    /// An input was drawn; it is due by the schedule, or at once.
+    /// An input was drawn; it is due by the schedule, or immediately.
     Ready,
     /// An input was drawn that is due at this moment, past or future.
     Due(Nanos),
     /// No input yet: draw again at this moment.
     Wait(Nanos),
-    /// No input will come any more.
+    /// No further input.
     Finished,
 }
 
@@ -96,27 +96,27 @@ pub enum Draw {
 ///
 /// Drawing and performing are two methods, so that drawing inputs cannot be timed by mistake.
 pub trait User: Send {
-    /// Whether the user ever performs that operation. No histogram is kept for an operation that it does not perform.
+    /// Whether the user ever performs that operation. No histogram is allocated for one that it does not perform.
     fn performs(&self, operation: usize) -> bool {
         let _ = operation;
         true
     }
 
-    /// Makes ready on its session what it will perform, such as prepared statements: before the clock starts.
+    /// Prepares the operations on its session, such as prepared statements, before the clock starts.
     ///
     /// # Errors
-    /// The engine's; the round then does not begin.
+    /// The engine's error; the round then does not begin.
     fn prepare(&mut self, connection: &mut Connection) -> Result<(), EngineError> {
         let _ = connection;
         Ok(())
     }
 
-    /// Whether what it performs may change settings of its session, as statements of a person's own may.
+    /// Whether the operations may change settings of the session, as a person's own statements may.
     fn may_change_settings(&self) -> bool {
         false
     }
 
-    /// Draws the next input and keeps it. Not timed; may block for about 20 ms.
+    /// Draws the next input and stores it. Not timed; may block for about 20 ms.
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw;
 
     /// Skips the next input because the backlog is full, and returns its operation. `None` if it cannot skip: the next draw
@@ -125,12 +125,12 @@ pub trait User: Send {
         None
     }
 
-    /// Whether what is performed next is timed: where only one operation in so many is, the others are counted.
+    /// Whether the next operation is timed: if only one in several is, the others are counted.
     fn is_timed(&self) -> bool {
         true
     }
 
-    /// The operation of the input that was drawn, where a user performs several: a call that does not return is named by it.
+    /// Operation of the input that was drawn, for users with several: the name of a call that does not return.
     fn drawn(&self) -> Option<usize> {
         None
     }
@@ -138,7 +138,7 @@ pub trait User: Send {
     /// Performs the input that was drawn. Timed.
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed;
 
-    /// What was performed has ended, and counts for the figures or, as in the warm-up, not. Not timed.
+    /// Ends the operation; `counts` is false if figures exclude it, as in the warm-up. Not timed.
     fn ended(&mut self, counts: bool) {
         let _ = counts;
     }
@@ -151,17 +151,17 @@ pub struct Performed {
     pub operation: usize,
     /// Number of operations timed together; 1 unless [set](Self::times) otherwise.
     pub count: u32,
-    /// The outcome.
+    /// Outcome of the operation.
     pub outcome: Outcome,
-    /// The workload's status code, where it has one; else 0.
+    /// Status code of the workload; 0 if there is none.
     pub code: i32,
-    /// An example of the error, for failures.
+    /// Example of an error message, for failures.
     pub example: Option<String>,
     /// Time spent at an application server, if it went through one.
     pub server: Option<ServerTime>,
-    /// The kind of an error after which the session cannot go on: the round ends.
+    /// Kind of an error after which the session cannot continue: the round ends.
     pub fatal: Option<ErrorKind>,
-    /// Whether nobody knows if it took effect.
+    /// Whether the operation may or may not have taken effect.
     pub in_doubt: bool,
 }
 
@@ -176,7 +176,7 @@ impl Performed {
         Self { operation, count: 1, outcome, code, example: None, server: None, fatal: None, in_doubt: false }
     }
 
-    /// Sets the number of operations in one sample: for operations too short to be timed one by one.
+    /// Sets the number of operations in one sample, for operations too short to time individually.
     #[must_use]
     pub const fn times(mut self, count: u32) -> Self {
         self.count = count;
@@ -188,7 +188,7 @@ impl Performed {
         Self { example: Some(example.into()), ..Self::ended(operation, Outcome::Failed, code) }
     }
 
-    /// An operation that failed with an error; the round ends if the session cannot go on.
+    /// An operation that failed with an error; the round ends if the session cannot continue.
     pub fn error(operation: usize, error: &impl Failure) -> Self {
         let kind = error.kind();
         let fatal = matches!(kind, ErrorKind::ConnectionLost | ErrorKind::Full | ErrorKind::Interrupted);

@@ -1,4 +1,4 @@
-//! Rounds whose recorders have a planted fault: each round is void, and one without a fault is not.
+//! Rounds whose recorders have a planted fault: each such round is void, and one without a fault is not.
 
 use bourse_driver::{
     Background, Clock, Control, Draw, Measured, OperationCx, OperationSpec, Performed, Plan, RealClock, SECOND,

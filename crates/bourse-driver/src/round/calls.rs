@@ -1,18 +1,18 @@
-//! Calls in progress: the driver waits for each that a user has made, and tells of those that go on after the interval.
+//! Calls in progress: the driver waits for every call of a user, and reports those that continue after the interval.
 
 use crate::{Control, Nanos, SECOND, UserSpec};
 use bourse_record::{LiveCell, OperationSpec};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A call that goes on after the measurement interval.
+/// A call that continues after the measurement interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallInProgress {
-    /// Name of the user whose session it is.
+    /// Name of the session's user.
     pub user: String,
-    /// Its operation, if that is known before it ends.
+    /// Operation of the call, if known before it ends.
     pub operation: Option<String>,
-    /// Seconds since it began.
+    /// Seconds since the call began.
     pub for_s: f64,
 }
 
@@ -20,7 +20,7 @@ pub struct CallInProgress {
 struct Watched {
     name: String,
     live: Arc<LiveCell>,
-    /// Its operation, if it has only one.
+    /// Operation of the user, if it has only one.
     only: Option<usize>,
 }
 
@@ -29,14 +29,14 @@ struct Watched {
 pub(super) struct Calls(Vec<Watched>);
 
 impl Calls {
-    /// Watches a user of a workload of so many operations.
+    /// Adds a user of a workload with `operations` operations.
     pub(super) fn watch(&mut self, user_spec: &UserSpec<'_>, live: Arc<LiveCell>, operations: usize) {
         let mut performed = (0..operations).filter(|operation| user_spec.user.performs(*operation));
         let only = performed.next().filter(|_| performed.next().is_none());
         self.0.push(Watched { name: user_spec.name.clone(), live, only });
     }
 
-    /// Calls that go on at `now`, once the interval has ended; the longest first.
+    /// Calls in progress at `now`, once the interval has ended; the longest first.
     pub(super) fn after_interval(
         &self,
         now: Nanos,

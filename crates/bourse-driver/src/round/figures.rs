@@ -18,7 +18,7 @@ fn valid(operations: &[Operation], headline: Option<usize>) -> u64 {
     }
 }
 
-/// Reason why an interval has no figure: no operation of the headline ended in it.
+/// Reason that an interval has no figure: no operation of the headline ended in it.
 pub(super) fn nothing_ended(round: &Round, operations: &[OperationSpec], headline: Option<usize>) -> Option<String> {
     let name = headline.map_or(Some("operation"), |at| Some(operations.get(at)?.name))?;
     let valid = valid(&round.operations, headline);
@@ -26,7 +26,7 @@ pub(super) fn nothing_ended(round: &Round, operations: &[OperationSpec], headlin
         .then(|| format!("no {name} ended validly in the measurement interval of {:.1} s", round.measured_s))
 }
 
-/// Processors that others used between two marks, where the system tells; `None` for less than a second of the interval.
+/// Processors used by others between two marks, if the system reports them; `None` below one second of the interval.
 fn interference(
     to: &Mark,
     from: &Mark,
@@ -68,7 +68,7 @@ fn disturbed(interference: Interference, server_is_known: bool) -> Vec<Warning> 
     warnings
 }
 
-/// Activity of each kind of file that was used, as the run file has it.
+/// Activity of each kind of file that was used, in the run file's form.
 fn file_activity(counts: &IoCounts) -> Vec<FileActivity> {
     let idle = |files: FileIo| FileIo { sync_ns: None, ..files } == FileIo::default();
     let kinds = [

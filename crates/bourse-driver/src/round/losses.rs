@@ -1,4 +1,4 @@
-//! Nodes of a database that are lost in a round: which, when, and for how long nothing ended after it.
+//! Nodes of a database lost during a round: name, time, and the longest pause without a completed operation afterwards.
 
 use crate::{Nanos, SECOND};
 use bourse_engine::NodeLosses;
@@ -7,10 +7,10 @@ use bourse_record::Warning;
 /// Watches an engine's nodes.
 #[derive(Debug)]
 pub(super) struct Losses {
-    /// How often each node was lost when it was last looked at.
+    /// Losses of each node at the last look.
     known: Vec<NodeLosses>,
     lost: Vec<Lost>,
-    /// Operations that had ended validly, and when that last changed.
+    /// Number of valid completions, and the time of its last change.
     ended: u64,
     since: Nanos,
 }
@@ -19,17 +19,17 @@ pub(super) struct Losses {
 struct Lost {
     node: String,
     at: Nanos,
-    /// The longest time in which no operation ended, of those that were not over when the node was lost.
+    /// Longest time without a completed operation, of the pauses that were not over when the node was lost.
     pause: Nanos,
 }
 
 impl Losses {
-    /// What was lost before is not this round's.
+    /// Starts from the known losses, which precede the round.
     pub(super) fn new(known: Vec<NodeLosses>, begin: Nanos) -> Self {
         Self { known, lost: Vec::new(), ended: 0, since: begin }
     }
 
-    /// Looks at the nodes, and at how many operations have ended validly until now.
+    /// Takes a look at the nodes; `ended` is the number of valid completions until `now`.
     pub(super) fn pass(&mut self, now: Nanos, ended: u64, nodes: Vec<NodeLosses>) {
         let pause = now.saturating_sub(self.since);
         for lost in &mut self.lost {

@@ -1,6 +1,6 @@
 //! A round: threads of its users and emulators, phases, figures.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `participants` | users with their sessions, emulators, and their threads |
 //! | `calls` | calls in progress after the interval |
@@ -59,37 +59,37 @@ pub struct Progress {
     pub response_ns: Option<[f64; 3]>,
     /// Requests waiting between the workload's parts.
     pub queue_length: Option<u64>,
-    /// What came of each operation since the round began, and in the last second.
+    /// Counts of each operation since the round began, and in the last second.
     #[serde(default)]
     pub operations: Vec<OperationProgress>,
     /// The row of the round's series that ends now.
     #[serde(default)]
     pub row: SeriesRow,
-    /// Calls that go on though the measurement interval has ended, the longest first. They are waited for: whoever finds that
-    /// one will not return has to end the process.
+    /// Calls still in progress after the end of the measurement interval, the longest first. The round waits for them:
+    /// if one never returns, the process must be ended.
     #[serde(default)]
     pub calls: Vec<CallInProgress>,
 }
 
-/// Result of a round, also of one that ended early.
+/// Result of a round, including one that ended early.
 #[derive(Debug)]
 pub struct Measured {
-    /// The figures, with the checks that reconcile them. Offset in the run, facts of the workload and checks of the database
-    /// are the caller's to add.
+    /// Figures, with the checks that reconcile them. The caller adds the offset in the run, facts of the workload and
+    /// checks of the database.
     pub round: Round,
-    /// What was counted apart from the figures.
+    /// Counts that are independent of the figures.
     pub counted: RoundCounts,
-    /// Whether the caller's flag ended it early.
+    /// Whether the caller's flag ended the round early.
     pub interrupted: bool,
-    /// The fault that ended it, if one did.
+    /// Fault that ended the round, if one did.
     pub fault: Option<Fault>,
 }
 
 /// Runs one round: each user on its own thread and session, through warm-up, measurement interval and drain.
 ///
 /// The caller's thread samples resources and calls `progress` once a second. `headline` is the operation whose valid
-/// completions a second are the round's headline, none for all operations together; `seed` is where the back-offs' random
-/// lengths come from.
+/// completions a second are the round's headline, `None` for all operations together; `seed` determines the random
+/// lengths of back-offs.
 ///
 /// # Errors
 /// A [`Fault`] before the round begins: an invalid schedule, a session that cannot be opened, `interrupt` raised while
@@ -273,7 +273,7 @@ pub fn run<'w>(
     Ok(Measured { round, counted, interrupted, fault: control.fault() })
 }
 
-/// Takes the figure from a round that has none: a check of its figures failed, or nothing ended in its interval.
+/// Removes the headline of a round without a valid figure: a check failed, or nothing ended in its interval.
 pub fn void(round: &mut Round, operations: &[OperationSpec], headline: Option<usize>) {
     if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(round, operations, headline)) {
         round.headline = f64::NAN;
@@ -281,7 +281,7 @@ pub fn void(round: &mut Round, operations: &[OperationSpec], headline: Option<us
     }
 }
 
-/// Conflicts since those before, of each kind that there was any of.
+/// Increases of the counts of conflicts, without those of 0.
 fn conflicts_since(before: &[Conflicts], now: Vec<Conflicts>) -> Vec<ConflictCount> {
     let since = now.into_iter().map(|Conflicts { name, count }| {
         let earlier = before.iter().find(|it| it.name == name).map_or(0, |it| it.count);

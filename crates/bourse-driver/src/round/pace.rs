@@ -1,32 +1,32 @@
-//! The rules that end warm-up and measurement interval by the rate of the round, looked at in short steps.
+//! Rules that end warm-up and measurement interval by the rate of the round, examined in short steps.
 
 use crate::sampler::Sampler;
 use crate::{Control, MS, Nanos, Plan, SECOND};
 use bourse_record::{Steadiness, Steady, Stopping, StoppingRule};
 use bourse_stats::stopping;
 
-/// Rates in short steps, and the rule that looks at them.
+/// Rates in short steps, and the rule that examines them.
 pub(super) struct Pace {
     step_ns: Nanos,
     begin: Nanos,
-    /// End of the last step, with what had ended until then.
+    /// End of the last step, with the number of operations ended until then.
     last: (Nanos, u64),
     /// Rates of all operations, with the ends of their steps.
     rates: Vec<(Nanos, f64)>,
-    /// Longest warm-up and interval.
+    /// Maximum warm-up and interval.
     longest: (Nanos, Nanos),
-    /// The next moment to look at the warm-up or at the interval.
+    /// Next moment to examine the warm-up or the interval.
     look: Nanos,
-    /// Whether the rule has ended the warm-up, or its time has.
+    /// Whether the warm-up has ended, by the rule or its maximum.
     measuring: bool,
-    /// What had been written to the engine's log when the interval began.
+    /// Bytes written to the engine's log when the interval began.
     log_written: Option<u64>,
     rule: StoppingRule,
     pub(super) stopping: Stopping,
 }
 
 impl Pace {
-    /// None where the plan has no rule: nobody looks then.
+    /// The pace of a plan with a rule; `None` without a rule.
     pub(super) fn of(plan: &Plan, begin: Nanos) -> Option<Self> {
         let rule = plan.until?;
         let shortest_warm_up = match rule {
@@ -48,12 +48,12 @@ impl Pace {
         })
     }
 
-    /// The end of the step; never once the round drains, when there is nothing left to end.
+    /// End of the step; never once the round drains, when there is nothing left to end.
     pub(super) fn next(&self, now: Nanos, control: &Control) -> Nanos {
         if control.draining(now) { Nanos::MAX } else { self.last.0 + self.step_ns }
     }
 
-    /// Ends a step once it is over, and looks whether warm-up or interval has lasted long enough.
+    /// Ends a step once it is over, and examines whether warm-up or interval has lasted long enough.
     pub(super) fn pass(&mut self, now: Nanos, sampler: &Sampler<'_>, control: &Control) {
         if now < self.next(now, control) {
             return;
@@ -93,7 +93,7 @@ impl Pace {
         }
     }
 
-    /// Notes that the interval begins there.
+    /// Records the start of the interval.
     fn measure_from(&mut self, from: Nanos, sampler: &Sampler<'_>) {
         self.measuring = true;
         self.log_written = sampler.log_written();
@@ -104,7 +104,7 @@ impl Pace {
         };
     }
 
-    /// What was written to the engine's log since the interval began, where the engine counts that.
+    /// Bytes written to the engine's log since the interval began, if the engine counts them.
     fn log_written_since(&self, sampler: &Sampler<'_>) -> Option<f64> {
         sampler.log_written().zip(self.log_written).map(|(now, then)| now.saturating_sub(then) as f64)
     }
@@ -114,7 +114,7 @@ impl Pace {
         at.saturating_sub(self.begin) as f64 / SECOND as f64
     }
 
-    /// What the report will say of the time between two moments, as far as is known now.
+    /// Steadiness of the time between two moments by the report's own test, as far as known.
     fn steady(&self, from: Nanos, to: Nanos, sampler: &Sampler<'_>, log_written: Option<f64>) -> Steady {
         Steadiness::so_far(&sampler.series, self.seconds(from), self.seconds(to), log_written).steady
     }
@@ -140,8 +140,8 @@ mod tests {
     use bourse_engine::NullEngine;
     use bourse_record::LiveReader;
 
-    /// What a round of 5 minutes comes to whose second `at` has a throughput, a 99th percentile and a size of the log: the
-    /// seconds that were measured, whether the rule ended it, and what the report says of it.
+    /// Simulates a round of 5 minutes; `second` gives throughput, 99th percentile and log size of a second. Returns the
+    /// seconds measured, the rule's result, and the report's test.
     fn told(second: impl Fn(u32) -> [f64; 3]) -> (u64, Stopping, Steady) {
         let rule = StoppingRule::SteadinessTold;
         let plan = Plan { warm_up_ns: 120 * SECOND, measure_ns: 180 * SECOND, until: Some(rule), ..Plan::default() };
@@ -164,7 +164,7 @@ mod tests {
         ((to - from) / SECOND, pace.stopping, steady)
     }
 
-    /// Scatters by some 3 %.
+    /// Scatter of some 3 %.
     fn scatter(at: u32) -> f64 {
         1.0 + 0.05 * (f64::from(at) * 12.9898).sin() * (f64::from(at) * 78.233).cos()
     }

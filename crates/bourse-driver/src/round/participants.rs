@@ -14,17 +14,17 @@ use std::thread;
 /// Users with their sessions, and emulators, before the clock starts.
 pub(super) struct Participants<'w> {
     pub(super) user_specs: Vec<(UserSpec<'w>, Connection, Recording)>,
-    /// Settings of each user's session, where they are read again after the round.
+    /// Settings of each user's session, if they are read again after the round.
     pub(super) settings: Vec<Vec<Setting>>,
     pub(super) background: Vec<Background<'w>>,
-    /// The engine's remarks about so many sessions.
+    /// Remarks of the engine about the number of sessions.
     pub(super) notes: Vec<String>,
     pub(super) memory: Memory,
-    /// For each operation whether a schedule makes it due.
+    /// Whether a schedule makes each operation due.
     pub(super) by_schedule: Vec<bool>,
 }
 
-/// Opens a session for each user, and makes its recorder.
+/// Opens a session for each user, and creates its recorder.
 pub(super) fn connect_all<'w>(
     engine: &dyn Engine,
     workload: &mut dyn Workload<'w>,
@@ -66,7 +66,7 @@ pub(super) fn connect_all<'w>(
     Ok(Participants { user_specs, settings, background, notes, memory, by_schedule })
 }
 
-/// Threads of a round that were started, and the fault of one that could not be.
+/// Threads started for a round, and the fault of one that could not be started.
 pub(super) struct Starts {
     pub(super) of: usize,
     pub(super) started: usize,
@@ -74,7 +74,7 @@ pub(super) struct Starts {
 }
 
 impl Starts {
-    /// Starts a thread, unless the system refused one before.
+    /// Starts a thread, unless the system refused an earlier one.
     pub(super) fn spawn<'scope>(
         &mut self,
         scope: &'scope thread::Scope<'scope, '_>,

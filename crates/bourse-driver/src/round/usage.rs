@@ -8,7 +8,7 @@ use bourse_record::{EngineCounter, EngineThreads, KernelThreads, MachineUse, Pro
 /// Resources used until a moment.
 #[derive(Default)]
 pub(super) struct Mark {
-    /// The moment it was noted at.
+    /// Moment of the reading.
     pub(super) at: Nanos,
     pub(super) process: ProcessUse,
     pub(super) machine: Option<MachineUse>,
@@ -34,7 +34,7 @@ impl Mark {
         }
     }
 
-    /// What the engine has counted since, of each that it counted both times.
+    /// Increases of the engine's counters, of those present in both marks.
     pub(super) fn counted_since(&self, then: &Self) -> Vec<EngineCounter> {
         let since = |now: &Counter| {
             let then = then.counters.iter().find(|it| it.name == now.name)?;
@@ -43,7 +43,7 @@ impl Mark {
         self.counters.iter().filter_map(since).filter(|it| it.count > 0).collect()
     }
 
-    /// What the server's process has used since.
+    /// Resources that the server's process has used since.
     pub(super) fn server_since(&self, then: &Self) -> Option<ServerUse> {
         let (now, then) = (self.server?, then.server?);
         let seconds = |now: u64, then: u64| now.saturating_sub(then) as f64 / SECOND as f64;
@@ -56,20 +56,20 @@ impl Mark {
     }
 }
 
-/// Processor time of our process and of the engine's own threads until a moment.
+/// Processor time of this process and of the engine's own threads until a moment.
 struct ThreadsMark {
     process_s: f64,
     threads: Vec<OwnThreads>,
 }
 
 impl ThreadsMark {
-    /// None where the engine has no such threads, or the system does not say.
+    /// Reading of both; `None` if the engine has no such threads, or the system does not report them.
     fn of(process: ProcessUse, threads: &[OwnThreads]) -> Option<Self> {
         let process_s = process.cpu_s().filter(|_| !threads.is_empty())?;
         Some(Self { process_s, threads: threads.to_owned() })
     }
 
-    /// Seconds that such threads have used since, and their part of the process's.
+    /// Processor seconds of such threads since `then`, and their share of the process's.
     fn since(&self, then: &Self, now: &OwnThreads) -> (f64, Option<f64>) {
         let before = then.threads.iter().find(|it| it.work == now.work).map_or(0, |it| it.cpu_ns);
         let seconds = now.cpu_ns.saturating_sub(before) as f64 / SECOND as f64;
@@ -79,7 +79,7 @@ impl ThreadsMark {
     }
 }
 
-/// A share of the interval's processor time from which work of the warm-up casts doubt on the figures.
+/// Share of the interval's processor time from which warm-up work casts doubt on the figures.
 const NOT_WARM: f64 = 0.1;
 
 /// Resources used until the beginning and the end of the measurement interval.
@@ -92,7 +92,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Notes the resources once a moment of the interval has passed.
+    /// Reads the resources once the start or end of the interval has passed.
     pub(super) fn pass(&mut self, engine: &dyn Engine, control: &Control, now: Nanos) {
         if now < control.measure_from() {
             self.warm_up.get_or_insert_with(|| ThreadsMark::of(ProcessUse::now(), &engine.own_threads()));
@@ -105,14 +105,14 @@ impl Marks {
         }
     }
 
-    /// By how long the two ends of the interval were noted too late, together: a thread that waits for a processor notes late,
-    /// and what the others do meanwhile is missing, or belongs to the drain.
+    /// Delay of the readings at the two ends of the interval, together: a thread that waits for a processor reads late,
+    /// and the work of others meanwhile is missing, or belongs to the drain.
     pub(super) fn late_ns(&self, control: &Control) -> Nanos {
         let late = |mark: &Option<Mark>, end: Nanos| mark.as_ref().map_or(0, |mark| mark.at.saturating_sub(end));
         late(&self.from, control.measure_from()).saturating_add(late(&self.to, control.measure_to()))
     }
 
-    /// What the engine's own threads have used in the measurement interval, and what of it casts doubt on the figures.
+    /// Usage of the engine's own threads in the measurement interval, and warnings about those still warming up.
     pub(super) fn engine_threads(&self) -> (Vec<EngineThreads>, Vec<Warning>) {
         let mark = |mark: &Option<Mark>| mark.as_ref().and_then(|it| ThreadsMark::of(it.process, &it.threads));
         let (Some(from), Some(to)) = (mark(&self.from), mark(&self.to)) else { return Default::default() };
@@ -129,7 +129,7 @@ impl Marks {
         (all, warnings)
     }
 
-    /// The next moment to note.
+    /// Next moment to read.
     pub(super) fn next(&self, control: &Control) -> Nanos {
         match (&self.from, &self.to) {
             (None, _) => control.measure_from(),

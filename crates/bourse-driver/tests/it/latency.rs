@@ -1,4 +1,4 @@
-//! Response and service times on a simulated clock, and what a sample costs.
+//! Response and service times on a simulated clock, and harness overhead of a sample.
 
 use crate::users::{SPECS, user_spec};
 use bourse_driver::{
@@ -28,7 +28,7 @@ fn assert_near(found: u64, expected: u64) {
     assert!(found.abs_diff(expected) * 200 <= expected, "{found} ns, expected {expected} ns");
 }
 
-/// 1,000 a second for 10 s; the engine takes 0.1 ms, and once stalls for 1 s.
+/// Operations at 1,000 a second for 10 s; the engine takes 0.1 ms, and once stalls for 1 s.
 fn stalling(schedule: Schedule) -> Operation {
     let clock = SimulatedClock::new();
     let mut done = 0;

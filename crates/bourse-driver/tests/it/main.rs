@@ -1,4 +1,4 @@
-//! The driver's promises, on engines that stall, fail and vanish on purpose.
+//! Tests of the driver's guarantees, with engines that stall, fail and vanish on purpose.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod latency;

@@ -1,4 +1,4 @@
-//! Recorders that are wrong on purpose: each is found, and a right one is not.
+//! Recorders with planted faults: each is detected, and a correct one is not.
 
 use crate::users::SPECS;
 use bourse_driver::{Ledger, MS, Outcome, Recording, Sample, SplitMix};
@@ -33,7 +33,7 @@ fn samples() -> Vec<(Sample, bool)> {
     (0..SAMPLES).map(&mut next).collect()
 }
 
-/// The checks that fail if a recorder takes samples so.
+/// Checks that fail with a recorder that takes samples as given.
 fn failed(mut take: impl FnMut(&mut Recorder, u64, &Sample, bool)) -> Vec<String> {
     let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
     for (number, (sample, measured)) in (0..).zip(samples()) {

@@ -26,7 +26,7 @@ fn measure(plan: &Plan, user_specs: Vec<UserSpec<'_>>, background: Vec<Backgroun
         .unwrap()
 }
 
-/// Performs after half a millisecond.
+/// Performs an operation that takes half a millisecond.
 fn busy(cx: &mut OperationCx<'_>) -> Performed {
     let now = cx.clock().now();
     cx.clock().sleep_until(now + MS / 2);

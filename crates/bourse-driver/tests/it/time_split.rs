@@ -1,6 +1,7 @@
-//! Where the users' time went: planted users who sleep, spin, sync and wait for a lock, and neighbours who take the CPUs.
+//! Split of users' time: users that sleep, spin, sync and wait for a lock on purpose, and neighbours that take the
+//! CPUs.
 //!
-//! Shares are of what the system says itself, so that a loaded machine changes no verdict.
+//! Shares are compared with the system's own figures, so that a loaded machine changes no verdict.
 #![cfg(target_os = "linux")]
 
 use crate::users::{Given, user_spec};
@@ -29,7 +30,7 @@ fn planted<'w>(role: &'static str, schedule: Schedule, mut perform: impl FnMut()
     UserSpec { role, ..user_spec(schedule, StopRule::AtIntervalEnd, perform) }
 }
 
-/// The split of a round of these users; it adds up.
+/// Split of a round of these users; its parts are checked to add up.
 fn split(user_specs: Vec<UserSpec<'_>>) -> Vec<RoleTime> {
     let mut workload = Given { user_specs, background: vec![] };
     let clock = RealClock::start();

@@ -1,4 +1,4 @@
-//! Users and workloads to test with.
+//! Users and workloads for tests.
 
 use bourse_driver::{
     Background, Clock, Control, Draw, MixShare, OperationCx, OperationSpec, Performed, Schedule, User, UserSpec,
@@ -34,7 +34,7 @@ where
     }
 }
 
-/// A seat for a user that is always ready.
+/// Specification of a user that is always ready.
 pub(crate) fn user_spec<'w>(
     schedule: Schedule,
     stop_rule: bourse_driver::StopRule,
@@ -44,7 +44,7 @@ pub(crate) fn user_spec<'w>(
     UserSpec { name: "user".to_owned(), role: "users", user: Box::new(Acting { draw, perform }), schedule, stop_rule }
 }
 
-/// A workload of given seats and emulators.
+/// A workload of given users and emulators.
 pub(crate) struct Given<'w> {
     pub(crate) user_specs: Vec<UserSpec<'w>>,
     pub(crate) background: Vec<Background<'w>>,
