@@ -1,4 +1,4 @@
-//! The same transactions on every engine of SQL that this machine has: each beside SQLite and the model.
+//! Runs the same transactions on every SQL engine of this machine, each compared with SQLite and the model.
 
 use crate::cargo;
 use std::path::Path;

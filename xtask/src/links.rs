@@ -1,4 +1,4 @@
-//! Links of the documentation: each leads to a file and a heading that are there.
+//! Links of the documentation: each must lead to an existing file and heading.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(crate) fn check(root: &Path, files: &[PathBuf], faults: &mut Vec<String>) {
     in_the_book(root, files, faults);
 }
 
-/// What is wrong with a link.
+/// Fault of a link; `None` if it is right.
 fn fault(root: &Path, file: &Path, link: &str, known: &mut BTreeMap<PathBuf, BTreeSet<String>>) -> Option<String> {
     if link.is_empty() || link.contains("://") || link.contains(' ') {
         return None;
@@ -50,7 +50,7 @@ fn in_the_book(root: &Path, files: &[PathBuf], faults: &mut Vec<String>) {
     }
 }
 
-/// Targets of the links and pictures of a text, what stands in code apart.
+/// Targets of the links and pictures of a text, outside code.
 pub(crate) fn links(text: &str) -> impl Iterator<Item = &str> {
     prose(text).flat_map(|line| {
         // Every second piece is code.

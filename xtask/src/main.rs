@@ -1,19 +1,18 @@
-//! What a developer or CI runs.
+//! Commands for developers and CI.
 //!
 //! ```text
 //! cargo xtask ci       format, clippy, tests, documentation, packages, tidy: everything a change must pass
 //! cargo xtask test     the tests alone
-//! cargo xtask full     the engines that a build leaves out unless it has the feature `full`: clippy and tests, those of
-//!                      clusters too
-//! cargo xtask features each feature of the program alone, and none: clippy
-//! cargo xtask differential  the same 20,000 transactions on every engine that is there: [TRANSACTIONS]
-//! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
+//! cargo xtask full     the engines that only builds with the feature `full` include: clippy and tests, also on clusters
+//! cargo xtask features each feature of the program alone, and none of them: clippy
+//! cargo xtask differential  the same 20,000 transactions on every available engine: [TRANSACTIONS]
+//! cargo xtask planted  plant each bug and run each detector, at full length: writes docs/planted-bugs.md
 //! cargo xtask docs     write the generated pages below docs/
 //! cargo xtask site     the documentation as a site, by mdBook: target/site/book
-//! cargo xtask tidy     what no other tool checks
+//! cargo xtask tidy     conventions that no other tool checks
 //! cargo xtask size     limits of the program that is shipped: bytes, dependencies; builds it unless it is built
-//! cargo xtask level    how often A is told apart from A, by simulation: [SESSIONS], 10,000 unless said
-//! cargo xtask scaling  coordinated drivers on Galera clusters of this machine: [SECONDS [CUSTOMERS [NODES]]], 20 and 3,000 unless said
+//! cargo xtask level    rate of false differences between A and A, by simulation: [SESSIONS], default 10,000
+//! cargo xtask scaling  coordinated drivers on Galera clusters of this machine: [SECONDS [CUSTOMERS [NODES]]], default 20 and 3,000
 //! cargo xtask fuzz     each fuzz target for a minute: [SECONDS [TARGET…]]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
@@ -99,7 +98,8 @@ fn tests() -> Result<(), String> {
     cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
 }
 
-/// Packages each crate, without building what is packaged: crates of ours are not published, so that none is found in a registry.
+/// Packages each crate, without building the package: crates of Bourse are not published, so a build would find none of
+/// them in a registry.
 fn packaged() -> Result<(), String> {
     let arguments = ["package", "--workspace", "--no-verify", "--exclude-lockfile", "--allow-dirty"];
     let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output();

@@ -70,7 +70,7 @@ impl Drop for Folder {
     }
 }
 
-/// Nodes that run, each a process of ours.
+/// Running nodes, each a child process.
 struct Cluster {
     nodes: Vec<(Child, u16)>,
 }
@@ -236,7 +236,7 @@ fn provider() -> String {
     known.iter().find(|path| Path::new(path).exists()).unwrap_or(&known[0]).to_string()
 }
 
-/// A program of ours, and the file with what it says.
+/// A run of Bourse, and the file with its output.
 struct Started {
     child: Child,
     said: PathBuf,

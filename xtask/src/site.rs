@@ -39,7 +39,7 @@ pub(crate) fn build(root: &Path) -> Result<(), String> {
 /// Folder of run files, below `docs`, that the site shows as pages.
 const SAMPLES: &str = "samples";
 
-/// Draws each run file of a folder as the page beside it.
+/// Draws each run file of a folder as a page of the same name.
 fn samples(root: &Path, folder: &Path) -> Result<(), String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let runs =
@@ -77,7 +77,7 @@ fn page(from: &Path, to: &Path) -> Result<(), String> {
     std::fs::write(to, turned(&text)).map_err(|error| format!("{}: {error}", to.display()))
 }
 
-/// A page whose links lead within the site. What is no part of it keeps its words and loses the link.
+/// A page whose links lead within the site. A link to anything else is replaced by its text.
 fn turned(text: &str) -> String {
     let mut out = text.to_owned();
     let targets: Vec<&str> = links(text).filter(|link| !link.contains("://")).collect();

@@ -8,10 +8,10 @@ use std::process::Command;
 
 /// The most bytes that the release binary may have: 25 MB.
 const MOST_BYTES: u64 = 25_000_000;
-/// The most packages, ours apart, that the program may be linked with or built by.
+/// Most packages, without Bourse's own, that the program may be linked with or built by.
 const MOST_DEPENDENCIES: usize = 170;
 
-/// Builds the program, which is done at once if nothing has changed, and holds it to its limits.
+/// Builds the program, which is quick if nothing has changed, and checks its limits.
 pub(crate) fn size(root: &Path) -> Result<(), String> {
     let built =
         cargo(root, &["build", "--release", "--package", "bourse", "--message-format", "json-render-diagnostics"])?;
@@ -32,7 +32,7 @@ pub(crate) fn size(root: &Path) -> Result<(), String> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
 }
 
-/// What a cargo command prints.
+/// Standard output of a cargo command.
 fn cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(env!("CARGO"))
         .args(arguments)
@@ -52,7 +52,7 @@ fn program_of(messages: &str) -> Option<String> {
     programs.next_back().map(str::to_owned)
 }
 
-/// Packages of a tree of dependencies by name and version, ours apart.
+/// Packages of a tree of dependencies by name and version, without Bourse's own.
 fn dependencies_of(tree: &str) -> BTreeSet<String> {
     let package = |line: &str| {
         let mut words = line.split_whitespace();

@@ -1,4 +1,4 @@
-//! Tests that were skipped: told at the end, since nobody sees what a test prints that passes.
+//! Skipped tests: listed at the end, since the output of passing tests is hidden.
 
 use std::path::PathBuf;
 

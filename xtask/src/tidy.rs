@@ -1,4 +1,4 @@
-//! What no other tool checks: links between documents, reasons of dependencies, words that must not be there.
+//! Conventions that no other tool checks: links between documents, reasons of dependencies, forbidden words.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -29,7 +29,7 @@ fn tracked(root: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(text.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
 }
 
-/// In the root manifest each dependency from outside has its reason behind it.
+/// Checks that each external dependency in the root manifest has its reason behind it.
 fn dependencies_have_reasons(root: &Path, faults: &mut Vec<String>) {
     let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
     let dependencies = manifest
@@ -43,7 +43,7 @@ fn dependencies_have_reasons(root: &Path, faults: &mut Vec<String>) {
     }
 }
 
-/// Each dependency that a manifest names stands somewhere in its crate's source, and each of the root manifest in a crate's.
+/// Checks that each dependency of a manifest occurs in its crate's source, and each of the root manifest in a crate's.
 ///
 /// A name that occurs only in a comment passes: this finds what was forgotten, not what was hidden.
 fn dependencies_are_used(root: &Path, files: &[PathBuf], faults: &mut Vec<String>) {
