@@ -10,8 +10,8 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// An authority, another one, a server's certificate for the address `host` and a client's for `user`; `None` where there
-    /// is no `openssl`. The server's key belongs to `account` where we are root.
+    /// Makes two authorities, `ca` and `other`, and certificates signed by the first: a server's for the address `host` and a
+    /// client's for `user`. `None` if `openssl` is not installed. Under root the server's key belongs to `account`.
     pub fn make(host: &str, user: &str, account: &str) -> Option<Self> {
         let this = Self { folder: crate::server::open_folder() };
         Command::new("openssl").arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
@@ -31,17 +31,18 @@ impl Certificates {
         Some(this)
     }
 
-    /// The certificate of `ca`, `other`, `server` or `client`.
+    /// Path of the certificate `ca`, `other`, `server` or `client`.
     pub fn certificate(&self, name: &str) -> PathBuf {
         self.folder.path().join(format!("{name}.pem"))
     }
 
-    /// The key of that certificate.
+    /// Path of the private key of that certificate.
     pub fn key(&self, name: &str) -> PathBuf {
         self.folder.path().join(format!("{name}.key"))
     }
 
-    /// Runs `openssl` for a new key of that name, and the certificate or request behind it.
+    /// Runs `openssl` with a new key of that name; its output, a certificate or a request, is written to the path of the
+    /// certificate.
     fn run(&self, arguments: &[&str], name: &str, out: &[&str]) {
         let mut command = Command::new("openssl");
         command.args(arguments).args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
@@ -49,7 +50,7 @@ impl Certificates {
         finished(command);
     }
 
-    /// A certificate of the authority `ca`, over the request that `openssl req` makes first.
+    /// Issues a certificate signed by the authority `ca`, from a request made by `openssl req`.
     fn issue(&self, name: &str, subject: &str, extensions: &str) {
         self.run(&["req", "-subj", &format!("/CN={subject}")], name, &["-out"]);
         let file = self.folder.path().join(format!("{name}.ext"));
@@ -69,7 +70,7 @@ fn finished(mut command: Command) {
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The option of a target for a file of certificates.
+/// Option of a target that names a file of certificates, with its `&`.
 pub fn file_option(name: &str, path: &Path) -> String {
     format!("&{name}={}", path.display())
 }

@@ -1,27 +1,27 @@
-//! What every engine with files must leave alone: what it did not make, and what is no file, or no folder where its databases
-//! are folders.
+//! Conformance of engines with files: anything that Bourse did not create is left alone, and so is what is not a file, or not a
+//! folder if the engine's databases are folders.
 
 use bourse_engine::{Engine, ErrorKind};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Opens a target whose file or folder is at a path.
+/// Function that opens a target at the path of a file or folder.
 pub type OpenAt<'o> = dyn Fn(&Path) -> Box<dyn Engine> + 'o;
 
-/// Runs every check of what an engine does with the files at its targets, in a folder that is empty.
+/// Runs every check of how an engine treats the files at its targets, in an empty folder.
 ///
 /// # Panics
-/// With what was changed, or taken for a database.
+/// If a file was changed, or taken for a database.
 pub fn files_conformance(folder: &Path, open: &OpenAt<'_>) {
     refuses_what_is_not_its_own(folder, open);
     finds_what_it_made(folder, open);
     says_where_its_files_are(folder, open);
 }
 
-/// Checks that an engine refuses what is not its own, without changing anything.
+/// Checks that an engine refuses files that it did not create, and changes nothing.
 ///
 /// # Panics
-/// With what was changed, or taken for a database.
+/// If a file was changed, or taken for a database.
 pub fn refuses_what_is_not_its_own(folder: &Path, open: &OpenAt<'_>) {
     let path = |name: &str| folder.join(name);
     fs::write(path("notes.txt"), "dear diary ".repeat(2_000)).expect("a file can be written");
@@ -43,10 +43,10 @@ pub fn refuses_what_is_not_its_own(folder: &Path, open: &OpenAt<'_>) {
     });
 }
 
-/// Runs every check of what an engine whose databases are folders does at its targets, in a folder that is empty.
+/// Runs every check of how an engine whose databases are folders treats its targets, in an empty folder.
 ///
 /// # Panics
-/// With what was changed, or taken for a database.
+/// If a file was changed, or taken for a database.
 pub fn folders_conformance(folder: &Path, open: &OpenAt<'_>) {
     let path = |name: &str| folder.join(name);
     fs::write(path("notes.txt"), "dear diary").expect("a file can be written");
@@ -72,7 +72,7 @@ pub fn folders_conformance(folder: &Path, open: &OpenAt<'_>) {
     folder_is_told(&path("told"), open);
 }
 
-/// Checks that an engine tells the folder that it makes, and keeps all its files in it.
+/// Checks that an engine reports the folder that it makes, and creates all its files in it.
 fn folder_is_told(path: &Path, open: &OpenAt<'_>) {
     let around = path.parent().expect("it lies in a folder");
     let before = listed(around);
@@ -89,7 +89,7 @@ fn folder_is_told(path: &Path, open: &OpenAt<'_>) {
     assert_eq!(open(&linked(path)).location().file(), Some(path), "one database has one path, also by a link");
 }
 
-/// Checks that each of these is refused and left as it is.
+/// Checks that each of these paths is refused and left unchanged.
 fn each_is_refused(folder: &Path, names: &[&str], open: &OpenAt<'_>) {
     let path = |name: &str| folder.join(name);
     let before = listed(folder);
@@ -108,13 +108,13 @@ fn each_is_refused(folder: &Path, names: &[&str], open: &OpenAt<'_>) {
     }
 }
 
-/// Checks that an engine knows again what it has made: where there was nothing, in an empty file, and by a link.
+/// Checks that an engine recognizes the databases it made: at a free path, in an empty file, and through a link.
 fn finds_what_it_made(folder: &Path, open: &OpenAt<'_>) {
     fs::write(folder.join("empty"), "").expect("a file can be written");
     ["absent", "empty"].into_iter().for_each(|name| is_found_again(&folder.join(name), open));
 }
 
-/// Checks that an engine makes a database at a path, and knows it again by a link.
+/// Checks that an engine makes a database at a path, and recognizes it through a link.
 fn is_found_again(path: &Path, open: &OpenAt<'_>) {
     let name = path.display();
     let engine = open(path);
@@ -128,7 +128,7 @@ fn is_found_again(path: &Path, open: &OpenAt<'_>) {
     drop(again.connect().unwrap_or_else(|error| panic!("{name}: {error}")));
 }
 
-/// A link beside a path that leads to it; the path itself where there are no links.
+/// Symbolic link to a path, in the same folder; the path itself on systems without links.
 fn linked(path: &Path) -> PathBuf {
     #[cfg(unix)]
     {
@@ -141,7 +141,7 @@ fn linked(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Checks that the location an engine tells has the files it makes: each of them, and no other.
+/// Checks that the location an engine reports covers each file it makes, and no other.
 fn says_where_its_files_are(folder: &Path, open: &OpenAt<'_>) {
     let folder = folder.join("located");
     fs::create_dir(&folder).expect("a folder can be made");
@@ -162,7 +162,7 @@ fn says_where_its_files_are(folder: &Path, open: &OpenAt<'_>) {
     assert_eq!(open(&linked(&path)).location().file(), Some(&*real), "one database has one path, also by a link");
 }
 
-/// Names of a folder, with what is in its files.
+/// Names of a folder's entries, with the contents of files.
 fn listed(folder: &Path) -> Vec<(String, Option<Vec<u8>>)> {
     let entry = |entry: std::io::Result<fs::DirEntry>| {
         let entry = entry.expect("it can be read");

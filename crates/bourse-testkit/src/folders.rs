@@ -1,4 +1,4 @@
-//! What an engine by key does whose database is a folder and whose writers work on snapshots.
+//! Conformance of key engines whose database is a folder and whose writers work on snapshots.
 
 use bourse_engine::{
     Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine, RecordField, RecordTable, RecordType,
@@ -10,23 +10,23 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A table with one field.
+/// Table with one field.
 pub static ITEMS: RecordTable =
     RecordTable::new("items", RecordField::new("id", RecordType::Int), &[RecordField::new("price", RecordType::Int)]);
-/// A table with a field that has an index.
+/// Table with an indexed field.
 pub static INDEXED: RecordTable = RecordTable::new(
     "indexed",
     RecordField::new("id", RecordType::Int),
     &[RecordField::new("price", RecordType::Int).indexed(IndexKind::Tree)],
 );
 
-/// A folder in memory, where there is one: commits that wait for a disk take their time.
+/// Folder in memory where the system has one: there a commit does not wait for a disk.
 pub fn in_memory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// A database is there after its engine has gone, with what was committed; while one has it open a second is refused, in words
-/// that name `busy`.
+/// Checks that a database is found again with its committed records after its engine is closed, and that a second engine is
+/// refused while the first has it open, with an error that contains `busy`.
 pub fn is_found_again<E: Engine + KeyEngine>(engine: &dyn Fn() -> E, busy: &str) {
     let first = engine();
     assert!(!first.exists().unwrap());
@@ -52,20 +52,20 @@ pub fn is_found_again<E: Engine + KeyEngine>(engine: &dyn Fn() -> E, busy: &str)
     assert_eq!(engine().new_records().unwrap().count(&ITEMS).unwrap(), 0);
 }
 
-/// The folder and the options of a process that is to be killed.
+/// Environment variables with the folder and the options of the process that is killed.
 const KILLED_IN: &str = "BOURSE_TEST_KILLED_IN";
 const KILLED_WITH: &str = "BOURSE_TEST_KILLED_WITH";
 
-/// What a process has acknowledged is there after it was killed amid its work, and of what it has not, whole transactions.
+/// Checks that every transaction a process acknowledged survives its kill, and that any other one is whole or absent.
 ///
-/// The process is this test program again, with the test of that name alone, which calls this and nothing else.
+/// The process is this test program again, running only the test of that name, which calls this function and nothing else.
 pub fn keeps_what_a_killed_process_acknowledged<E: Engine + KeyEngine>(
     test: &str,
     queries: &[&str],
     engine: &dyn Fn(&Path, &str) -> E,
 ) {
     const ENOUGH: i64 = 300;
-    /// Between the keys of a transaction's two records.
+    /// Distance between the keys of a transaction's two records.
     const APART: i64 = 1 << 40;
     if let (Ok(folder), Ok(query)) = (std::env::var(KILLED_IN), std::env::var(KILLED_WITH)) {
         let mut records = engine(Path::new(&folder), &query).new_records().unwrap();
@@ -121,7 +121,7 @@ pub fn keeps_what_a_killed_process_acknowledged<E: Engine + KeyEngine>(
     }
 }
 
-/// An engine's own database without our mark, in `folder`, is somebody else's: it is not opened, and nothing in it changes.
+/// Checks that a database in `folder` without Bourse's mark is not opened and nothing in it changes.
 pub fn is_left_alone_without_mark(engine: &(impl Engine + KeyEngine), folder: &Path) {
     let files = || {
         let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
@@ -137,8 +137,8 @@ pub fn is_left_alone_without_mark(engine: &(impl Engine + KeyEngine), folder: &P
     assert_eq!(files(), before);
 }
 
-/// Of two transactions that write one record the second to commit is refused with the engine's `code`; of different records
-/// both commit; and so does one that only reads what the other has written.
+/// Checks that the second of two transactions that write one record is refused at its commit with the engine's `code`, that
+/// writers of different records both commit, and that a transaction that only reads commits as well.
 pub fn tells_the_second_of_two_writers(engine: &(impl Engine + KeyEngine), code: &str) {
     let (mut first, mut second) = (engine.new_records().unwrap(), engine.new_records().unwrap());
     first.create(&[&ITEMS]).unwrap();
@@ -162,7 +162,7 @@ pub fn tells_the_second_of_two_writers(engine: &(impl Engine + KeyEngine), code:
     second.commit().unwrap();
 }
 
-/// All records of a table are taken away inside a transaction too, and are back after a rollback.
+/// Checks that all records of a table can be deleted inside a transaction, and that a rollback restores them.
 pub fn takes_all_records_away(engine: &(impl Engine + KeyEngine)) {
     let mut records = engine.new_records().unwrap();
     records.create(&[&ITEMS]).unwrap();
@@ -181,7 +181,7 @@ pub fn takes_all_records_away(engine: &(impl Engine + KeyEngine)) {
     }
 }
 
-/// Fields with an index, keys of another type, writes in a transaction for reading, and SQL's loader are refused.
+/// Checks that indexed fields, keys of another type, writes in a read-only transaction, and SQL's loader are refused.
 pub fn refuses_what_it_cannot(engine: &(impl Engine + KeyEngine)) {
     let mut records = engine.new_records().unwrap();
     let refused = records.create(&[&INDEXED]).unwrap_err();
@@ -195,8 +195,8 @@ pub fn refuses_what_it_cannot(engine: &(impl Engine + KeyEngine)) {
     assert!(engine.loader().is_err());
 }
 
-/// With commits that are synced the class is `durable`, and `consistent` with those that are not; in memory it is `volatile` whatever
-/// the settings say, with a warning.
+/// Checks the reported durability class: `durable` if commits are synced, `consistent` if not; a database in memory is
+/// `volatile` whatever the settings, with a warning.
 pub fn tells_its_class<E: Engine>(engine: &dyn Fn(&Path, &str) -> E, on_disk: &Path, synced: &str, unsynced: &str) {
     let told = |query: &str| engine(on_disk, query).description().unwrap();
     assert_eq!(told("").durability, Durability::Durable);

@@ -1,19 +1,19 @@
-//! What tests of several crates share: the engines' conformance tests, and engines that misbehave on purpose.
+//! Test code shared by several crates: the engines' conformance tests, and engines that misbehave on purpose.
 //!
 //! - [`conformance()`] runs everything the seam promises against one engine; each engine's tests call it.
 //! - [`records_conformance()`] does the same for records by key.
-//! - [`files_conformance()`] checks that an engine with files leaves alone what it did not make; [`folders_conformance()`] does so
+//! - [`files_conformance()`] checks that an engine with files leaves alone what it did not create; [`folders_conformance()`] does so
 //!   for one whose databases are folders.
-//! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and spoil some of what it does.
-//! - [`Misreading`] wraps any engine with records and has some rows come back wrong.
-//! - [`rounds_begin_alike()`] checks that an engine's snapshots are the database as it was.
-//! - [`folders`] has what an engine by key does whose database is a folder.
-//! - [`tells_what_a_writer_waits_on`] does so for what a thread was blocked on.
-//! - [`server`] has what every engine with private servers must do.
-//! - [`proxy`] stands in front of a real server and makes faults; [`nothing_acknowledged_is_lost`] is what has to hold behind it.
-//! - [`certificates`] are made for servers that encrypt.
-//! - [`every_option_is_read_as_it_is_shown`] holds a grammar of targets to itself.
-//! - [`skipped`] tells of a test that was skipped.
+//! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and corrupt some of its statements.
+//! - [`Misreading`] wraps any engine with records and returns some rows wrong.
+//! - [`rounds_begin_alike()`] checks that an engine's snapshots restore the database as it was.
+//! - [`folders`] checks key engines whose database is a folder.
+//! - [`tells_what_a_writer_waits_on`] checks which waits of a thread an engine reports.
+//! - [`server`] checks engines with private servers.
+//! - [`proxy`] makes faults in front of a real server; [`nothing_acknowledged_is_lost`] is the guarantee that must hold behind it.
+//! - [`certificates`] makes certificates for servers that encrypt.
+//! - [`every_option_is_read_as_it_is_shown`] checks a grammar of targets against itself.
+//! - [`skipped`] reports a test that was skipped.
 //! - [`ServerDump`] shows whether anything was changed on a MariaDB or MySQL server.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 

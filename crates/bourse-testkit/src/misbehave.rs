@@ -1,4 +1,4 @@
-//! Engines that stall, fail and lose writes on purpose, so that tests can see who notices.
+//! Engines that stall, fail and lose writes on purpose, to show which checks notice.
 
 use bourse_engine::{
     Access, EachRow, Engine, EngineError, ErrorKind, Isolation, Params, Session, Sql, Wrapper, forward_session,
@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Which statements are spoilt, counted from 1 over all sessions of an engine.
+/// Statements that are hit, counted from 1 over all sessions of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Only that one.
+    /// Only the statement with this number.
     At(u64),
-    /// Each so-many-th.
+    /// Every n-th statement.
     Every(u64),
 }
 
@@ -25,25 +25,25 @@ impl Fault {
     }
 }
 
-/// What happens to a statement that is hit.
+/// Effect on a statement that is hit.
 #[derive(Debug, Clone, Copy)]
 enum Deed {
     Sleep(Duration),
     Fail(ErrorKind),
-    /// A change says that it changed one row, and does nothing.
+    /// A change reports one row changed, and does nothing.
     Drop,
-    /// A roll-back of changes keeps them.
+    /// A rollback of changes commits them.
     Keep,
-    /// A transaction gets the weakest isolation, whatever it asks for.
+    /// A transaction gets the weakest isolation instead of the requested one.
     Weaken,
 }
 
-/// Counts statements and says which are hit.
+/// Counter of statements that decides which are hit.
 #[derive(Debug, Clone)]
 struct Trigger {
     fault: Fault,
     deed: Deed,
-    /// Only statements that begin so are counted.
+    /// Prefix of the statements that are counted; empty for all.
     only: &'static str,
     seen: Arc<AtomicU64>,
 }
@@ -53,7 +53,7 @@ impl Trigger {
         Self { fault, deed, only: "", seen: Arc::default() }
     }
 
-    /// What is to be done to the next statement.
+    /// Effect on the next statement, if it is hit.
     fn next(&self) -> Option<Deed> {
         let number = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
         self.fault.hits(number).then_some(self.deed)
@@ -98,51 +98,51 @@ macro_rules! wrapper {
 }
 
 wrapper! {
-    /// An engine some of whose statements take longer.
+    /// Engine some of whose statements take longer.
     Stalling
 }
 wrapper! {
-    /// An engine some of whose statements fail, before anything is done.
+    /// Engine some of whose statements fail before they have any effect.
     Failing
 }
 wrapper! {
-    /// An engine that loses some changes and says they were made: what a consistency check has to notice.
+    /// Engine that loses some changes and reports them as made; a consistency check must notice.
     Dropping
 }
 
 wrapper! {
-    /// An engine some of whose roll-backs keep what they should undo.
+    /// Engine some of whose rollbacks commit the changes they should undo.
     Keeping
 }
 
 wrapper! {
-    /// An engine some of whose transactions are kept apart less than they ask for.
+    /// Engine some of whose transactions get weaker isolation than requested.
     Weakening
 }
 
 impl<E> Stalling<E> {
-    /// Statements that `fault` hits sleep for `stall` first.
+    /// Wraps `inner`; statements that `fault` hits sleep for `stall` first.
     pub fn new(inner: E, fault: Fault, stall: Duration) -> Self {
         Self { inner, trigger: Trigger::new(fault, Deed::Sleep(stall)) }
     }
 }
 
 impl<E> Failing<E> {
-    /// Statements that `fault` hits fail with an error of that kind.
+    /// Wraps `inner`; statements that `fault` hits fail with an error of that kind.
     pub fn new(inner: E, fault: Fault, kind: ErrorKind) -> Self {
         Self { inner, trigger: Trigger::new(fault, Deed::Fail(kind)) }
     }
 }
 
 impl<E> Dropping<E> {
-    /// Changes that `fault` hits are not made; here changes alone are counted.
+    /// Wraps `inner`; changes that `fault` hits are not made. Only changes are counted.
     pub fn new(inner: E, fault: Fault) -> Self {
         Self { inner, trigger: Trigger::new(fault, Deed::Drop) }
     }
 }
 
 impl<E> Dropping<E> {
-    /// Counts only changes whose text begins so.
+    /// Counts only changes whose text begins with `text`.
     #[must_use]
     pub fn only(mut self, text: &'static str) -> Self {
         self.trigger.only = text;
@@ -151,14 +151,14 @@ impl<E> Dropping<E> {
 }
 
 impl<E> Keeping<E> {
-    /// Roll-backs that `fault` hits commit; those of transactions that changed something are counted.
+    /// Wraps `inner`; rollbacks that `fault` hits commit. Only rollbacks of transactions with changes are counted.
     pub fn new(inner: E, fault: Fault) -> Self {
         Self { inner, trigger: Trigger::new(fault, Deed::Keep) }
     }
 }
 
 impl<E> Weakening<E> {
-    /// Transactions that `fault` hits are read committed.
+    /// Wraps `inner`; transactions that `fault` hits run as read committed.
     pub fn new(inner: E, fault: Fault) -> Self {
         Self { inner, trigger: Trigger::new(fault, Deed::Weaken) }
     }
@@ -167,7 +167,7 @@ impl<E> Weakening<E> {
 struct Spoilt {
     inner: Box<dyn Session>,
     trigger: Trigger,
-    /// Whether the open transaction has.
+    /// Whether the open transaction has changed anything.
     has_changed: bool,
 }
 

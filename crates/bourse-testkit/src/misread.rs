@@ -1,4 +1,4 @@
-//! An engine whose records come back wrong on purpose, so that tests can see whether a workload looks at what it reads.
+//! An engine whose records are returned wrong on purpose, to show whether a workload checks what it reads.
 
 use crate::misbehave::Fault;
 use bourse_engine::{
@@ -9,24 +9,24 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is wrong with a row that is read.
+/// Defect of a row that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Misread {
-    /// The values are those of the row read before, under the right key.
+    /// Values of the row read before, under the right key.
     Neighbour,
-    /// The last text has lost its last byte.
+    /// The last text without its last byte.
     Truncated,
-    /// One byte amid the last text is another.
+    /// Another byte in the middle of the last text.
     OneByte,
-    /// The first two texts have changed places, or a single one is read backwards.
+    /// The first two texts exchanged, or a single one reversed.
     Swapped,
-    /// The first whole number behind the key is one more.
+    /// The first integer behind the key plus one.
     Number,
-    /// The row has no values behind the key.
+    /// No values behind the key.
     NoValues,
 }
 
-/// An engine with records by key some of whose rows come back wrong.
+/// Engine with records by key that returns some rows wrong.
 #[derive(Debug)]
 pub struct Misreading<E> {
     inner: E,
@@ -36,7 +36,7 @@ pub struct Misreading<E> {
 }
 
 impl<E> Misreading<E> {
-    /// Rows that `fault` hits, counted over all sessions as they are read, are wrong in that way.
+    /// Wraps `inner`; rows that `fault` hits, counted as they are read over all sessions, get the defect `what`.
     pub fn new(inner: E, fault: Fault, what: Misread) -> Self {
         Self { inner, fault, what, rows: Arc::default() }
     }
@@ -83,7 +83,7 @@ struct WrongRecords {
     fault: Fault,
     what: Misread,
     rows: Arc<AtomicU64>,
-    /// Values of the row read last.
+    /// Values of the last row read.
     last: Vec<Owned>,
 }
 
@@ -104,7 +104,7 @@ impl Owned {
     }
 }
 
-/// A row of values that were copied.
+/// Row of copied values.
 struct Copied(Vec<Owned>);
 
 impl Row for Copied {
@@ -121,7 +121,7 @@ impl Row for Copied {
 }
 
 impl Misread {
-    /// Makes a row wrong; `before` has the values of the one read before it.
+    /// Applies the defect to a row; `before` has the values of the row read before it.
     fn spoil(self, row: &mut Vec<Owned>, before: &[Owned]) {
         let texts: Vec<usize> = (1..row.len()).filter(|&column| matches!(row[column], Owned::Text(_))).collect();
         let text = |row: &mut Vec<Owned>, change: &dyn Fn(&mut String)| {
@@ -151,7 +151,7 @@ impl Misread {
 }
 
 impl WrongRecords {
-    /// Runs `f` on the records below with a callback that hands wrong rows on to `each`.
+    /// Runs `f` on the records below with a callback that passes rows with the defect to `each`.
     fn reading<T>(
         &mut self,
         table: &'static RecordTable,

@@ -1,4 +1,4 @@
-//! What has to hold of a database that is reached through proxies that make faults.
+//! Guarantees that must hold for a database reached through proxies that make faults.
 
 use crate::proxy::{Act, Moment, Proxy, Rule};
 use bourse_engine::{
@@ -11,26 +11,26 @@ static NOTE: Sql = Sql::new("INSERT INTO done VALUES (?1, ?2)");
 static DONE: Sql = Sql::new("SELECT id, count(*) FROM done GROUP BY id");
 static SUM: Sql = Sql::new("SELECT v FROM hot");
 
-/// Rows that all users change.
+/// Number of rows that all users change.
 const HOT: i64 = 5;
 
-/// A transaction is tried again at most so often.
+/// Upper limit of attempts at a transaction.
 const ATTEMPTS: u32 = 100;
 
-/// What users were told of their transactions.
+/// Outcomes of transactions as their users saw them.
 #[derive(Debug, Default)]
 pub struct Told {
-    /// Committed.
+    /// Transactions whose commit was acknowledged.
     pub acknowledged: BTreeSet<i64>,
-    /// Nobody knows whether they were.
+    /// Transactions whose commit may or may not have happened: the answer was lost.
     pub in_doubt: BTreeSet<i64>,
-    /// How often one was tried again.
+    /// Number of attempts repeated.
     pub retried: u64,
 }
 
-/// Users run transactions with a number each by way of `engine`, which may fail on the way; `owner` reaches the same database
-/// without faults. No acknowledged transaction may be missing, none may be there twice, and of what nobody was told to be
-/// committed only those in doubt may be there. Returns what was told, and those in doubt that are there.
+/// Runs numbered transactions of `users` users through `engine`, which may fail on the way, and checks the database through
+/// `owner`, without faults. No acknowledged transaction may be missing, none may be there twice, and of the others only those
+/// in doubt may be present. Returns the outcomes, and the transactions in doubt that are present.
 pub fn nothing_acknowledged_is_lost(
     engine: &dyn Engine,
     owner: &dyn Engine,
@@ -78,7 +78,7 @@ pub fn nothing_acknowledged_is_lost(
     (told, found)
 }
 
-/// One transaction, tried again after a conflict.
+/// Runs one transaction, again after a conflict.
 fn perform(connection: &mut Connection, id: i64, told: &mut Told) {
     let session = connection.sql().unwrap();
     for _ in 0..ATTEMPTS {
@@ -110,7 +110,7 @@ fn attempt(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
     session.commit()
 }
 
-/// Faults of every kind, some of each; `conflicts` are what a statement and a commit are told.
+/// Rules with faults of every kind; `conflicts` are the errors raised at a statement and at a commit.
 pub fn many_faults(conflicts: [Act; 2]) -> [Rule; 8] {
     let [at_statement, at_commit] = conflicts;
     [
@@ -125,7 +125,7 @@ pub fn many_faults(conflicts: [Act; 2]) -> [Rule; 8] {
     ]
 }
 
-/// Faults at few of many moments, so that a run goes on.
+/// Rules that hit so few moments that a whole run survives them.
 pub fn few_faults(conflicts: [Act; 2]) -> [Rule; 5] {
     let [at_statement, at_commit] = conflicts;
     [
@@ -137,7 +137,7 @@ pub fn few_faults(conflicts: [Act; 2]) -> [Rule; 5] {
     ]
 }
 
-/// [`nothing_acknowledged_is_lost`] by way of two proxies: each of their rules acts, the conflict named `code` is counted by that
+/// [`nothing_acknowledged_is_lost`] through two proxies: each of their rules acts, the conflict named `code` is counted by that
 /// name, and the engine's description names both addresses.
 pub fn each_transaction_is_there_once(
     engine: &dyn Engine,
@@ -162,8 +162,8 @@ pub fn each_transaction_is_there_once(
     assert!(proxies.iter().all(|proxy| nodes.value.contains(&proxy.port().to_string())), "{nodes:?}");
 }
 
-/// Sessions by way of two proxies go on at the address that is left, and none is had where none is left. `through` opens the
-/// engine with these options.
+/// Checks that sessions through two proxies continue at the address that is left, and that connecting fails if none is.
+/// `through` opens the engine with these options.
 pub fn sessions_go_on<E: Engine>(proxies: &[Proxy; 2], through: impl Fn(&str) -> E) {
     for options in ["spread=on", "spread=off"] {
         let engine = through(options);

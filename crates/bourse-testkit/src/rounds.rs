@@ -1,4 +1,4 @@
-//! Copies of a database, from which rounds begin alike.
+//! Snapshots of a database, from which all rounds begin alike.
 
 use bourse_engine::{Engine, ErrorKind, RowExt as _};
 
@@ -9,7 +9,7 @@ pub fn with_one_number(engine: &dyn Engine) {
     session.execute_text("INSERT INTO numbers VALUES (1)", &[]).unwrap();
 }
 
-/// The numbers of that table, in order.
+/// Numbers in that table, in order.
 pub fn numbers(engine: &dyn Engine) -> Vec<i64> {
     let mut numbers = Vec::new();
     let mut session = engine.session().unwrap();
@@ -21,11 +21,11 @@ pub fn numbers(engine: &dyn Engine) -> Vec<i64> {
     numbers
 }
 
-/// Takes a snapshot of an empty database with [one number](with_one_number) in it, and checks that the database is as it was
-/// after each change and restore, and that nothing is left of the snapshot.
+/// Takes a snapshot of an empty database with [one number](with_one_number) in it, and checks that each restore undoes the
+/// changes made since, and that no file of the snapshot is left at the end.
 ///
 /// # Panics
-/// With what is not as it was.
+/// If the database differs from what it was.
 pub fn rounds_begin_alike(engine: &dyn Engine) {
     with_one_number(engine);
     let snapshot = engine.snapshot().unwrap();
@@ -44,10 +44,10 @@ pub fn rounds_begin_alike(engine: &dyn Engine) {
     assert_eq!(numbers(engine), [1], "the database stays when its copy goes");
 }
 
-/// Checks that an empty database on files is neither copied, nor put back, nor loaded anew while a session has it open.
+/// Checks that an empty database on files is neither copied, nor restored, nor loaded anew while a session has it open.
 ///
 /// # Panics
-/// With what was done.
+/// If one of them was done.
 pub fn what_is_in_use_is_not_replaced(engine: &dyn Engine) {
     with_one_number(engine);
     let snapshot = engine.snapshot().unwrap();

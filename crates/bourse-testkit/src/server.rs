@@ -1,4 +1,4 @@
-//! What every engine with private servers must do, and what its tests need for it.
+//! Conformance of engines with private servers, and helpers of their tests.
 
 use bourse_engine::{
     Access, Engine, ErrorKind, Hosting, Isolation, OwnedServer, Params, RowExt as _, SessionExt as _, Sql,
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 static ONE: Sql = Sql::new("SELECT 1");
 
-/// Whether a process of that number lives.
+/// Whether the process with that number is alive.
 pub fn is_alive(process: u32) -> bool {
     // One that has ended and waits for its parent to ask has no arguments any more.
     fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
 }
 
-/// A folder that another user, as which a server runs, gets through.
+/// Folder that another user, such as a server's account, can pass through.
 pub fn open_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     #[cfg(unix)]
@@ -22,7 +22,7 @@ pub fn open_folder() -> tempfile::TempDir {
     folder
 }
 
-/// Every path below a folder, with what a file says or a link names.
+/// Every path below a folder, with the contents of files and the targets of links.
 pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -43,7 +43,8 @@ pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Has a private server's folder look as if its owner had been killed: the owner's file is there, and nobody holds it locked.
+/// Makes a private server's folder look as if its owner had been killed: the owner's file is there, and no process has it
+/// locked.
 pub fn abandon(folder: &Path) {
     let owner = folder.join("owner");
     let mark = fs::read(&owner).unwrap();
@@ -56,7 +57,7 @@ fn owned(engine: &dyn Engine) -> &dyn OwnedServer {
     engine.hosting().owned_server().unwrap()
 }
 
-/// A server that dies by `kill` is a lost connection to its sessions, and to whoever wants a new one.
+/// Checks that a server ended by `kill` is a lost connection to its sessions, and to any caller that wants a new one.
 pub fn dies_as_a_lost_connection(engine: &dyn Engine, kill: &dyn Fn()) {
     let mut session = engine.session().unwrap();
     session.begin(Isolation::Serializable, Access::Write).unwrap();
@@ -71,7 +72,7 @@ pub fn dies_as_a_lost_connection(engine: &dyn Engine, kill: &dyn Fn()) {
     assert!(lost.message().contains("has ended (signal: 9"), "{lost}");
 }
 
-/// A killed server comes back as another process, with what was committed and nothing else.
+/// Checks that a killed server is restarted as another process, with the committed rows and no others.
 pub fn comes_back_with_what_was_committed(engine: &dyn Engine, process: &dyn Fn() -> Option<u32>) {
     static ADD: Sql = Sql::new("INSERT INTO kept (id) VALUES (?1)");
     static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
@@ -96,8 +97,8 @@ pub fn comes_back_with_what_was_committed(engine: &dyn Engine, process: &dyn Fn(
     assert_eq!(ids, [1], "what was committed is there, what was not is not");
 }
 
-/// What a killed owner has left is ended and removed, folder and process: `sweep` removes what is left of the target, whose
-/// folder is of [`open_folder`].
+/// Checks that the server and the folder of a killed owner are removed: `sweep` cleans up the target's leftovers, and its
+/// folder is from [`open_folder`].
 pub fn is_removed_after_its_owner(
     engine: &dyn Engine,
     process: &dyn Fn() -> Option<u32>,

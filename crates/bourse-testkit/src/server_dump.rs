@@ -1,4 +1,4 @@
-//! A dump of a MariaDB or MySQL server: definitions and rows of every database that is not the server's own.
+//! A dump of a MariaDB or MySQL server: definitions and rows of every database except the server's own.
 
 use bourse_engine::{Session, Value};
 use std::collections::BTreeMap;
@@ -9,7 +9,8 @@ pub struct ServerDump {
     databases: BTreeMap<String, Vec<String>>,
 }
 
-/// What a database holds: the kind, the query that lists its names, and the column of `SHOW CREATE` that defines one.
+/// Kinds of objects in a database: the name of the kind, the query that lists its objects, and the column of `SHOW CREATE` that
+/// defines one.
 const KINDS: &[(&str, &str, usize)] = &[
     ("TABLE", "SELECT table_name FROM information_schema.tables WHERE table_schema = '{}'", 1),
     (
@@ -42,7 +43,7 @@ impl ServerDump {
         Self { databases: databases.collect() }
     }
 
-    /// The dump as it would be without that database.
+    /// Dump without one database.
     #[must_use]
     pub fn without(mut self, database: &str) -> Self {
         self.databases.remove(database);
@@ -71,7 +72,7 @@ fn database(session: &mut dyn Session, name: &str) -> Vec<String> {
     lines
 }
 
-/// A table's rows, sorted, behind the times at which it was made and changed: one that was dropped and made again has others.
+/// Rows of a table, sorted, preceded by its creation and change times: a table that was dropped and made again has other times.
 fn rows(session: &mut dyn Session, database: &str, table: &str) -> Vec<String> {
     let of = format!("table_schema = '{database}' AND table_name = '{table}'");
     let times = format!("SELECT concat_ws(' ', create_time, update_time) FROM information_schema.tables WHERE {of}");
@@ -83,7 +84,7 @@ fn rows(session: &mut dyn Session, database: &str, table: &str) -> Vec<String> {
     [column(session, &times, 0), rows].concat()
 }
 
-/// One column of a query, as text.
+/// One column of a query's rows, as text.
 fn column(session: &mut dyn Session, sql: &str, at: usize) -> Vec<String> {
     let mut found = Vec::new();
     session

@@ -1,14 +1,14 @@
-//! Tests that were skipped, and why.
+//! Tests that were skipped, and the reasons.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Names a file that gets a line for each skipped test: what a test prints that passes, nobody sees.
+/// Environment variable that names a file with a line for each skipped test: the output of a test that passes is hidden.
 const FILE_VARIABLE: &str = "BOURSE_SKIPPED";
 
-/// Says that a test was skipped: on stderr, and in the file that `BOURSE_SKIPPED` names.
+/// Reports that a test was skipped: on stderr, and in the file that `BOURSE_SKIPPED` names.
 ///
 /// # Panics
 /// If that file cannot be written.
@@ -22,7 +22,7 @@ pub fn skipped(test: &str, why: impl Display) {
     }
 }
 
-/// Appends a line, which test programs do side by side.
+/// Appends a line; test programs may do so concurrently.
 fn note(file: &Path, package: &str, test: &str, why: &str) {
     let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = format!("{package} {test}: {why}\n");

@@ -1,10 +1,10 @@
-//! What the grammar of every engine with servers must do.
+//! Conformance of the target grammars of engines with servers.
 
 use bourse_engine::target::{Grammar, Scheme, TargetError};
 use std::fmt::Debug;
 
-/// Each option is read as it is shown by the schemes that have it, and refused by name by the others. `start` is what stands
-/// between a scheme and its options.
+/// Checks that each option is read back as it is shown by the schemes that have it, and refused by name by the others. `start`
+/// is the text between a scheme and its options.
 pub fn every_option_is_read_as_it_is_shown<O: PartialEq + Debug>(
     grammar: &Grammar<O>,
     defaults: &O,

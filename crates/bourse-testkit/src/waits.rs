@@ -1,12 +1,12 @@
-//! What a writer says it is blocked on.
+//! Waits that an engine reports for a writer.
 
 use crate::folders::ITEMS;
 use bourse_engine::thread_time::{Waited, meter_this_thread, metered};
 use bourse_engine::{Access, Key, KeyEngine, Value, Wait};
 use std::time::Duration;
 
-/// A thread writes one record while another has the writer lock for 60 ms: it was blocked on that lock once, and once on its
-/// commit: a sync if commits of this database `sync` to a disk, else writes of pages.
+/// Checks the waits of a thread that writes one record while another has the writer lock for 60 ms: one for that lock, and one
+/// for its commit: a sync if commits of this database `sync` to a disk, else writes of pages.
 pub fn tells_what_a_writer_waits_on(engine: &impl KeyEngine, sync: bool) {
     let mut first = engine.new_records().unwrap();
     first.create(&[&ITEMS]).unwrap();
@@ -21,7 +21,7 @@ pub fn tells_what_a_writer_waits_on(engine: &impl KeyEngine, sync: bool) {
     assert!(waited[Wait::Lock as usize].blocked_ns >= 40_000_000, "{waited:?}");
 }
 
-/// How often a thread that writes one record, alone, waited for locks, for the disk and for writes of pages.
+/// Waits of a thread that writes one record alone: for locks, for the disk, and for writes of pages.
 pub fn waits_of_a_writer(engine: &impl KeyEngine) -> [u64; 3] {
     engine.new_records().unwrap().create(&[&ITEMS]).unwrap();
     std::thread::scope(|scope| counts(scope.spawn(|| of_one_insert(engine)).join().unwrap()))

@@ -1,10 +1,10 @@
-//! Transactions apart from one another (Clause 7.4), with two sessions of one thread: where an engine would make one
-//! wait for the other it must give up in the end, which is as good as keeping them apart.
+//! Isolation of transactions (Clause 7.4), with two sessions of one thread. An engine that would make one session wait for the
+//! other must give up in the end, which counts as isolated.
 
 use super::{FIRST_CHARGE, read, set, small};
 use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation, Session};
 
-/// The value of what worked, `None` for a conflict; anything else is broken.
+/// Value of a statement that succeeded; `None` for a conflict. Panics on any other error.
 #[track_caller]
 fn unless_conflict<T>(result: Result<T, EngineError>) -> Option<T> {
     match result {
@@ -88,11 +88,12 @@ pub(super) fn reads_repeat(engine: &dyn Engine) {
     }
 }
 
-/// Each of two transactions reads both rows and changes one of them: as if alone, the second would have seen the first's change.
+/// Write skew: each of two transactions reads both rows and changes one of them; run one after the other, the second would have
+/// seen the first's change.
 ///
-/// One gets through where the engine gives serializable transactions; the other conflicts, at a statement or at its commit, and is
-/// rolled back there, since what it has read can be in the first's way. Where the engine says that it gives none, both commit:
-/// otherwise it promises too little.
+/// Under serializable isolation one commits; the other conflicts, at a statement or at its commit, and is rolled back, since
+/// its reads can block the first. An engine that declares no serializable isolation must let both commit: otherwise it promises
+/// too little.
 pub(super) fn no_write_skew(engine: &dyn Engine) {
     let mut first = small(engine);
     let mut second = engine.session().unwrap();

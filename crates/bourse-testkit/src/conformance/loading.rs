@@ -1,4 +1,4 @@
-//! A database is seen when it is whole.
+//! Visibility of a database while it is loaded: it exists only once it is complete.
 
 use super::{FIRST_CHARGE, add, dialect, load_small, read, set, small, small_rows};
 use bourse_engine::{Engine, ErrorKind, Loader, Params, RowExt as _, Session, SessionExt as _, Sql};
@@ -12,7 +12,7 @@ fn count(session: &mut dyn Session) -> i64 {
     session.first(&COUNT, &[], |row| row.get(0)).unwrap().unwrap()
 }
 
-/// A loader that has got as far as the rows of `trade_type`.
+/// Loader in the middle of a load: `trade_type` is created and filled, the other tables are missing.
 fn half_loaded(engine: &dyn Engine) -> Box<dyn Loader> {
     let mut loader = engine.loader().unwrap();
     loader.run(&create_table(TradeType::table(), dialect(engine), true)).unwrap();

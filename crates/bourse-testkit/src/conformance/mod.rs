@@ -16,15 +16,15 @@ use bourse_schema::tables::{Charge, TradeType};
 use bourse_schema::{Amount, Rows, TableRow as _, Text, create_table};
 pub use routines::routines_conformance;
 
-/// One promise of the seam and the test of it.
+/// Guarantee of the seam with its test.
 pub struct Check {
-    /// The promise.
+    /// Guarantee, as a sentence.
     pub name: &'static str,
-    /// Panics where it is broken.
+    /// Test of the guarantee; panics if it is broken.
     pub run: fn(&dyn Engine),
 }
 
-/// Every promise of the seam.
+/// All guarantees of the seam, each with its test.
 pub static CHECKS: &[Check] = &[
     Check { name: "rows of all tables come back as they were loaded", run: rows::loaded_rows_come_back },
     Check { name: "rows of all tables come back as they were inserted", run: rows::inserted_rows_come_back },
@@ -61,7 +61,7 @@ pub static CHECKS: &[Check] = &[
 /// Runs every check.
 ///
 /// # Panics
-/// With the promise that is broken and what was seen instead.
+/// With the guarantee that is broken and what was found instead.
 pub fn conformance(engine: &dyn Engine) {
     for check in CHECKS {
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (check.run)(engine)));
@@ -84,10 +84,10 @@ static ADD_CHARGE: Sql = Sql::new("INSERT INTO charge (ch_tt_id, ch_c_tier, ch_c
 
 /// Trade types of the small database.
 const TYPES: [&str; 2] = ["TMB", "TMS"];
-/// What each charge is at first, in cents.
+/// Initial amount of each charge, in cents.
 const FIRST_CHARGE: i64 = 1_000;
 
-/// The dialect of the SQL engine that is tested.
+/// Dialect of the SQL engine under test.
 fn dialect(engine: &dyn Engine) -> &'static Dialect {
     engine.sql().expect("a SQL engine").dialect()
 }
@@ -96,7 +96,7 @@ fn amount(cents: i64) -> Value<'static> {
     Value::Decimal { units: cents, scale: 2 }
 }
 
-/// Two trade types with three charges each.
+/// Rows of the small database: two trade types with three charges each.
 fn small_rows() -> (Rows<TradeType>, Rows<Charge>) {
     let types = TYPES.map(|name| TradeType {
         tt_id: Text::cut(name),
@@ -126,7 +126,7 @@ fn small(engine: &dyn Engine) -> Box<dyn Session> {
     engine.session().expect("a session")
 }
 
-/// The charge of a type and tier, in cents.
+/// Reads the charge of a type and tier, in cents.
 fn read(session: &mut dyn Session, name: &str, tier: u8) -> Result<i64, EngineError> {
     let found = session.first(&READ_CHARGE, &[name.into(), tier.into()], |row| row.get::<Amount>(0))?;
     Ok(found.expect("the charge is there").units())

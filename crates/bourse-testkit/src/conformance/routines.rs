@@ -1,4 +1,4 @@
-//! Routines of a server, for sessions that call them.
+//! Stored routines of a server, for sessions that call them.
 
 use super::{ADD_CHARGE, FIRST_CHARGE, READ_CHARGE, SET_CHARGE, amount, load_small, read, set, small};
 use bourse_engine::Step::{Change, ChangeOne, Each, Into, Rows, Text as Words, Values};
@@ -12,7 +12,7 @@ type Name = Text<3>;
 static CHARGES: Sql = Sql::new("SELECT ch_c_tier, ch_chrg FROM charge WHERE ch_tt_id = ?1 ORDER BY ch_c_tier");
 static RAISE: Sql = Sql::new("UPDATE charge SET ch_chrg = ch_chrg + ?2 WHERE ch_tt_id = ?1");
 
-/// Every kind of value there and back, all kinds of steps.
+/// Routine that passes every kind of value there and back and uses every kind of step.
 static ALL_KINDS: Routine = Routine::new(
     "bourse_kit_all",
     &[
@@ -63,17 +63,18 @@ static ADD_ONE: Routine = Routine::new(
 
 static ROUTINES: &[&Routine] = &[&ALL_KINDS, &SET_ONE, &ADD_ONE];
 
-/// The same name for another text.
+/// Another version of the routine `bourse_kit_set`: same name, different text.
 static SET_LATER: Routine =
     Routine::new("bourse_kit_set", &[("p_tier", u8::TYPE)], &[], &[Values(0, &["p_tier", "'later'"])]);
 static LATER: &[&Routine] = &[&SET_LATER];
 
-/// The name that somebody else has taken.
+/// Routine whose name is taken by one that Bourse did not create.
 static IS_TAKEN: Routine = Routine::new("bourse_kit_taken", &[("p_tier", u8::TYPE)], &[], &[Values(0, &["p_tier"])]);
 static TAKEN: &[&Routine] = &[&IS_TAKEN];
 
-/// The engine's sessions call routines, which it keeps as they are written now and takes for its own. `taken` makes one of
-/// somebody's, called `bourse_kit_taken` with one small number.
+/// Checks that sessions of the engine call routines, replace a stored one whose text differs, and leave one that Bourse did not
+/// create alone. `taken` is the statement that creates such a routine, called `bourse_kit_taken`, with one small integer
+/// parameter.
 pub fn routines_conformance(engine: &dyn Engine, taken: &str) {
     values_and_sets(engine);
     failures(engine);
@@ -151,7 +152,7 @@ fn failures(engine: &dyn Engine) {
     assert_eq!((stopped.kind(), stopped.message()), (ErrorKind::Interrupted, "enough"));
 }
 
-/// A conflict within a routine is one, and nothing more runs before the rollback.
+/// Conflict within a routine: reported as a conflict, and nothing more runs before the rollback.
 fn conflicts(engine: &dyn Engine) {
     let mut first = session(engine);
     let mut second = engine.session().unwrap();

@@ -1,20 +1,20 @@
-//! Every domain at its limits, through every table.
+//! Every domain at its limits, in every table.
 
 use super::{dialect, small};
 use bourse_engine::{Engine, FromValue as _, RowExt as _, Session, Value};
 use bourse_schema::{Batch, ColumnType, Date, Table, Timestamp, create_table, insert, load_order};
 
-/// Which of a column's limits a row is at.
+/// Limit of its columns' domains that a row is at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Limit {
     Least,
     Most,
-    /// NULL where it is allowed, awkward elsewhere.
+    /// NULL where it is allowed, an awkward value elsewhere.
     Odd,
 }
 const LIMITS: [Limit; 3] = [Limit::Least, Limit::Most, Limit::Odd];
 
-/// A value that owns what it holds.
+/// Value that owns its text or bytes.
 #[derive(Debug, Clone, PartialEq)]
 enum Owned {
     Plain(Value<'static>),
@@ -74,7 +74,7 @@ fn at_limit(domain: ColumnType, limit: Limit) -> Owned {
     }
 }
 
-/// Rows of one table at the limits of its domains.
+/// Rows of one table at the limits of its columns' domains.
 struct Limits(&'static Table);
 
 impl Limits {
@@ -103,7 +103,7 @@ impl Batch for Limits {
     }
 }
 
-/// Reads a value as its column's domain, from whatever form the engine has for it.
+/// Reads a value as its column's domain, whatever type the engine returns it in.
 fn as_domain(domain: ColumnType, value: Value<'_>) -> Owned {
     let read = || -> Result<Owned, bourse_engine::WrongType> {
         Ok(match (domain, value) {
@@ -123,7 +123,7 @@ fn as_domain(domain: ColumnType, value: Value<'_>) -> Owned {
     read().unwrap_or_else(|wrong| panic!("{domain:?}: {wrong:?}"))
 }
 
-/// The table's three rows, in the order of [`LIMITS`].
+/// Checks the table's three rows, in the order of [`LIMITS`].
 #[track_caller]
 fn check_rows(session: &mut dyn Session, table: &'static Table) {
     let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
@@ -142,7 +142,7 @@ fn check_rows(session: &mut dyn Session, table: &'static Table) {
     }
 }
 
-/// The 33 tables without constraints, which no row of limits would meet.
+/// Loads the 33 tables without constraints, which rows at the limits would violate.
 fn load_tables(engine: &dyn Engine, with_rows: bool) {
     let mut loader = engine.loader().expect("a loader");
     for table in load_order() {

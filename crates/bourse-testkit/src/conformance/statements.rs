@@ -1,4 +1,4 @@
-//! Statements outside any quarrel.
+//! Statements of one session without contention.
 
 use super::{FIRST_CHARGE, READ_CHARGE, dialect, read, set, small};
 use bourse_engine::{
@@ -39,7 +39,7 @@ pub(super) fn a_callback_can_stop(engine: &dyn Engine) {
     assert_eq!(read(&mut *session, "TMB", 2).unwrap(), FIRST_CHARGE);
 }
 
-/// Columns have the names that the statement gives them, and a row has no more.
+/// Column names: those that the statement gives, and no columns more.
 pub(super) fn columns_have_names(engine: &dyn Engine) {
     static NAMED: Sql = Sql::new("SELECT ch_tt_id, ch_chrg + 1 AS more, ch_c_tier FROM charge");
     let mut session = small(engine);
@@ -53,7 +53,7 @@ pub(super) fn columns_have_names(engine: &dyn Engine) {
     assert!(named.iter().all(|names| names == &["ch_tt_id", "more", "ch_c_tier"]), "{named:?}");
 }
 
-/// Parameters in two lists are those of one.
+/// Parameters passed as two lists are numbered as one list.
 pub(super) fn parameters_in_two_lists(engine: &dyn Engine) {
     let mut session = small(engine);
     let (key, rest) = ([Value::Text("TMS")], [Value::Int(2), super::amount(55)]);
@@ -68,8 +68,8 @@ pub(super) fn parameters_in_two_lists(engine: &dyn Engine) {
     assert_eq!(found, 55);
 }
 
-/// A change of one row is seen by what follows it. If it changed another number of rows, or failed, that is told by the commit at
-/// the latest, and nothing stays.
+/// Change of one row: visible to the following statements. A change that hits another number of rows, or fails, is reported at
+/// the commit at the latest, and the transaction leaves nothing.
 pub(super) fn changes_of_one_row(engine: &dyn Engine) {
     let mut session = small(engine);
     let units = |units: i64| super::amount(units);
@@ -120,7 +120,7 @@ pub(super) fn changes_of_one_row(engine: &dyn Engine) {
     }
 }
 
-/// A statement is run for each set of parameters, and stops at the first that fails.
+/// Batch: the statement runs for each set of parameters and ends at the first that fails.
 pub(super) fn runs_for_each_set_of_parameters(engine: &dyn Engine) {
     let mut session = small(engine);
     let set = |name: &'static str, tier: i64| [Value::Text(name), Value::Int(tier)];

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Runs a transaction until it is not in anybody's way any more.
+/// Runs a transaction again until it meets no conflict.
 fn retried<T>(
     session: &mut dyn Session,
     access: Access,
@@ -27,7 +27,7 @@ fn retried<T>(
     }
 }
 
-/// Connects, also while others are at work: an engine may say that they are in the way.
+/// Connects, and tries again while other sessions at work make the engine refuse.
 fn connected(engine: &dyn Engine) -> Box<dyn Session> {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -60,7 +60,7 @@ pub(super) fn no_lost_update(engine: &dyn Engine) {
     assert_eq!(read(&mut *session, "TMB", 1).unwrap(), FIRST_CHARGE + THREADS * EACH);
 }
 
-/// Money moves between two rows while readers add them up.
+/// Transfers between two rows while readers add them up: every writer and reader makes progress.
 pub(super) fn nobody_starves(engine: &dyn Engine) {
     const WRITES: u64 = 50;
     const READS: u64 = 50;

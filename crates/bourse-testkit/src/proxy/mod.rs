@@ -1,8 +1,8 @@
-//! A proxy in front of a real server, which makes faults at chosen moments: answers are the server's own, or do not come.
+//! A proxy in front of a real server, which makes faults at chosen moments: a client gets the server's own answers or none.
 //!
-//! It listens on the loopback address and reaches the server by its Unix socket. What a client sends is cut into its messages.
-//! At a moment that a rule names, the connection ends before the server sees the message or before the client sees the
-//! answer, or the server is asked to raise an error instead. Each rule is bounded in how often it acts.
+//! It listens on the loopback address and reaches the server by its Unix socket. The client's bytes are cut into messages. At a
+//! moment that a rule names, the connection ends before the server sees the message or before the client sees the answer, or
+//! the server is made to raise an error instead. Each rule is limited in how often it acts.
 
 mod mysql;
 mod postgres;
@@ -16,16 +16,16 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The protocol that is spoken.
+/// Protocol between client and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaks {
-    /// PostgreSQL's.
+    /// PostgreSQL's protocol.
     Postgres,
-    /// MySQL's.
+    /// MySQL's protocol.
     Mysql,
 }
 
-/// When a fault can be made.
+/// Moment at which a fault can be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// A client connects.
@@ -36,44 +36,44 @@ pub enum Moment {
     Statement,
     /// A transaction is committed.
     Commit,
-    /// A session of MySQL's asks for serializable transactions.
+    /// A MySQL session requests serializable transactions.
     Serializable,
-    /// A session of MySQL's sends several statements in one text.
+    /// A MySQL session sends several statements in one text.
     SeveralStatements,
-    /// A session of MySQL's begins a transaction that reads only.
+    /// A MySQL session begins a read-only transaction.
     ReadOnly,
 }
 
-/// What is done then.
+/// Fault that a rule makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// The connection ends, and the server has not seen the message.
+    /// The connection ends before the server sees the message.
     CutBefore,
-    /// The server does what it is asked for, and the connection ends before its answer.
+    /// The server processes the request, and the connection ends before its answer.
     CutAfter,
-    /// The server raises an error with that code instead.
+    /// The server raises an error with that code instead of processing the request.
     Raise {
-        /// SQLSTATE, or the number of an error of MySQL's.
+        /// SQLSTATE, or the number of a MySQL error.
         code: &'static str,
-        /// Its words.
+        /// Text of the error.
         message: &'static str,
     },
 }
 
-/// A fault that is made at every so many moments of a kind, and not more often than `most`.
+/// Rule that makes a fault at every n-th moment of a kind, at most `most` times.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
-    /// When.
+    /// Kind of moment.
     pub moment: Moment,
-    /// At each such number of those moments.
+    /// Number *n*: every n-th such moment is hit.
     pub every: u64,
-    /// The most times that it is made.
+    /// Upper limit of faults that the rule makes.
     pub most: u64,
-    /// What is done.
+    /// Fault that is made.
     pub act: Act,
 }
 
-/// A running proxy; its connections end when it is dropped.
+/// Running proxy; its connections end when it is dropped.
 pub struct Proxy {
     port: u16,
     shared: Arc<Shared>,
@@ -84,14 +84,14 @@ struct Shared {
     speaks: Speaks,
     server: PathBuf,
     rules: Vec<(Rule, AtomicU64)>,
-    /// Moments of each kind until now.
+    /// Moments seen so far, by kind.
     seen: [AtomicU64; 7],
     ends: AtomicBool,
     is_down: AtomicBool,
     open: Mutex<Vec<Pair>>,
 }
 
-/// The two sides of a connection.
+/// Both sides of a connection.
 struct Pair {
     client: TcpStream,
     server: UnixStream,
@@ -110,7 +110,7 @@ impl Pair {
 }
 
 impl Proxy {
-    /// A proxy for the server with that Unix socket.
+    /// Starts a proxy for the server with that Unix socket.
     pub fn start(speaks: Speaks, server: PathBuf, rules: &[Rule]) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -131,17 +131,17 @@ impl Proxy {
         Self { port, shared, acceptor: Some(acceptor) }
     }
 
-    /// The port that it listens on.
+    /// Port that the proxy listens on.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// How often each rule has acted.
+    /// Number of times each rule has acted, in the order of the rules.
     pub fn acted(&self) -> Vec<u64> {
         self.shared.rules.iter().map(|(_, acted)| acted.load(Ordering::Relaxed)).collect()
     }
 
-    /// Ends all connections; new ones end at once until it is up again.
+    /// Ends all connections and refuses new ones, until set up again.
     pub fn set_down(&self, is_down: bool) {
         self.shared.is_down.store(is_down, Ordering::Relaxed);
         if is_down {
@@ -169,7 +169,7 @@ impl Shared {
         }
     }
 
-    /// What is to be done at a moment, if anything.
+    /// Fault to make at a moment, if a rule is due.
     fn at(&self, moment: Moment) -> Option<Act> {
         let seen = self.seen[moment as usize].fetch_add(1, Ordering::Relaxed) + 1;
         let due = self.rules.iter().find(|(rule, acted)| {
@@ -216,7 +216,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-/// Hands on what the server says, until an answer is to be cut off.
+/// Forwards the server's bytes, until an answer is to be cut off.
 fn answers(pair: &Pair, cut: &AtomicBool) {
     let mut bytes = vec![0; 32 << 10];
     while let Ok(read @ 1..) = (&pair.server).read(&mut bytes) {
@@ -227,7 +227,7 @@ fn answers(pair: &Pair, cut: &AtomicBool) {
     pair.end();
 }
 
-/// What a client asks for, on its way to the server.
+/// Client side of a connection, as its messages are forwarded to the server.
 struct Asked<'a> {
     shared: &'a Shared,
     pair: &'a Pair,
@@ -239,7 +239,7 @@ impl Asked<'_> {
         (&self.pair.client).read_exact(bytes)
     }
 
-    /// The first of some moments that a rule is for.
+    /// First of these moments that a rule names.
     fn named(&self, moments: Vec<Moment>) -> Option<Moment> {
         moments.into_iter().find(|moment| self.shared.rules.iter().any(|(rule, _)| rule.moment == *moment))
     }
@@ -248,8 +248,8 @@ impl Asked<'_> {
         (&self.pair.server).write_all(bytes)
     }
 
-    /// Hands on messages that belong together, or what a rule has in their place: `raise` makes the messages that have the
-    /// server raise an error.
+    /// Forwards messages that belong together, or makes the due fault instead: `raise` builds the messages that make the server
+    /// raise an error.
     fn pass_at(
         &self,
         moment: Option<Moment>,
@@ -269,7 +269,7 @@ impl Asked<'_> {
     }
 }
 
-/// The moment of a text that a client sends.
+/// Moment of a text that a client sends: the begin or the commit of a transaction.
 fn moment_of(text: &[u8]) -> Option<Moment> {
     let text = String::from_utf8_lossy(text);
     match text.trim_start() {
@@ -279,7 +279,7 @@ fn moment_of(text: &[u8]) -> Option<Moment> {
     }
 }
 
-/// A text within quotation marks.
+/// SQL string literal of a text.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

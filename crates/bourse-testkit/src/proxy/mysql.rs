@@ -1,13 +1,13 @@
-//! MySQL's packets.
+//! Packets of MySQL's protocol.
 
 use super::{Asked, Moment, moment_of, quoted};
 use std::io;
 
-/// The commands that moments are told by.
+/// Command bytes by which moments are recognized.
 const QUERY: u8 = 0x03;
 const EXECUTE: u8 = 0x17;
 
-/// Hands on what a client asks for.
+/// Forwards a client's requests.
 pub(super) fn requests(asked: &mut Asked<'_>) -> io::Result<()> {
     loop {
         let mut packet = vec![0; 4];
@@ -26,7 +26,7 @@ pub(super) fn requests(asked: &mut Asked<'_>) -> io::Result<()> {
     }
 }
 
-/// What products that speak MySQL's protocol may refuse in a text.
+/// Moments of a text that products speaking MySQL's protocol may refuse.
 fn refused_of(text: &[u8]) -> Vec<Moment> {
     let text = String::from_utf8_lossy(text);
     let found = [
@@ -37,7 +37,7 @@ fn refused_of(text: &[u8]) -> Vec<Moment> {
     found.into_iter().filter(|(_, is_it)| *is_it).map(|(moment, _)| moment).collect()
 }
 
-/// A query that fails with that error; the transaction stays as it is.
+/// Packet of a query that fails with that error; the transaction stays as it is.
 fn raise(code: &str, message: &str) -> Vec<u8> {
     let sql = format!("SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = {}", quoted(message));
     let mut bytes = (sql.len() as u32 + 1).to_le_bytes().to_vec();

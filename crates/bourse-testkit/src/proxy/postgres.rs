@@ -1,12 +1,12 @@
-//! PostgreSQL's messages.
+//! Messages of PostgreSQL's protocol.
 
 use super::{Asked, Moment, moment_of, quoted};
 use std::io;
 
-/// Numbers in the place of a version, by which a client asks for encryption; its real first message follows.
+/// Codes in place of a version number by which a client requests encryption; its real first message follows.
 const ENCRYPTION: [i32; 2] = [80_877_103, 80_877_104];
 
-/// Hands on what a client asks for.
+/// Forwards a client's requests.
 pub(super) fn requests(asked: &mut Asked<'_>) -> io::Result<()> {
     while first(asked)? {}
     let mut together = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn requests(asked: &mut Asked<'_>) -> io::Result<()> {
     }
 }
 
-/// The first message has no kind; whether it asks for encryption, so that another one follows.
+/// Forwards the first message, which has no type byte; returns whether it requests encryption, so that another one follows.
 fn first(asked: &Asked<'_>) -> io::Result<bool> {
     let mut bytes = vec![0; 8];
     asked.read(&mut bytes)?;
@@ -44,7 +44,7 @@ fn first(asked: &Asked<'_>) -> io::Result<bool> {
     Ok(ENCRYPTION.contains(&version))
 }
 
-/// A query that fails with that error, in whatever state the transaction is.
+/// Message of a query that fails with that error, whatever the state of the transaction.
 fn raise(code: &str, message: &str) -> Vec<u8> {
     let sql = format!(
         "DO $bourse$ BEGIN RAISE EXCEPTION USING ERRCODE = {}, MESSAGE = {}; END $bourse$",

@@ -1,9 +1,9 @@
-//! Kinds of keys, order, indexes.
+//! Kinds of keys, their order, and indexes.
 
 use super::{FOUND, HASHED, ITEMS, WORDS, fresh, insert_item, with};
 use bourse_engine::{Engine, EngineError, ErrorKind, Key, Records, RowExt as _, Value};
 
-/// In the order of their bytes.
+/// Texts in the order of their bytes.
 const SORTED: [&str; 7] = ["0", "A", "AA", "Z", "a", "a b", "ä"];
 
 pub(super) fn text_keys(engine: &dyn Engine) {

@@ -12,13 +12,13 @@ use bourse_engine::{
     RowExt as _, Statements, Value,
 };
 
-/// One promise of the seam and the test of it.
+/// Guarantee of the seam with its test.
 pub struct RecordCheck {
-    /// The promise.
+    /// Guarantee, as a sentence.
     pub name: &'static str,
-    /// Whether an engine with these capabilities makes it.
+    /// Whether an engine with these capabilities gives the guarantee.
     pub is_made: fn(RecordCapabilities) -> bool,
-    /// Panics where it is broken.
+    /// Test of the guarantee; panics if it is broken.
     pub run: fn(&dyn Engine),
 }
 
@@ -26,7 +26,7 @@ const fn always(_: RecordCapabilities) -> bool {
     true
 }
 
-/// Every promise of the seam.
+/// All guarantees of the seam for records, each with its test.
 pub static RECORD_CHECKS: &[RecordCheck] = &[
     RecordCheck { name: "records come back as they were inserted", is_made: always, run: operations::come_back },
     RecordCheck { name: "a key that is there already is refused", is_made: always, run: operations::keys_are_unique },
@@ -82,10 +82,10 @@ pub static RECORD_CHECKS: &[RecordCheck] = &[
     RecordCheck { name: "readers and a writer both get on", is_made: always, run: transactions::nobody_starves },
 ];
 
-/// Runs every check of what the engine says it can, and returns the names of those that do not concern it.
+/// Runs every check that the engine's capabilities cover, and returns the names of the others.
 ///
 /// # Panics
-/// With the promise that is broken and what was seen instead; and if the engine has no records.
+/// With the guarantee that is broken and what was found instead; and if the engine has no records.
 pub fn records_conformance(engine: &dyn Engine) -> Vec<&'static str> {
     let can = engine.capabilities().records.expect("an engine that has records");
     let mut left_out = Vec::new();
@@ -142,19 +142,19 @@ static NOTED: RecordTable = RecordTable::new(
 )
 .with_assigned_keys();
 
-/// Runs `f` on the session's records, its own or those over SQL.
+/// Runs `f` on the session's records: its own, or those over SQL.
 fn with<T>(connection: &mut Connection, f: impl FnOnce(&mut dyn Records) -> T) -> T {
     connection.with_records(Statements::Prepared, f)
 }
 
-/// A session on these tables, empty.
+/// Session with these tables, empty.
 fn fresh(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Connection {
     let mut session = engine.connect().expect("a session");
     with(&mut session, |records| records.create(tables)).expect("empty tables");
     session
 }
 
-/// The fields of the item of that number.
+/// Values of the item with that number.
 fn item(id: i64, text: &mut String, bytes: &mut Vec<u8>) -> (i64, f64) {
     *text = format!("größe {id}");
     *bytes = (0..id.rem_euclid(300)).map(|at| (at * 7 + id) as u8).collect();
@@ -168,7 +168,7 @@ fn insert_item(records: &mut dyn Records, id: i64) -> Result<(), EngineError> {
     records.insert(&ITEMS, Key::Int(id), &values)
 }
 
-/// The price of an item, if it is there.
+/// Price of an item, if it exists.
 fn price(records: &mut dyn Records, id: i64) -> Result<Option<i64>, EngineError> {
     let mut found = None;
     let is_there = records.get(&ITEMS, Key::Int(id), &mut |row| {

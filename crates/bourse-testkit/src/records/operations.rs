@@ -1,4 +1,4 @@
-//! One record at a time, and all at once.
+//! Operations on one record at a time, and on all records of a table.
 
 use super::{ITEMS, NOTED, check_price, fresh, insert_item, item, price, with};
 use bourse_engine::{Access, Engine, EngineError, ErrorKind, Key, Records, Row, RowExt as _, Value};
@@ -14,7 +14,7 @@ pub(super) fn come_back(engine: &dyn Engine) {
     });
 }
 
-/// That the item of that number is there once, with all its values.
+/// Checks that the item with that number is there once, with all its values.
 fn check_item(records: &mut dyn Records, id: i64) {
     let (mut text, mut bytes) = (String::new(), Vec::new());
     let (price, weight) = item(id, &mut text, &mut bytes);

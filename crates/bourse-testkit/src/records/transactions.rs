@@ -1,4 +1,4 @@
-//! Transactions, and sessions beside one another.
+//! Transactions, and concurrent sessions.
 
 use super::{ITEMS, add_to_price, check_price, fresh, insert_item, price, with};
 use bourse_engine::{Access, Connection, Engine, EngineError, ErrorKind, Key, Records};
@@ -68,7 +68,7 @@ pub(super) fn dropped_session(engine: &dyn Engine) {
     check_price(&mut other, 1, Some(102));
 }
 
-/// Until the writer commits, a reader in another thread either waits or sees what was there before.
+/// Visibility of a commit: until the writer commits, a reader in another thread either waits or sees the state before.
 pub(super) fn commit_is_seen(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&ITEMS]);
     with(&mut session, |records| insert_item(records, 1)).unwrap();
@@ -125,7 +125,7 @@ pub(super) fn sessions_move(engine: &dyn Engine) {
     check_price(&mut session, 1, Some(102));
 }
 
-/// Runs a transaction until it is not in anybody's way any more.
+/// Runs a transaction again until it meets no conflict.
 fn retried<T>(
     session: &mut Connection,
     access: Access,
@@ -174,7 +174,7 @@ pub(super) fn no_lost_update(engine: &dyn Engine) {
     check_price(&mut session, 4_049, Some(404_900));
 }
 
-/// Money moves between two records while readers add them up.
+/// Transfers between two records while readers add them up: every writer and reader makes progress.
 pub(super) fn nobody_starves(engine: &dyn Engine) {
     const EACH: usize = 100;
     let mut session = fresh(engine, &[&ITEMS]);
