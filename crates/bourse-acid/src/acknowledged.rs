@@ -1,4 +1,4 @@
-//! The driver's own log: which orders and results were acknowledged, told as soon as their commit has returned.
+//! The driver's own log of acknowledged orders and results: each is reported as soon as its commit has returned.
 
 use bourse_engine::{Access, Engine, EngineError, Isolation, Params, Session, Sql, Value, Wrapper, forward_session};
 use bourse_schema::TradeId;
@@ -6,12 +6,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// One commit that was acknowledged.
+/// Commit that was acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acknowledgement {
-    /// A Trade-Order's.
+    /// Commit of a Trade-Order.
     Order(TradeId),
-    /// A Trade-Result's.
+    /// Commit of a Trade-Result.
     Result(TradeId),
 }
 
@@ -38,10 +38,10 @@ impl FromStr for Acknowledgement {
     }
 }
 
-/// Hears of each acknowledgement, on the thread of the session that got it.
+/// Callback for each acknowledgement, on the thread of the session that got it.
 pub type Listener = Arc<dyn Fn(Acknowledgement) + Send + Sync>;
 
-/// An engine that tells which trades were acknowledged. It knows them by the rows that only Trade-Order and Trade-Result
+/// Engine that reports acknowledged trades to a listener. It recognizes them by rows that only Trade-Order and Trade-Result
 /// write.
 pub struct Acknowledging<'e> {
     inner: &'e dyn Engine,
@@ -49,7 +49,7 @@ pub struct Acknowledging<'e> {
 }
 
 impl<'e> Acknowledging<'e> {
-    /// Tells `listener` what `inner` acknowledges.
+    /// Wraps `inner`, with `listener` called for each acknowledged trade.
     pub fn new(inner: &'e dyn Engine, listener: Listener) -> Self {
         Self { inner, listener }
     }
@@ -73,7 +73,7 @@ impl Wrapper for Acknowledging<'_> {
 struct Telling {
     inner: Box<dyn Session>,
     listener: Listener,
-    /// By the open transaction.
+    /// Trades written by the open transaction, reported at its commit.
     written: Vec<Acknowledgement>,
 }
 

@@ -1,4 +1,4 @@
-//! Crashes: the load that is interrupted, the kill, and what is found afterwards.
+//! Crashes: the load that is interrupted, the kill, and the examination afterwards.
 
 use crate::acknowledged::{Acknowledgement, Acknowledging, Listener};
 use crate::demand::Crash;
@@ -21,15 +21,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Customers at work when the crash comes; with the market's user and maintenance as many transactions may be in flight.
+/// Customers at work at the crash; with the market's user and maintenance, at most that many transactions are in flight.
 const USERS: usize = 3;
 const IN_FLIGHT: usize = USERS + 2;
-/// The crash comes after so many acknowledged Trade-Results and so much time, or after the longest time with fewer.
+/// Conditions of the crash: that many acknowledged Trade-Results and the least time, or the longest time with fewer results.
 const ENOUGH_RESULTS: usize = 60;
 const LEAST: Duration = Duration::from_millis(1_500);
 const LONGEST: Duration = Duration::from_secs(40);
 
-/// Runs the whole mix and tells each acknowledged trade, until the process is killed or the listener ends it.
+/// Runs the whole mix and passes each acknowledged trade to `listener`, until the process is killed or `interrupt` is set.
 ///
 /// # Errors
 /// If the load could not begin.
@@ -48,24 +48,24 @@ pub fn load_and_tell(
     users::run(&telling, inputs, &options, &RealClock::start(), interrupt, &mut |_| {}).map(|_| ())
 }
 
-/// What a crash left.
+/// Result of a crash.
 #[derive(Debug)]
 pub(crate) struct Crashed {
     label: String,
     steps: Vec<Step>,
-    /// Whether the database is whole.
+    /// Findings on whether the database is intact.
     whole: Vec<Finding>,
-    /// Whether everything acknowledged is in it.
+    /// Findings on whether every acknowledged trade is in it.
     kept: Vec<Finding>,
-    /// Trade-Results acknowledged, and how many of them are not there.
+    /// Number of acknowledged Trade-Results, and of those that are missing.
     pub(crate) results: usize,
     pub(crate) lost: usize,
-    /// From the first call to the answer of the first query, in seconds.
+    /// Time from the first call to the answer of the first query, in seconds.
     pub(crate) recovery_s: f64,
 }
 
 impl Crashed {
-    /// The case with the findings that are looked for.
+    /// Case with the selected findings.
     pub(crate) fn case(&self, whole: bool, kept: bool) -> Case {
         let of = |wanted: bool, findings: &[Finding]| if wanted { findings.to_vec() } else { Vec::new() };
         let findings = [of(whole, &self.whole), of(kept, &self.kept)].concat();
@@ -77,7 +77,7 @@ impl Crashed {
         self.steps.push(Step { session: who.to_owned(), did, outcome, read: Vec::new(), statement: None });
     }
 
-    /// What is found of a database that is opened after a crash. `last_trade` is the largest trade number before the load.
+    /// Result of examining a database that is opened after a crash. `last_trade` is the largest trade number before the load.
     pub(crate) fn examined(
         subject: &Subject<'_>,
         engine: Result<Box<dyn Engine>, AcidError>,
@@ -99,17 +99,17 @@ impl Crashed {
     }
 }
 
-/// Whether it is time for the crash.
+/// Whether the conditions of the crash are met.
 fn is_enough(results: usize, began: Instant) -> bool {
     began.elapsed() >= LONGEST || (results >= ENOUGH_RESULTS && began.elapsed() >= LEAST)
 }
 
-/// A moment nobody can foresee, so that crashes fall anywhere in a transaction.
+/// Random delay before the crash, so that it hits any point of a transaction.
 fn a_moment(seed: u64) -> Duration {
     Duration::from_micros(SplitMix::new(seed).below(200_000))
 }
 
-/// Crashes an engine that lives in a process, which is a child of ours working on a copy of the database.
+/// Crashes an in-process engine: kills a child process that works on a copy of the database.
 pub(crate) fn child_of_ours(
     subject: &Subject<'_>,
     site: &dyn Site,
@@ -191,7 +191,7 @@ fn results_in(log: &Mutex<Vec<Acknowledgement>>) -> usize {
     log.iter().filter(|it| matches!(it, Acknowledgement::Result(_))).count()
 }
 
-/// Crashes a server of ours, whose sessions are in this process.
+/// Crashes a server that Bourse started; its sessions are in this process.
 pub(crate) fn server_of_ours(subject: &Subject<'_>, server: &dyn OwnedServer, seed: u64) -> Result<Crashed, AcidError> {
     let engine = subject.engine;
     let before = Snapshot::take(&mut *engine.session()?)?;
@@ -261,7 +261,7 @@ fn examine_engine(
     }
 }
 
-/// Nothing is known of a database that cannot be read, and all of it is lost.
+/// Findings of a database that cannot be read: its state is unknown, and all its trades count as lost.
 fn unreadable(crashed: &mut Crashed, error: &AcidError) {
     let finding = |what: &str| Finding {
         what: what.to_owned(),
@@ -358,7 +358,7 @@ fn look(
     Ok(())
 }
 
-/// How many, and the first few.
+/// Number of trades, and the first few of them.
 fn named(trades: &[TradeId]) -> String {
     const SHOWN: usize = 5;
     if trades.is_empty() {

@@ -1,27 +1,27 @@
-//! What a durability class promises, and so what is demanded of a target by `tpce acid`; `crash` compares with the promise
-//! alone.
+//! Guarantee of each durability class, and the demand on a target in `tpce acid` that follows from it; `crash` compares with
+//! the guarantee alone.
 //!
 //! | class | the process is killed | the power fails |
 //! |---|---|---|
-//! | not known | nothing is promised: it is held to the specification, every acknowledged commit | likewise |
+//! | not known | nothing is guaranteed; tested against the specification: every acknowledged commit | likewise |
 //! | `volatile` | nothing | nothing |
-//! | `process` | every acknowledged commit; where the last second's are in the engine's memory, a whole database | it promises nothing, and is held to the specification: every acknowledged commit |
-//! | `consistent` | every acknowledged commit; where the last second's are in the engine's memory, a whole database | a whole database; the last commits may be lost |
+//! | `process` | every acknowledged commit; an intact database if the engine's memory holds the last second's commits | nothing is guaranteed; tested against the specification: every acknowledged commit |
+//! | `consistent` | every acknowledged commit; an intact database if the engine's memory holds the last second's commits | an intact database; the last commits may be lost |
 //! | `durable` | every acknowledged commit | every acknowledged commit |
 
 use bourse_engine::{Durability, MayLose};
 use bourse_record::crash::Guarantee;
 
-/// What happens to an engine.
+/// Kind of crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
-    /// Its process is killed; what it gave to the operating system stays.
+    /// The engine's process is killed; data passed to the operating system survives.
     Kill,
-    /// The power fails; what was not synced is lost, or there in part.
+    /// The power fails; data that was not synced is lost, or survives in part.
     Power,
 }
 
-/// What a class promises, and within it what may be lost.
+/// Guarantee of a durability class against a kind of crash; `may_lose` narrows it.
 pub const fn promised(class: Durability, may_lose: Option<MayLose>, crash: Crash) -> Guarantee {
     match (class, crash) {
         // The engine's memory alone has them, and goes with its process.
@@ -36,8 +36,8 @@ pub const fn promised(class: Durability, may_lose: Option<MayLose>, crash: Crash
     }
 }
 
-/// What is demanded of a class: what it promises, or where a database on a disk promises nothing or it is not known, what the specification
-/// wants of every database.
+/// Demand on a durability class: its guarantee, or the specification's demand on every database if a database on disk
+/// guarantees nothing or its class is unknown.
 pub const fn demanded(class: Durability, may_lose: Option<MayLose>, crash: Crash) -> Guarantee {
     match (class, promised(class, may_lose, crash)) {
         (Durability::Unknown | Durability::Process, Guarantee::Nothing) => Guarantee::Everything,

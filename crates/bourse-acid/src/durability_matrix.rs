@@ -1,4 +1,4 @@
-//! What each durability setting really keeps: crashes of many targets in one table.
+//! The real effect of each durability setting: crashes of many targets in one table.
 
 use crate::Subject;
 use crate::demand::{Crash, promised};
@@ -8,10 +8,10 @@ use bourse_engine::{Durability, Hosting};
 use bourse_record::SplitMix;
 use bourse_record::crash::{CrashOutcome, CrashRow, Guarantee};
 
-/// Crashes a target so many times in each way that can be tried.
+/// Crashes a target `times` times in each possible way.
 ///
 /// # Errors
-/// If a crash could not be brought about; what it leaves is no error.
+/// If a crash could not be caused; its result is never an error.
 pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashRow, AcidError> {
     let mut row = CrashRow {
         target: target.to_owned(),

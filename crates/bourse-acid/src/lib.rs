@@ -1,15 +1,15 @@
 //! The specification's tests of atomicity, consistency, isolation and durability (Clause 7), on any SQL engine.
 //!
 //! ```text
-//! I4  passed          dirty reads: Customer-Position beside Trade-Result
-//!                     the reader goes on beside the writer: 20 of 20
+//! I3  passed          dirty reads and writes: Trade-Result beside Trade-Result of the same account
+//! the second waits: 20 of 20
 //! ```
 //!
-//! Transactions are those that are measured, run over a session that can halt amid them; sessions that meet are on threads
-//! of their own and told what to do one after the other, so a case is the same every time. What an engine does when two
-//! meet is evidence; the verdict rests on what was read and what stands in the end.
+//! The transactions are those of the benchmark, run over a session that can halt in the middle of them. Concurrent sessions
+//! have threads of their own and receive one command after the other, so a case is the same every time. The engine's way of
+//! resolving a conflict is evidence; the verdict rests on the values read and on the final state.
 //!
-//! What was found stands in documents of `bourse-record` ([`bourse_record::acid`], [`bourse_record::crash`],
+//! The results are stored in documents of `bourse-record` ([`bourse_record::acid`], [`bourse_record::crash`],
 //! [`bourse_record::faults`]), which `bourse-report` draws.
 //!
 //! | module | what |
@@ -19,7 +19,7 @@
 //! | [`demand`] | what each durability class promises |
 //! | [`acknowledged`] | the driver's own log of commits |
 //! | `crash` | the load, the kill, the aftermath |
-//! | [`durability_matrix`] | `bourse crash`: what each setting keeps |
+//! | [`durability_matrix`] | `bourse crash`: the real effect of each setting |
 //! | [`states`] | power losses enumerated, for SQLite |
 //! | [`sampled`] | states of the whole database, drawn from a recorded load |
 //! | [`faults`] | `bourse faults`: what an engine does when reads, writes and syncs fail |
@@ -51,28 +51,28 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use test_bed::TestBed;
 
-/// What is examined.
+/// Engine under test, with its database and the settings of the tests.
 #[derive(Clone, Copy)]
 pub struct Subject<'s> {
-    /// The engine, with a loaded database.
+    /// Engine, with a loaded database.
     pub engine: &'s dyn Engine,
-    /// What the database was loaded with.
+    /// Part of the customers that the database was loaded with.
     pub part: Part,
-    /// The first trade number behind the initial ones.
+    /// First trade number behind the initial ones.
     pub first_free: TradeId,
-    /// What the target's settings promise: it decides what is demanded after a crash.
+    /// Durability class that the target's settings give; it decides the demands after a crash.
     pub class: Durability,
-    /// What a crash may take within that class.
+    /// Data that a crash may take within that class.
     pub may_lose: Option<MayLose>,
-    /// Why that class.
+    /// Reason for that class.
     pub class_reason: &'s str,
-    /// The generator's input data, for the load that is interrupted.
+    /// Generator's input data, for the load that is interrupted.
     pub inputs: &'s Inputs,
-    /// Where an engine within a process is crashed; `None` where that cannot be done.
+    /// Place for crashes of an in-process engine; `None` if it cannot be crashed.
     pub site: Option<&'s dyn Site>,
-    /// How it is examined.
+    /// Settings of the tests.
     pub config: TestConfig,
-    /// Set when the examination is to end early.
+    /// Set to end the tests early.
     pub interrupted: &'s AtomicBool,
 }
 
@@ -84,10 +84,10 @@ impl std::fmt::Debug for Subject<'_> {
 
 /// A copy of the database that crashes may corrupt, and the processes that work on it.
 pub trait Site {
-    /// Why the loss of power cannot be simulated here; `None` if it can.
+    /// Reason that the loss of power cannot be simulated; `None` if it can.
     fn no_power(&self) -> Option<String>;
 
-    /// Makes the copy anew.
+    /// Makes a fresh copy.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -99,31 +99,31 @@ pub trait Site {
     /// If it cannot be opened.
     fn open(&self) -> Result<Box<dyn Engine>, AcidError>;
 
-    /// A process that calls [`load_and_tell`] on the copy and prints each acknowledgement as a line to its stdout. For
-    /// [`Crash::Power`] its disk is simulated, so that killing it is the loss of power.
+    /// Command of a process that calls [`load_and_tell`] on the copy and prints each acknowledgement as a line to its stdout.
+    /// For [`Crash::Power`] its disk is simulated, so that killing the process is the loss of power.
     ///
     /// # Errors
-    /// If there can be none.
+    /// If no such process can be started.
     fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError>;
 
-    /// Where the copy lies.
+    /// Path of the copy.
     fn copy(&self) -> &Path;
 
-    /// Why a load cannot be recorded here; `None` if it can.
+    /// Reason that a load cannot be recorded; `None` if it can.
     fn no_recording(&self) -> Option<String>;
 
-    /// A process that records a load on the copy with [`LoadRecording`](sampled::LoadRecording), as one on `target`, and
-    /// writes it to a file.
+    /// Command of a process that records a load on the copy with [`LoadRecording`](sampled::LoadRecording), as one on `target`,
+    /// and writes it to a file.
     ///
     /// # Errors
-    /// If there can be none.
+    /// If no such process can be started.
     fn recording(&self, target: &str, seed: u64, file: &Path) -> Result<Command, AcidError>;
 }
 
-/// Runs the tests that are wanted, in order; `progress` hears of each as it is done.
+/// Runs the selected tests in order; `progress` is called after each.
 ///
 /// # Errors
-/// The engine's, before the first test. What goes wrong within a test is its verdict.
+/// The engine's, before the first test. An error within a test is its verdict.
 pub fn run_tests(
     subject: &Subject<'_>,
     wanted: &dyn Fn(&str) -> bool,

@@ -1,5 +1,5 @@
-//! A session that halts where it is told to: before the commit of its transaction, or after a statement that is named by a
-//! part of its text. There it waits for a word, and goes on, gives up, or vanishes as a client that was killed does.
+//! A session that halts at a chosen point: before the commit of its transaction, or after a statement that is identified by a
+//! part of its text. There it waits for a command: to continue, to fail, or to vanish as a killed client does.
 
 use bourse_engine::{
     Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value,
@@ -7,58 +7,58 @@ use bourse_engine::{
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where a transaction halts.
+/// Point where a transaction halts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Point {
-    /// In words: `after frame 1`.
+    /// Description of the point, such as `after frame 1`.
     pub(crate) name: &'static str,
     pub(crate) place: Place,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// After the statement whose text, with single blanks, has this in it.
+    /// After the statement whose text, with single blanks, contains this.
     After(&'static str),
     /// Before the commit.
     Commit,
 }
 
-/// What a halted session is told.
+/// Command to a halted session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
-    /// Go on.
+    /// Continue.
     GoOn,
     /// Fail, so that the transaction is rolled back.
     GiveUp,
-    /// Be gone without a word: the connection is closed with the transaction open.
+    /// Close the connection without a message, with the transaction open.
     Vanish,
 }
 
-/// What a session says of itself.
+/// Event that a session reports.
 #[derive(Debug)]
 pub(crate) enum Event<T> {
-    /// It stands at its point.
+    /// The session has halted at its point.
     Halted(Halt),
-    /// Its transaction has ended.
+    /// The transaction has ended.
     Ended(T),
 }
 
-/// Where a session stands, and what it has read there.
+/// Statement that a session halted at, and the row it read there.
 #[derive(Debug, Clone)]
 pub(crate) struct Halt {
     pub(crate) statement: String,
-    /// The first row's columns with their names.
+    /// Columns of the first row, with their names.
     pub(crate) read: Vec<String>,
 }
 
-/// The statement that a session is in, for whoever looks while it waits.
+/// Statement that a session is executing, visible to other threads while it waits.
 pub(crate) type Doing = Arc<Mutex<Option<&'static str>>>;
 
-/// The code of an error that a session was told to fail with.
+/// Code of an error that a command caused.
 pub(crate) const ON_PURPOSE: &str = "ON_PURPOSE";
 
 pub(crate) struct PausableSession<T> {
-    /// `None` once it has vanished.
+    /// Wrapped session; `None` once it has vanished.
     inner: Option<Box<dyn Session>>,
     dialect: &'static Dialect,
     pub(crate) point: Option<Point>,
@@ -80,7 +80,7 @@ impl<T> PausableSession<T> {
         self.point.is_some_and(|point| point.place == *place)
     }
 
-    /// Whether the halt is behind this statement.
+    /// Whether the point is after this statement.
     fn is_after(&self, sql: &Sql) -> bool {
         match self.point {
             Some(Point { place: Place::After(part), .. }) => plain(sql.text()).contains(part),
@@ -88,7 +88,7 @@ impl<T> PausableSession<T> {
         }
     }
 
-    /// Halts, once, until told what to do; whoever went away wants the transaction undone.
+    /// Halts once, until a command arrives. If the receiver is gone the transaction is undone.
     fn halt(&mut self, statement: String, read: Vec<String>) -> Result<(), EngineError> {
         self.point = None;
         let told = match self.says.send(Event::Halted(Halt { statement, read })) {

@@ -1,18 +1,18 @@
-//! The points where transactions halt, each named by the one statement it is behind.
+//! The points where transactions halt, each identified by the one statement before it.
 
 use crate::pausable_session::{Place, Point};
 
-/// Trade-Result has read the trade and what the account holds of its security.
+/// Point after Trade-Result has read the trade and the account's holding of its security.
 pub(crate) const RESULT_FRAME_1: Point =
     Point { name: "after frame 1", place: Place::After("LEFT JOIN holding_summary ON hs_ca_id = t_ca_id") };
-/// Trade-Result or Trade-Order has done everything and not committed.
+/// Point after the last statement of Trade-Result or Trade-Order, before the commit.
 pub(crate) const COMMIT: Point = Point { name: "before the commit", place: Place::Commit };
-/// Trade-Order has read the security's last price.
+/// Point after Trade-Order has read the security's last price.
 pub(crate) const ORDER_PRICE: Point = Point {
     name: "in frame 3, after LT_PRICE was read",
     place: Place::After("FROM security CROSS JOIN company CROSS JOIN last_trade"),
 };
-/// Trade-Order has written the trade, and not its history.
+/// Point after Trade-Order has written the trade, and before its history.
 pub(crate) const ORDER_WRITTEN: Point =
     Point { name: "in frame 4, after the trade was written", place: Place::After("INSERT INTO trade (") };
 

@@ -1,8 +1,8 @@
-//! Sessions on threads of their own, told what to do one after the other, so that a case is the same every time.
+//! Sessions on threads of their own that receive one command after the other, so that a case is the same every time.
 //!
-//! A session that is in a lock's hands cannot say so. Whoever waits for it asks the engine, which counts waits where it can,
-//! and otherwise gives it a bounded time. What then happened is evidence, never by itself a verdict: an engine may make a
-//! session wait, refuse it with a conflict, or let it read an old version, and each of these can be right.
+//! A session that is blocked on a lock cannot report it. The thread that waits for the session queries the engine, which may
+//! count waits, and otherwise gives the session a bounded time. The result is evidence, never by itself a verdict: an engine
+//! may make a session wait, refuse it with a conflict, or let it read an old version, and each of these can be right.
 
 use crate::pausable_session::{Command, Doing, Event, ON_PURPOSE, PausableSession, Point, plain};
 use crate::test_bed::{AcidError, TestBed, World, is_conflict};
@@ -14,45 +14,45 @@ use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a session may take to its point, or to its end once nothing is in its way any more: longer than any engine
-/// waits for a lock before it reports a conflict.
+/// Time limit for a session to reach its point, or its end once it is no longer blocked: longer than any engine waits for a
+/// lock before it reports a conflict.
 const LIMIT: Duration = Duration::from_secs(120);
-/// How long a session that the engine has counted as waiting may still turn out to go on.
+/// Grace period in which a session that the engine has counted as waiting may still end.
 const GRACE: Duration = Duration::from_millis(50);
-/// How often whoever waits for a session asks the engine.
+/// Interval between queries of the engine while a session is awaited.
 const NAP: Duration = Duration::from_millis(5);
-/// How often a transaction that met a conflict is tried again.
+/// Upper limit of attempts at a transaction that met a conflict.
 const TRIES: u32 = 10;
 
 type Ended = Result<Output, TxnError>;
 
-/// A session of a case.
+/// Number of a session in its scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Id(usize);
 
 struct Participant {
     name: String,
-    /// `None` once nothing more comes.
+    /// `None` once no more requests come.
     jobs: Option<Sender<(Request, Option<Point>)>>,
     words: Option<Sender<Command>>,
     says: Receiver<Event<Ended>>,
     doing: Doing,
     thread: Option<JoinHandle<()>>,
-    /// What it does now: in words, its point, and the engine's count of waits before.
+    /// Current job: its description, its point, and the engine's count of waits before it.
     job: Option<(String, Option<Point>, u64)>,
 }
 
-/// What a session met that went in after another.
+/// Result of a session that started after a conflicting one.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a handful of these live at once")]
 pub(crate) enum Contention {
-    /// It ended, for better or worse.
+    /// The session has ended, with or without an error.
     Ended(Ended),
-    /// It waits.
+    /// The session waits.
     Waits,
 }
 
-/// A case under way.
+/// Case in progress.
 pub(crate) struct Scenario<'l> {
     test_bed: &'l TestBed<'l>,
     participants: Vec<Participant>,
@@ -84,17 +84,17 @@ impl<'l> Scenario<'l> {
         self.case.label = label;
     }
 
-    /// What the second session met, for the verdict's reason.
+    /// Sets the outcome of the second session, for the verdict's reason.
     pub(crate) fn met(&mut self, met: &str) {
         met.clone_into(&mut self.case.met);
     }
 
-    /// Notes something that was looked at.
+    /// Adds a finding.
     pub(crate) fn find(&mut self, finding: Finding) {
         self.case.findings.push(finding);
     }
 
-    /// Notes something that was done by somebody who is no session of this scenario.
+    /// Adds a step that no session of this scenario performed.
     pub(crate) fn note(
         &mut self,
         session: &str,
@@ -106,12 +106,12 @@ impl<'l> Scenario<'l> {
         self.case.steps.push(Step { session: session.to_owned(), did, outcome, read, statement: None });
     }
 
-    /// The case as it ended.
+    /// Finished case.
     pub(crate) fn done(mut self) -> Case {
         std::mem::take(&mut self.case)
     }
 
-    /// Another session, on its own thread.
+    /// Starts another session, on its own thread.
     pub(crate) fn session(&mut self) -> Result<Id, AcidError> {
         let name = format!("S{}", self.participants.len() + 1);
         let participant = Participant::new(name, self.test_bed.engine, Arc::clone(&self.test_bed.world))?;
@@ -119,7 +119,7 @@ impl<'l> Scenario<'l> {
         Ok(Id(self.participants.len() - 1))
     }
 
-    /// Lets a session begin a transaction, which halts at `point`.
+    /// Makes a session begin a transaction that halts at `point`.
     pub(crate) fn start(
         &mut self,
         who: Id,
@@ -134,7 +134,7 @@ impl<'l> Scenario<'l> {
         jobs.send((request.into(), point)).expect("the thread lives until its jobs are closed");
     }
 
-    /// Waits until a session stands at its point.
+    /// Waits until a session has halted at its point.
     pub(crate) fn until_halted(&mut self, who: Id) -> Result<(), AcidError> {
         let participant = &mut self.participants[who.0];
         let (what, point, waits) = participant.job.clone().expect("it was started");
@@ -159,7 +159,7 @@ impl<'l> Scenario<'l> {
         }
     }
 
-    /// Gives a session that may have to wait a bounded time, and says what it met.
+    /// Waits a bounded time for a session that may be blocked; returns whether it ended or waits.
     pub(crate) fn watch(&mut self, who: Id) -> Contention {
         let test_bed = self.test_bed;
         let participant = &mut self.participants[who.0];
@@ -196,7 +196,7 @@ impl<'l> Scenario<'l> {
         }
     }
 
-    /// Tells a halted session what to do.
+    /// Sends a command to a halted session.
     pub(crate) fn tell(&mut self, who: Id, word: Command) {
         let participant = &mut self.participants[who.0];
         let told = match word {
@@ -224,7 +224,7 @@ impl<'l> Scenario<'l> {
         }
     }
 
-    /// The output of a transaction that must succeed: one that met a conflict is tried again, as the specification has it.
+    /// Output of a transaction that must succeed: after a conflict it is tried again, as the specification allows.
     pub(crate) fn settle(&mut self, who: Id, request: impl Into<Request>, ended: Ended) -> Result<Output, AcidError> {
         let request = request.into();
         let mut ended = ended;
@@ -242,7 +242,7 @@ impl<'l> Scenario<'l> {
     }
 }
 
-/// Whether a transaction ended because it was told to.
+/// Whether a transaction failed because of a command.
 pub(crate) fn is_on_purpose(ended: &Ended) -> bool {
     match ended {
         Err(TxnError { cause: FrameError::Engine(error), .. }) => error.code() == Some(ON_PURPOSE),
@@ -292,7 +292,7 @@ impl Participant {
         }
     }
 
-    /// The statement it is in.
+    /// Statement that the session is executing.
     fn doing(&self) -> Option<String> {
         self.doing.lock().unwrap_or_else(PoisonError::into_inner).map(plain)
     }
@@ -306,7 +306,7 @@ impl Participant {
         Step { session: self.name.clone(), did, outcome, read, statement }
     }
 
-    /// The step of a transaction that ended.
+    /// Step of a transaction that has ended.
     fn ended(&mut self, ended: &Ended) -> Step {
         let what = self.job.take().map_or_else(String::new, |job| job.0);
         let (outcome, read) = match ended {
@@ -322,7 +322,7 @@ impl Participant {
     }
 }
 
-/// What a transaction's output says that tests look at.
+/// Values in a transaction's output that tests examine.
 fn told_by(output: &Output) -> Vec<String> {
     match output {
         Output::TradeResult(result) => {

@@ -1,4 +1,5 @@
-//! What all tests share: the engine, the world around its transactions, random accounts, and a session to look with.
+//! Environment shared by all tests: the engine, the ids, clock and market of its transactions, random accounts, and a session
+//! for looking.
 
 use crate::scenario::Scenario;
 use bourse_driver::{Clock as _, RealClock};
@@ -15,34 +16,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{fs, io};
 
-/// Why a test could not be carried out.
+/// Reason that a test could not be carried out.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum AcidError {
-    /// The engine refused.
+    /// The engine reported an error.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A transaction failed that must not.
+    /// A transaction failed that must not fail.
     #[error(transparent)]
     Transaction(#[from] TxnError),
-    /// A frame could not do its work.
+    /// A frame failed.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// A session did not come to where it should.
+    /// A session did not reach its point or its end.
     #[error("{session} did not {what} within {} s{}", limit.as_secs(), inside(statement.as_deref()))]
     Stuck {
-        /// The session that is stuck.
+        /// Session that is stuck.
         session: String,
-        /// What it should have done.
+        /// Event that it should have reached.
         what: String,
-        /// How long it was given.
+        /// Time limit that it exceeded.
         limit: Duration,
-        /// The statement it was in.
+        /// Statement that it was executing.
         statement: Option<String>,
     },
-    /// The tests are about sessions that meet.
+    /// The engine has one session only; the tests need several.
     #[error("the tests need several sessions at once, and a second one is refused: {0}")]
     OneSession(EngineError),
-    /// The database has nothing that the test could be tried on.
+    /// The database has no data that the test could be tried on.
     #[error("the database has no {0}")]
     Lacking(&'static str),
     /// The machinery around the engine failed.
@@ -54,32 +55,32 @@ fn inside(statement: Option<&str>) -> String {
     statement.map_or_else(String::new, |statement| format!("; it is in: {statement}"))
 }
 
-/// How the tests are carried out.
+/// Settings of the tests.
 #[derive(Debug, Clone, Copy)]
 pub struct TestConfig {
-    /// Where accounts and securities are drawn from.
+    /// Seed of accounts and securities.
     pub seed: u64,
-    /// How often each isolation test is tried, with each of its endings.
+    /// Repetitions of each isolation test, with each of its endings.
     pub repeats: u32,
-    /// How long a session may take before it counts as one that waits, where the engine does not count waits itself.
+    /// Time after which a session counts as waiting, if the engine does not count waits itself.
     pub patience: Duration,
 }
 
 impl TestConfig {
-    /// Ten accounts, and half a second of patience.
+    /// Default settings: seed 1, ten repetitions, and half a second of patience.
     pub const DEFAULT: Self = Self { seed: 1, repeats: 10, patience: Duration::from_millis(500) };
 }
 
-/// The world around transactions; sessions on other threads share it.
+/// Surroundings of transactions, shared by sessions on all threads.
 pub(crate) struct World {
     trade_ids: TradeIds,
-    /// Moves on by a millisecond with each look, so that no two moments are the same.
+    /// Simulated clock in milliseconds; advances by one with each reading, so that no two are equal.
     now_ms: AtomicI64,
     sent: Mutex<Vec<TradeRequest>>,
 }
 
 impl World {
-    /// Runs a transaction, tried `attempts` times at most.
+    /// Runs a transaction, at most `attempts` times.
     pub(crate) fn perform(
         &self,
         db: &mut dyn Session,
@@ -94,13 +95,13 @@ impl World {
         perform(db, &context, request)
     }
 
-    /// Orders sent to the market since this was last asked.
+    /// Orders sent to the market since the last call.
     pub(crate) fn sent(&self) -> Vec<TradeRequest> {
         std::mem::take(&mut *self.sent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// An account with the people of it.
+/// Account with its customer and broker.
 #[derive(Debug, Clone)]
 pub(crate) struct Owner {
     pub(crate) account: AccountId,
@@ -111,14 +112,14 @@ pub(crate) struct Owner {
     tax_id: Text<20>,
 }
 
-/// A security with its last price.
+/// Security with its last price.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listed {
     pub(crate) symbol: Symbol,
     pub(crate) price: Price,
 }
 
-/// The engine under test with all that a test needs.
+/// Engine under test with everything that a test needs.
 pub(crate) struct TestBed<'e> {
     pub(crate) engine: &'e dyn Engine,
     pub(crate) part: Part,
@@ -151,7 +152,7 @@ impl<'e> TestBed<'e> {
         })
     }
 
-    /// A case in which sessions meet.
+    /// New scenario of concurrent sessions.
     pub(crate) fn scenario(&self) -> Scenario<'_> {
         Scenario::new(self)
     }
@@ -160,7 +161,7 @@ impl<'e> TestBed<'e> {
         self.random.borrow_mut().below(n.unsigned_abs()) as i64
     }
 
-    /// All rows of a query, read by the session that only looks.
+    /// Rows of a query, read by the observing session.
     pub(crate) fn rows<T>(
         &self,
         sql: &str,
@@ -174,39 +175,39 @@ impl<'e> TestBed<'e> {
         Ok(found)
     }
 
-    /// The one value of a query; nothing of no rows.
+    /// Value of a query's first row; `None` without rows.
     pub(crate) fn value<T: FromValue>(&self, sql: &str) -> Result<Option<T>, EngineError> {
         Ok(self.rows(sql, |row| row.get(0))?.into_iter().next())
     }
 
-    /// A number, 0 if there is none.
+    /// Integer result of a query, 0 if there is none.
     pub(crate) fn number(&self, sql: &str) -> Result<i64, EngineError> {
         Ok(self.value(sql)?.unwrap_or_default())
     }
 
-    /// Money, nothing if there is none.
+    /// Amount that a query returns, zero if there is none.
     pub(crate) fn money(&self, sql: &str) -> Result<Balance, EngineError> {
         Ok(self.value(sql)?.unwrap_or_default())
     }
 
-    /// With the session that only looks, while nobody else is at work.
+    /// Calls `ask` with the observing session, while no other session is at work.
     pub(crate) fn with_observer<T>(&self, ask: impl FnOnce(&mut dyn Session) -> T) -> T {
         ask(&mut **self.observer.borrow_mut())
     }
 
-    /// Runs a transaction alone, which must not fail.
+    /// Runs a transaction alone; it must not fail.
     pub(crate) fn run(&self, request: impl Into<Request>) -> Result<Output, AcidError> {
         let request = request.into();
         let performed = self.with_observer(|db| self.world.perform(db, &request, 10))?;
         Ok(performed.output)
     }
 
-    /// How often the engine has made somebody wait, where it counts that.
+    /// Number of lock waits, if the engine counts them; else 0.
     pub(crate) fn lock_waits(&self) -> u64 {
         self.engine.footprint().ok().and_then(|footprint| footprint.locks).map_or(0, |locks| locks.waits)
     }
 
-    /// A random account.
+    /// Random account.
     pub(crate) fn owner(&self) -> Result<Owner, AcidError> {
         let customer = bourse_egen::ids::SHIFT + self.part.first_customer() + self.below(self.part.customers());
         let sql = format!(
@@ -232,7 +233,7 @@ impl<'e> TestBed<'e> {
         Ok(owners.swap_remove(which))
     }
 
-    /// A random security of which the account holds nothing.
+    /// Random security of which the account holds no shares.
     pub(crate) fn unheld(&self, owner: &Owner) -> Result<Listed, AcidError> {
         self.listed(
             &format!(
@@ -245,7 +246,7 @@ impl<'e> TestBed<'e> {
         )
     }
 
-    /// A random security that the account holds.
+    /// Random security of which the account holds shares.
     pub(crate) fn held(&self, owner: &Owner) -> Result<Listed, AcidError> {
         self.listed(
             &format!(
@@ -259,7 +260,7 @@ impl<'e> TestBed<'e> {
         )
     }
 
-    /// A random account that holds something.
+    /// Random account that holds a security.
     pub(crate) fn holder(&self) -> Result<(Owner, Listed), AcidError> {
         for _ in 0..100 {
             let owner = self.owner()?;
@@ -278,7 +279,7 @@ impl<'e> TestBed<'e> {
         found.into_iter().next().ok_or(AcidError::Lacking(what))
     }
 
-    /// What an account owns by the prices given: its cash, and what it holds.
+    /// Assets of an account at the given price: its cash, and its holdings.
     pub(crate) fn assets(&self, owner: &Owner, symbol: &Symbol, price: Price) -> Result<Balance, EngineError> {
         let cash = self.money(&format!("SELECT ca_bal FROM customer_account WHERE ca_id = {}", owner.account))?;
         let sql = format!(
@@ -295,7 +296,7 @@ impl<'e> TestBed<'e> {
         Ok(Balance::from_units(cash.units() + held.iter().map(worth).sum::<i64>()))
     }
 
-    /// Orders a market purchase, which stays submitted until its Trade-Result.
+    /// Submits a market purchase, which stays pending until its Trade-Result.
     pub(crate) fn submit(&self, owner: &Owner, listed: &Listed, qty: Quantity) -> Result<TradeId, AcidError> {
         let Output::TradeOrder(ordered) = self.run(owner.buys(listed, qty))? else {
             unreachable!("asked for an order")
@@ -305,7 +306,7 @@ impl<'e> TestBed<'e> {
 }
 
 impl Owner {
-    /// The owner's order of a market purchase.
+    /// Market purchase by the owner.
     pub(crate) fn buys(&self, listed: &Listed, qty: Quantity) -> txn::TradeOrder {
         txn::TradeOrder {
             acct_id: self.account,
@@ -326,17 +327,17 @@ impl Owner {
     }
 }
 
-/// The exchange's answer to an order.
+/// Trade-Result of an order at a price.
 pub(crate) fn result_of(trade_id: TradeId, price: Price) -> txn::TradeResult {
     txn::TradeResult { trade_id, trade_price: price }
 }
 
-/// Whether a transaction met another that was in its way.
+/// Whether a transaction failed by a conflict with another.
 pub(crate) fn is_conflict(error: &TxnError) -> bool {
     error.kind() == ErrorKind::Conflict
 }
 
-/// Makes a folder that was not there, with those above it.
+/// Makes a new folder, with its parents; an existing one is an error.
 pub(crate) fn new_folder(folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent)?;

@@ -1,27 +1,27 @@
-//! The faults that are tried.
+//! The catalogue of faults.
 
 use bourse_faults::{Call, Effect};
 use bourse_record::SplitMix;
 
-/// One fault.
+/// A fault: an effect on one kind of system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// Its name, for `--only` and documents.
+    /// Name, for `--only` and documents.
     pub name: &'static str,
-    /// What happens, in a line.
+    /// Description in one line.
     pub title: &'static str,
-    /// The kind of call it happens to.
+    /// Kind of call that is hit.
     pub call: Call,
-    /// What is done to that call.
+    /// Effect on that call.
     pub effect: Effect,
-    /// Whether the power is lost afterwards, so that only what was synced is left.
+    /// Whether the power is lost afterwards, so that only synced data survives.
     pub loses_power: bool,
-    /// Whether storage within Rust can meet it too.
+    /// Whether storage within Rust, without system calls, can have it too.
     pub is_of_storage: bool,
 }
 
 impl Fault {
-    /// Whether the engine can know of it: a disk that lies and a loss of power tell nobody.
+    /// Whether the engine can notice the fault: a lying disk and a loss of power give no sign.
     pub const fn is_visible(&self) -> bool {
         !matches!(self.effect, Effect::Lie | Effect::End)
     }
@@ -31,7 +31,7 @@ const fn fault(name: &'static str, title: &'static str, call: Call, effect: Effe
     Fault { name, title, call, effect, loses_power: false, is_of_storage: true }
 }
 
-/// Every fault, in the order of the table.
+/// All faults, in the order of the table.
 pub const FAULTS: [Fault; 13] = [
     fault("read-error", "read fails once (EIO)", Call::Read, Effect::FailOnce),
     Fault { is_of_storage: false, ..fault("short-read", "read returns half", Call::Read, Effect::Half) },
@@ -54,7 +54,7 @@ pub const FAULTS: [Fault; 13] = [
     Fault { loses_power: true, ..fault("lying-disk", "syncs do nothing, power lost later", Call::Sync, Effect::Lie) },
 ];
 
-/// Which of `calls` calls a fault is to happen to: `times` of them, one in each part of the work, drawn from the seed.
+/// Numbers of the calls to hit, out of `calls`: `times` of them, one in each part of the work, drawn from the seed.
 pub fn moments(calls: u64, times: u32, seed: u64) -> Vec<u64> {
     let mut random = SplitMix::new(seed);
     let times = u64::from(times);

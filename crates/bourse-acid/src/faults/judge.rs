@@ -1,4 +1,4 @@
-//! What the engine did, what is left, and the verdict: from what the processes told and how they ended.
+//! The engine's reaction, the state left, and the verdict, derived from the processes' events and exit states.
 
 use super::catalogue::Fault;
 use super::work::Event;
@@ -8,65 +8,65 @@ use bourse_faults::Effect;
 use bourse_record::crash::Guarantee;
 use bourse_record::faults::{FaultCase, FaultVerdict, Left, Reaction};
 
-/// How a process ended.
+/// End of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// With this exit code.
+    /// Exit with this code.
     Code(i32),
-    /// By this signal.
+    /// Death by this signal.
     Signal(i32),
-    /// It did not, and was killed after a while.
+    /// Hang: it was killed after a time limit.
     Hung,
 }
 
-/// What a process told, and how it ended.
+/// Events reported by a process, and its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
-    /// What it told, in order.
+    /// Reported events, in order.
     pub events: Vec<Event>,
-    /// How it ended.
+    /// End of the process.
     pub ended: Ended,
 }
 
-/// One fault, as it went.
+/// Observations of one trial of a fault.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
-    /// Which call it was meant for.
+    /// Number of the call that the fault was meant for.
     pub nth: u64,
-    /// Calls that it was done to.
+    /// Number of calls that were hit.
     pub fired: u64,
-    /// The first of them.
+    /// Description of the first call hit.
     pub met: String,
-    /// The process, or the server, that worked.
+    /// Account of the process, or the server, that did the work.
     pub work: Account,
-    /// What was found afterwards, without a fault.
+    /// Account of the process that checked the database afterwards, without a fault.
     pub look: Account,
 }
 
-/// What a target's settings promise.
+/// Durability class that a target's settings give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
     /// The durability class.
     pub durability: Durability,
-    /// What may be lost within it.
+    /// Data that the class allows to be lost.
     pub may_lose: Option<MayLose>,
-    /// The settings it follows from.
+    /// Settings from which the class follows.
     pub reason: String,
 }
 
 impl Class {
-    /// As the engine is described.
+    /// Class of a described engine.
     pub fn of(described: Description) -> Self {
         Self { durability: described.durability, may_lose: described.may_lose, reason: described.durability_reason }
     }
 
-    /// What it promises after a fault.
+    /// Guarantee of the class after a fault.
     const fn promise(&self, fault: &Fault) -> Guarantee {
         promised(self.durability, self.may_lose, if fault.loses_power { Crash::Power } else { Crash::Kill })
     }
 }
 
-/// The case with its verdict.
+/// Judges a trial.
 pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
     let work = &observed.work.events;
     let acknowledged = count(work, |event| matches!(event, Event::Acknowledged(_)));
@@ -90,7 +90,7 @@ pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
     FaultCase { nth, fired, met, acknowledged, stood, errors, reaction, signal, left, lost, evidence, verdict }
 }
 
-/// Whether the last transaction was reported as failed and is there all the same.
+/// Whether the last transaction was reported as failed and is in the database nevertheless.
 fn failed_one_is_there(observed: &Observed) -> bool {
     match (observed.work.events.last(), observed.look.events.first()) {
         (Some(Event::Error { transaction, .. }), Some(Event::Found { progress, .. })) => transaction == progress,
@@ -114,7 +114,7 @@ fn reaction(fault: &Fault, observed: &Observed, has_errors: bool) -> Reaction {
     }
 }
 
-/// What is left, how many acknowledged transactions are not there, and the evidence.
+/// State that is left, number of acknowledged transactions that are missing, and the evidence.
 fn left(observed: &Observed) -> (Left, u64, String) {
     let work = &observed.work.events;
     let last = work.iter().filter_map(|event| match event {

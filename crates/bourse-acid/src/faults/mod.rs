@@ -1,12 +1,12 @@
-//! Faults while an engine works: one call to the file system goes wrong, and what the engine does about it is recorded.
+//! Faults while an engine works: one call to the file system fails, and the engine's reaction is recorded.
 //!
 //! ```text
 //! sync fails once, power lost later  124 syncs  3× error  3× nothing lost  ok
 //! ```
 //!
-//! For each fault a process works on a small table whose contents after each transaction are known. It tells each
-//! acknowledged commit to a pipe, which no fault touches. Afterwards another process opens the database without a fault and
-//! compares every row.
+//! For each fault a process works on a small table whose contents after each transaction are known. It reports each
+//! acknowledged commit through a pipe, which no fault affects. Afterwards another process opens the database without a fault
+//! and compares every row.
 //!
 //! | module | what |
 //! |---|---|

@@ -10,39 +10,39 @@ use bourse_record::faults::{FaultRow, Left, Through};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What one trial is to be.
+/// Specification of one trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
-    /// The fault; `None` for the same work without one.
+    /// Fault to make; `None` for the same work without a fault.
     pub spec: Option<Spec>,
-    /// Whether the power is lost afterwards, and what survives that though it was not synced.
+    /// Unsynced data that survives the loss of power; `None` if the power is not lost.
     pub power: Option<Survival>,
 }
 
-/// What came of it.
+/// Result of one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
-    /// Calls that were counted.
+    /// Number of calls, by kind.
     pub counts: Counts,
-    /// Processes in which calls were counted; none if the library could not be loaded.
+    /// Number of processes in which calls were counted; 0 if the library could not be loaded.
     pub loaded: u64,
-    /// Times a file of the database was mapped into memory.
+    /// Number of times a file of the database was mapped into memory.
     pub maps: u64,
-    /// Calls that the fault was done to.
+    /// Number of calls that were hit.
     pub fired: u64,
-    /// The first of them.
+    /// Description of the first call hit.
     pub met: String,
-    /// The process, or the server, that worked.
+    /// Account of the process, or the server, that did the work.
     pub work: Account,
-    /// What was found afterwards, without a fault.
+    /// Account of the process that checked the database afterwards, without a fault.
     pub look: Account,
 }
 
 impl Trial {
-    /// Of what the control tells after a trial.
+    /// Reads the result of a trial from the control.
     ///
     /// # Errors
-    /// If the control cannot be read, or the image of the disk was not kept: then nothing follows from what was found.
+    /// If the control cannot be read, or the image of the disk is incomplete, so that the trial shows nothing.
     pub fn of(control: &Control, work: Account, look: Account) -> Result<Self, AcidError> {
         let trouble = |error: io::Error| AcidError::Machinery(format!("a trial cannot be read: {error}"));
         if let Some(why) = control.trouble().map_err(trouble)? {
@@ -60,28 +60,28 @@ impl Trial {
     }
 }
 
-/// Where a target's faults are tried.
+/// Place where a target's faults are tried.
 pub trait Bed {
-    /// The target with its options, without a path.
+    /// Target with its options, without a path.
     fn target(&self) -> &str;
 
-    /// What its settings promise.
+    /// Durability class that the target's settings give.
     fn class(&self) -> &Class;
 
-    /// By what its calls are interfered with.
+    /// Layer at which its calls are intercepted.
     fn through(&self) -> Through;
 
-    /// Works on a fresh copy of the database with that fault, and looks at what is left.
+    /// Works on a fresh copy of the database with that fault, then checks the state left.
     ///
     /// # Errors
-    /// If the trial itself could not be made; what the engine does is no error.
+    /// If the trial itself could not be made; the engine's reaction is never an error.
     fn attempt(&self, order: &Order) -> Result<Trial, AcidError>;
 }
 
-/// Tries the faults on a target: `times` of each, at moments that follow from the seed.
+/// Tries the faults on a target: `times` of each, at calls that follow from the seed.
 ///
 /// # Errors
-/// If a trial could not be made, or the work does not come about without any fault.
+/// If a trial could not be made, or the work fails without any fault.
 pub fn rows(
     bed: &dyn Bed,
     faults: &[&'static Fault],
@@ -131,8 +131,8 @@ pub fn rows(
     Ok(all)
 }
 
-/// Tries until the fault is met: where threads write in the background, or nothing is closed, there may be fewer calls than
-/// were counted.
+/// Repeats a trial until the fault hits a call: if threads write in the background, or nothing is closed, there may be fewer
+/// calls than were counted.
 fn met(bed: &dyn Bed, mut order: Order) -> Result<Observed, AcidError> {
     const TRIES: u32 = 3;
     let mut tries = 1;
@@ -162,7 +162,7 @@ fn untried(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> FaultRow {
     }
 }
 
-/// Rows of a target on which nothing can be tried.
+/// Rows of a target on which no fault can be tried.
 pub fn not_tried(target: &str, through: Through, faults: &[&'static Fault], why: &str) -> Vec<FaultRow> {
     let row = |fault: &&Fault| FaultRow {
         target: target.to_owned(),
@@ -178,7 +178,7 @@ pub fn not_tried(target: &str, through: Through, faults: &[&'static Fault], why:
     faults.iter().map(row).collect()
 }
 
-/// Why a fault cannot befall the work; `None` if it can.
+/// Reason that a fault cannot hit the work; `None` if it can.
 fn unmet(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> Option<String> {
     if bed.through() == Through::Storage && !fault.is_of_storage {
         return Some("storage within Rust has no such call".to_owned());
@@ -189,7 +189,7 @@ fn unmet(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> Option<String> {
     (clean.counts.of(fault.call) == 0).then(|| format!("it makes no {}", fault.call.plural()))
 }
 
-/// Without a fault the work must come about: else nothing that happens with one shows anything.
+/// Checks that the work succeeds without a fault; otherwise no trial shows anything.
 fn works(clean: &Trial) -> Result<(), AcidError> {
     let fault = &super::catalogue::FAULTS[0];
     let (work, look) = (clean.work.clone(), clean.look.clone());

@@ -1,8 +1,8 @@
-//! The work that faults befall: transactions on one table, whose contents after each of them are known.
+//! The work under faults: transactions on one table, whose contents after each of them are known.
 //!
-//! The table begins with rows 1 to [`ROWS`]. Transaction *k* checks what it reads, gives three rows version *k*, adds row
-//! `ROWS + k`, which is longer so that files grow, and sets row 0, the progress, to *k*. So any state that transactions can leave is known by its progress, and
-//! compared row by row.
+//! The table begins with rows 1 to [`ROWS`]. Transaction *k* checks the rows it reads, gives three rows version *k*, adds row
+//! `ROWS + k`, which is longer so that files grow, and sets row 0, the progress, to *k*. Any state that transactions can leave
+//! is therefore identified by its progress, and compared row by row.
 
 use bourse_engine::{
     Access, Connection, Engine, EngineError, Key, RecordField, RecordTable, RecordType, Records, RowExt as _,
@@ -12,11 +12,11 @@ use bourse_record::SplitMix;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rows in the beginning, without the progress.
+/// Number of rows in the beginning, without the progress.
 pub const ROWS: i64 = 400;
-/// Times a transaction is tried; the last on a new session.
+/// Upper limit of attempts at a transaction; the last is on a new session.
 const ATTEMPTS: u32 = 3;
-/// The longest filler.
+/// Length of the longest filler, in bytes.
 const FILLER: usize = 6_000;
 
 static TABLE: RecordTable = RecordTable::new(
@@ -25,63 +25,63 @@ static TABLE: RecordTable = RecordTable::new(
     &[RecordField::new("version", RecordType::Int), RecordField::new("filler", RecordType::Text(FILLER))],
 );
 
-/// What a process that works or looks tells, a line each.
+/// Event that a process at work, or checking, reports as one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// The commit of this transaction was acknowledged.
     Acknowledged(u64),
-    /// This transaction is in the database, although an error was reported for it.
+    /// The transaction is in the database, although an error was reported for it.
     Stands(u64),
     /// The engine reported an error.
     Error {
-        /// During which transaction; 0 before the first.
+        /// Transaction during which the error occurred; 0 before the first.
         transaction: u64,
-        /// In the engine's words.
+        /// Text of the engine's error.
         text: String,
     },
     /// The engine gave wrong data without an error.
     Wrong {
-        /// During which transaction.
+        /// Transaction during which the data was read.
         transaction: u64,
-        /// Text of the error.
+        /// Description of the wrong data.
         text: String,
     },
-    /// What is in the database.
+    /// The database was read.
     Found {
-        /// The progress that it says.
+        /// Progress stored in the database.
         progress: u64,
-        /// How its rows differ from those of that progress; `None` if they do not.
+        /// Difference between its rows and those of that progress; `None` if equal.
         differs: Option<String>,
-        /// What the engine's own check finds.
+        /// Damage found by the engine's own check.
         damage: Vec<String>,
     },
-    /// The database cannot be opened or read, in the engine's words.
+    /// The database cannot be opened or read; with the engine's error.
     Unreadable(String),
 }
 
-/// What the table has after a number of transactions.
+/// Contents of the table after a number of transactions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
     seed: u64,
-    /// Versions by row; the progress is row 0.
+    /// Version of each row; row 0 is the progress.
     versions: BTreeMap<i64, i64>,
 }
 
 impl Model {
-    /// Before the first transaction.
+    /// Model before the first transaction.
     pub fn new(seed: u64) -> Self {
         Self { seed, versions: (0..=ROWS).map(|id| (id, 0)).collect() }
     }
 
-    /// After so many.
+    /// Model after a number of transactions.
     pub fn after(seed: u64, transactions: u64) -> Self {
         let mut this = Self::new(seed);
         (1..=transactions).for_each(|number| this.apply(number));
         this
     }
 
-    /// The rows that a transaction changes.
+    /// Rows that a transaction changes.
     fn changed_by(&self, number: u64) -> BTreeSet<i64> {
         let mut random = SplitMix::new(self.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         (0..3).map(|_| 1 + random.below(ROWS as u64) as i64).collect()
@@ -106,7 +106,7 @@ impl Model {
         text
     }
 
-    /// How a row differs; `None` if it does not.
+    /// Difference of a row from the model; `None` if there is none.
     fn difference(&self, id: i64, version: i64, filler: &str) -> Option<String> {
         match self.versions.get(&id) {
             None => Some(format!("row {id} should not be there")),
@@ -117,7 +117,7 @@ impl Model {
     }
 }
 
-/// An error of the engine in one line.
+/// Text of an engine's error in one line.
 fn words(error: &EngineError) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -139,7 +139,7 @@ pub fn fill(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
     })
 }
 
-/// Why a transaction did not come about.
+/// Reason that a transaction failed.
 enum Failed {
     Engine(EngineError),
     Wrong(String),
@@ -151,8 +151,8 @@ impl From<EngineError> for Failed {
     }
 }
 
-/// Runs the transactions one after the other and tells what comes of each. A transaction that fails is tried again, as an
-/// application would; when it fails for good the work ends. Returns the session, still open, if there is one.
+/// Runs the transactions in order and reports the result of each as an event. A transaction that fails is tried again, as an
+/// application would do; when it fails for good the work ends. Returns the session, still open, if there is one.
 pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn FnMut(Event)) -> Option<Connection> {
     let mut model = Model::new(seed);
     let mut session = None;
@@ -239,7 +239,7 @@ fn transaction(records: &mut dyn Records, model: &Model, number: u64) -> Result<
     Ok(Event::Acknowledged(number))
 }
 
-/// Opens the database as its next user would, reads every row, and asks the engine's own check.
+/// Opens the database as its next user would, reads every row, and runs the engine's own check.
 pub fn look(engine: &dyn Engine, seed: u64) -> Event {
     match looked(engine, seed) {
         Ok(event) => event,

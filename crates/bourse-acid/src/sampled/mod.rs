@@ -1,8 +1,8 @@
 //! States that a power loss may leave of the whole brokerage database, drawn from a recorded load.
 //!
-//! The load that is crashed elsewhere works here on a copy of the database while a process records each file operation.
-//! What a power loss leaves is too much to enumerate, so states are drawn by number. The stored trace and a number are
-//! always the same state, on the same database.
+//! The load of the crash tests works here on a copy of the database while a process records each file operation. A power loss
+//! has too many possible results to enumerate, so states are drawn by number. The stored trace and a number always give the
+//! same state of the same database.
 //!
 //! | module | what |
 //! |---|---|
@@ -27,13 +27,13 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 
-/// The disk that loses its power: as SQLite assumes it to be.
+/// Simulated disk that loses its power: with the properties that SQLite assumes.
 const DEVICE: Device = Device::POWERSAFE;
 
-/// Records a load on the site's copy, and recovers and examines states drawn from it. The trace is left in `file`.
+/// Records a load on the site's copy, then recovers and examines states drawn from it. The trace is left in `file`.
 ///
 /// # Errors
-/// If the load could not be recorded, or its states not be written; what they are is no error.
+/// If the load could not be recorded, or its states not be written; a corrupted state is not an error.
 pub fn sampled(
     subject: &Subject<'_>,
     site: &dyn Site,
@@ -70,7 +70,7 @@ pub fn sampled(
     Ok(all)
 }
 
-/// Makes the state of that number again on the site's copy, keeps its files in a folder, and examines it.
+/// Restores the state of that number on the site's copy, stores its files in a folder, and examines it.
 ///
 /// # Errors
 /// If the database is not the one that the load was recorded on, or a file cannot be written.
@@ -124,7 +124,7 @@ fn judged(number: u64, state: String, promise: Guarantee, crashed: &Crashed) -> 
     }
 }
 
-/// What a trace holds, before states of it were drawn.
+/// Description of a trace before states of it are drawn.
 fn described(trace: &LoadTrace, class: Durability) -> SampledStates {
     SampledStates {
         trace: String::new(),

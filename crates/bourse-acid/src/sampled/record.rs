@@ -1,4 +1,4 @@
-//! The load, recorded in a process of its own.
+//! Recording of the load, in a process of its own.
 
 use super::DEVICE;
 use super::stored::{Base, LoadTrace};
@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A recording ends after so many acknowledged trades, so many bytes written, or so much time, whichever comes first.
+/// Limits of a recording, whichever comes first: acknowledged trades, bytes written, or time.
 const ENOUGH_TRADES: usize = 100;
 const MOST_BYTES: u64 = 16 << 20;
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// A recording of a load on a copy of a database. It sees the files of all threads: there can be one in a process.
+/// Recording of a load on a copy of a database. It observes the files of all threads, so a process can have only one.
 #[derive(Debug)]
 pub struct LoadRecording {
     recording: Recording,
@@ -29,7 +29,7 @@ pub struct LoadRecording {
 }
 
 impl LoadRecording {
-    /// Begins one of a SQLite file that nobody has open. `target` is the database that it is a copy of.
+    /// Begins a recording of a SQLite file that no process has open. `target` is the database that the file is a copy of.
     ///
     /// # Errors
     /// If the file cannot be read, or SQLite's system calls cannot be observed.
@@ -39,7 +39,7 @@ impl LoadRecording {
         Ok(Self { recording, base, target: target.to_owned(), seed })
     }
 
-    /// Runs the load on the copy, which the engine has opened since the beginning, and closes it.
+    /// Runs the load on the copy, which the engine has open since the beginning, and closes it.
     ///
     /// # Errors
     /// If the load could not begin.

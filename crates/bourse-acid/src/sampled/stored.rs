@@ -1,8 +1,8 @@
-//! The trace of a load as a file: a line of JSON that says what it is about, then the operations.
+//! The trace of a load as a file: a line of JSON that describes it, then the operations.
 //!
-//! The database that the load began with is not in it, but its SHA-256 is. Of that database the states depend on the
-//! blocks that the operations change, which are read from it again. SQLite's file header is stored, since merely opening
-//! the database in another journal mode changes it.
+//! The database that the load began with is not in it, but its SHA-256 is. The states depend only on those blocks of that
+//! database that the operations change; they are read from it again. SQLite's file header is stored, since merely opening the
+//! database in another journal mode changes it.
 
 use crate::acknowledged::Acknowledgement;
 use crate::test_bed::{AcidError, new_folder};
@@ -16,28 +16,28 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-/// What the first line says it is; the digit is the version of the form.
+/// Name of the format, in the first line; the digit is its version.
 const FORMAT: &str = "bourse load trace 1";
-/// Bytes of SQLite's file header.
+/// Size of SQLite's file header in bytes.
 const HEADER_BYTES: u64 = 100;
-/// Files beside a database that belong to it.
+/// Suffixes of files that belong to a database.
 const COMPANIONS: [&str; 3] = ["-wal", "-journal", "-shm"];
-/// The number of the database file in a trace: its name comes first.
+/// Number of the database file in a trace: its name comes first.
 const MAIN: u32 = 0;
-/// The largest database of a stored trace: 1 TiB.
+/// Size limit of the database of a stored trace: 1 TiB.
 const LARGEST: u64 = 1 << 40;
 
-/// The database that a load began with.
+/// Database that a load began with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Base {
     bytes: u64,
     sha256: String,
-    /// Its first bytes.
+    /// File header: the first bytes.
     header: Vec<u8>,
 }
 
 impl Base {
-    /// Of a file.
+    /// Reads the base from a database file.
     pub(super) fn of(path: &Path) -> Result<Self, AcidError> {
         Self::read(path).map_err(|error| AcidError::Machinery(format!("{} cannot be read: {error}", path.display())))
     }
@@ -54,7 +54,7 @@ impl Base {
     }
 }
 
-/// The first line of the file.
+/// First line of the file.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: String,
@@ -66,12 +66,12 @@ struct Head {
     acknowledged: Vec<String>,
 }
 
-/// A file that is no trace of a load.
+/// Error for a file that is not the trace of a load.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it is no trace of a load that this version can read: {0}")]
 pub struct LoadTraceError(String);
 
-/// The trace of a load on a copy of a database.
+/// Trace of a load on a copy of a database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadTrace {
     target: String,
@@ -96,19 +96,19 @@ impl LoadTrace {
         Self { target, seed, base, last_trade, acknowledged, ended, trace }
     }
 
-    /// The database that the load was on a copy of, with its options.
+    /// Target, with its options, whose copy the load worked on.
     pub fn target(&self) -> &str {
         &self.target
     }
-    /// What the load and the drawn states follow from.
+    /// Seed of the load and of the drawn states.
     pub fn seed(&self) -> u64 {
         self.seed
     }
-    /// The operations.
+    /// Recorded operations.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
-    /// The operations, to plant a fault in them.
+    /// Recorded operations, mutable so that a fault can be planted.
     pub fn trace_mut(&mut self) -> &mut Trace {
         &mut self.trace
     }
@@ -121,16 +121,16 @@ impl LoadTrace {
     pub(super) fn ended(&self) -> &str {
         &self.ended
     }
-    /// The largest trade number before the load.
+    /// Largest trade number before the load.
     pub(super) fn last_trade(&self) -> TradeId {
         self.last_trade
     }
-    /// What was acknowledged; the n-th acknowledgement of the trace is the n-th here.
+    /// Acknowledged trades, in the order of the trace's acknowledgements.
     pub(super) fn acknowledged(&self) -> &[Acknowledgement] {
         &self.acknowledged
     }
 
-    /// Bytes to store.
+    /// Encodes the trace as a file's bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let head = Head {
             format: FORMAT.to_owned(),
@@ -149,10 +149,10 @@ impl LoadTrace {
         bytes
     }
 
-    /// Reads what [`LoadTrace::to_bytes`] made.
+    /// Decodes the bytes made by [`LoadTrace::to_bytes`].
     ///
     /// # Errors
-    /// If it is something else, or cut off.
+    /// If the bytes are something else, or cut off.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadTraceError> {
         let refused = |why: &str| LoadTraceError(why.to_owned());
         let end = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| refused("it has no first line"))?;
@@ -185,7 +185,7 @@ impl LoadTrace {
         Ok(Self::new(head.target, head.seed, head.base, last_trade, acknowledged, head.ended, trace))
     }
 
-    /// Reads from a copy of the database that the load began with what the states need of it.
+    /// Reads the blocks that the states need from a copy of the database that the load began with.
     ///
     /// # Errors
     /// If it is another database, or cannot be read.
@@ -224,7 +224,7 @@ impl LoadTrace {
         }
     }
 
-    /// Makes a fresh copy of the database the state of a trace that was completed.
+    /// Writes a state of a completed trace to a fresh copy of the database.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
     use bourse_crash::{Device, Disk};
 
-    /// A database of three blocks that is cut, grows again, and has a journal.
+    /// Trace of a database of three blocks that is truncated, grows again, and has a journal.
     fn recorded(base: &Path) -> LoadTrace {
         let mut files = Directory::default();
         let mut main = FileImage::default();

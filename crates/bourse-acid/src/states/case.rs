@@ -1,4 +1,4 @@
-//! Cases: settings of SQLite on a device, doing something that power losses interrupt.
+//! Cases: settings of SQLite on a device, with an activity that power losses interrupt.
 
 use bourse_crash::{Device, Promise};
 use bourse_engine::Durability;
@@ -6,18 +6,18 @@ use bourse_engine_sqlite::{Journal, Sync, durability_on_disk};
 use std::fmt;
 use std::str::FromStr;
 
-/// What the power losses interrupt.
+/// Activity that power losses interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Activity {
     /// Transactions, with the checkpoints of a log.
     Work,
-    /// A load where there was no database.
+    /// Load of a new database.
     Load,
-    /// A load in place of a database.
+    /// Load that replaces a database.
     Reload,
 }
 
-/// A case. Its name says all of it, as `wal-full`, `delete-extra-garbling-4096` or `load-wal-full`.
+/// Case of the enumeration. Its name describes it completely: `wal-full`, `delete-extra-garbling-4096` or `load-wal-full`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Case {
     pub(super) activity: Activity,
@@ -26,7 +26,7 @@ pub(super) struct Case {
     pub(super) device: Device,
 }
 
-/// The devices: one as SQLite assumes it to be, and stricter ones.
+/// Devices: one with the properties that SQLite assumes, and stricter ones.
 const DEVICES: [Device; 3] = [Device::POWERSAFE, Device::garbling(512), Device::garbling(4_096)];
 const JOURNALS: [Journal; 6] =
     [Journal::Delete, Journal::Truncate, Journal::Persist, Journal::Wal, Journal::Memory, Journal::Off];
@@ -58,7 +58,7 @@ impl FromStr for Case {
     }
 }
 
-/// Every case on these devices.
+/// All cases on these devices.
 fn all(devices: &[Device]) -> Vec<Case> {
     let mut cases = Vec::new();
     for device in devices {
@@ -76,17 +76,17 @@ fn all(devices: &[Device]) -> Vec<Case> {
     cases
 }
 
-/// Which cases are enumerated.
+/// Selection of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cases {
-    /// Settings that people use, each on the device SQLite assumes, some on stricter ones, and two that promise nothing.
+    /// Settings in common use, each on the device SQLite assumes, some on stricter ones, and two that guarantee nothing.
     Usual,
-    /// Each journal mode with each sync, on each device.
+    /// Each journal mode with each sync setting, on each device.
     All,
 }
 
 impl Cases {
-    /// The cases in order.
+    /// Selected cases, in order.
     pub(super) fn list(self) -> Vec<Case> {
         let everything = all(&DEVICES);
         match self {
@@ -109,7 +109,7 @@ impl Cases {
 }
 
 impl Case {
-    /// The durability class of the settings, and why.
+    /// Durability class of the settings, with the reason.
     pub(super) fn class(&self) -> (Durability, String) {
         match self.activity {
             Activity::Work => durability_on_disk(self.journal, self.sync),
@@ -121,7 +121,7 @@ impl Case {
         }
     }
 
-    /// What a power loss must leave.
+    /// Guarantee that must hold after a power loss.
     pub(super) fn promise(&self) -> Promise {
         match self.class().0 {
             Durability::Unknown | Durability::Volatile | Durability::Process => Promise::Nothing,
@@ -130,7 +130,7 @@ impl Case {
         }
     }
 
-    /// Commits of the workload: enough for some hundred syncs. A log is synced once a commit, a journal four times.
+    /// Number of commits of the workload: enough for some hundred syncs. A log is synced once per commit, a journal four times.
     pub(super) fn commits(&self) -> u64 {
         match (self.activity, self.journal, self.sync) {
             (Activity::Work, Journal::Wal, Sync::Full | Sync::Extra) => 400,

@@ -1,4 +1,4 @@
-//! States checked: recovered by SQLite, then compared with every state that the database was once in.
+//! The check of a state: recovered by SQLite, then compared with every state that the database was in.
 
 use super::work::{Work, load, tables};
 use bourse_crash::{Check, Directory, Hash, Outcome};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::LazyLock;
 
-/// The name of the database file.
+/// Name of the database file.
 pub(super) const DATABASE: &str = "db";
 
 /// Queries whose rows are the contents of the database.
@@ -20,7 +20,7 @@ static CONTENTS: LazyLock<Vec<Sql>> = LazyLock::new(|| {
     tables().map(|table| Sql::new(Box::leak(query(table).into_boxed_str()))).collect()
 });
 
-/// A number that stands for all rows of the database.
+/// Hash of all rows of the database.
 fn digest(run: &mut dyn FnMut(&'static Sql, &mut EachRow<'_>) -> Result<(), EngineError>) -> Result<u64, EngineError> {
     let mut hasher = DefaultHasher::new();
     for (sql, table) in CONTENTS.iter().zip(tables()) {
@@ -41,15 +41,15 @@ fn digest(run: &mut dyn FnMut(&'static Sql, &mut EachRow<'_>) -> Result<(), Engi
     Ok(hasher.finish())
 }
 
-/// The contents after each commit of the workload, taken from a database in memory that nothing happens to.
+/// Contents after each commit of the workload, taken from an undisturbed database in memory.
 #[derive(Debug, Clone)]
 pub(super) struct History {
-    /// By digest: how many commits.
+    /// Number of commits, by the digest of the contents.
     commits: HashMap<u64, u64>,
 }
 
 impl History {
-    /// Of a seed's first commits.
+    /// History of a workload's first commits.
     pub(super) fn of(seed: u64, commits: u64) -> Result<Self, EngineError> {
         let engine = bourse_engine_sqlite::open("sqlite::memory:?foreign_keys=off").expect("a target that exists");
         let mut session = engine.session()?;
@@ -66,7 +66,7 @@ impl History {
         Ok(Self { commits: known })
     }
 
-    /// Of a load in place of the database after so many commits: what was there before, then what was loaded.
+    /// History of a load in place of the database after that many commits: 0 for the old contents, 1 for the loaded ones.
     pub(super) fn of_load(seed: u64, commits: u64) -> Result<Self, EngineError> {
         let mut known = HashMap::new();
         for (digest, number) in Self::of(seed, commits)?.commits {
@@ -80,11 +80,11 @@ impl History {
     }
 }
 
-/// Recovers states with SQLite. What is found in equal databases is looked up once.
+/// Recovery of states with SQLite. Equal databases are checked only once.
 #[derive(Debug)]
 pub(super) struct SqliteCheck {
     history: History,
-    /// Whether a database that is not there, or has no tables, is the state before the first commit.
+    /// Whether a missing database, or one without tables, is the state before the first commit.
     may_be_missing: bool,
     known: HashMap<Hash, Outcome>,
 }

@@ -1,10 +1,10 @@
-//! What the enumeration found, as it stands in `crash.json`.
+//! The results of the enumeration, in the form of `crash.json`.
 
 use super::case::Case;
 use bourse_crash::{Explored, Failure, Fault, Outcome, Promise, Trace};
 use bourse_record::crash::{Example, Guarantee, Interrupted, PlantedRow, StatesRow};
 
-/// A promise as the document has it.
+/// Guarantee of the document for a promise.
 const fn guarantee(promise: Promise) -> Guarantee {
     match promise {
         Promise::Nothing => Guarantee::Nothing,
@@ -13,7 +13,7 @@ const fn guarantee(promise: Promise) -> Guarantee {
     }
 }
 
-/// A state's outcome in words, and whether it broke the promise.
+/// Description of a state's outcome, and whether it violates the promise.
 pub(super) fn judged(outcome: &Outcome, acknowledged: u64, promise: Promise) -> (String, bool) {
     match outcome {
         Outcome::Corrupted { found } => (format!("corrupted: {found}"), promise != Promise::Nothing),
@@ -25,14 +25,14 @@ pub(super) fn judged(outcome: &Outcome, acknowledged: u64, promise: Promise) -> 
     }
 }
 
-/// Describes a failure in a case's trace; `prefix` names the recovery it happened in.
+/// Describes a failure in a case's trace; `prefix` names the recovery in which it happened.
 pub(super) fn example(case: &Case, prefix: &str, failure: &Failure) -> Example {
     let (found, broken) = judged(&failure.outcome, failure.acknowledged, case.promise());
     let state = format!("{case}/{prefix}{}", failure.id);
     Example { state, acknowledged: failure.acknowledged, found, broken, repeats: None }
 }
 
-/// The first failures of each kind, those that broke the promise first.
+/// First failures of each kind, those that violate the promise first.
 pub(super) fn failures(explored: &Explored) -> Vec<&Failure> {
     let mut failures: Vec<_> = explored.broken.iter().collect();
     for failure in [&explored.corrupted, &explored.lossy].into_iter().flatten() {
@@ -43,7 +43,7 @@ pub(super) fn failures(explored: &Explored) -> Vec<&Failure> {
     failures
 }
 
-/// The row of a case whose states were tried.
+/// Row of a case whose states were tried.
 pub(super) fn states_row(
     case: &Case,
     trace: &Trace,
@@ -81,7 +81,7 @@ pub(super) fn states_row(
     }
 }
 
-/// The row of a fault that was planted once.
+/// Row of a fault that was planted once.
 pub(super) fn planted_row(case: &str, fault: Fault, explored: &Explored) -> PlantedRow {
     PlantedRow {
         fault: fault.words(),
@@ -93,7 +93,7 @@ pub(super) fn planted_row(case: &str, fault: Fault, explored: &Explored) -> Plan
     }
 }
 
-/// Rows of the same fault in the same case made one.
+/// Rows of several runs, merged by case and fault.
 pub(super) fn merged(runs: Vec<Vec<PlantedRow>>) -> Vec<PlantedRow> {
     let mut rows: Vec<PlantedRow> = Vec::new();
     for row in runs.into_iter().flatten() {

@@ -27,29 +27,29 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// How the states are enumerated.
+/// Options of the enumeration.
 #[derive(Debug, Clone, Copy)]
 pub struct StatesOptions {
-    /// Which cases.
+    /// Selection of cases.
     pub cases: Cases,
-    /// States of each case, about; `None` for as many as the bound allows.
+    /// Approximate number of states of each case; `None` for as many as the bound allows.
     pub states: Option<u64>,
-    /// What the workload and drawn states follow from.
+    /// Seed of the workload and of drawn states.
     pub seed: u64,
-    /// How often each fault is planted, each time another seed; 0 plants none.
+    /// Times that each fault is planted, each with another seed; 0 plants none.
     pub fault_runs: u32,
 }
 
-/// States of a case whose recovery is interrupted by a second power loss.
+/// Number of states of a case whose recovery is interrupted by a second power loss.
 const RECOVERIES: usize = 24;
-/// States of each such recovery.
+/// Number of states of each such recovery.
 const RECOVERY_STATES: u64 = 120;
-/// The settings that faults are planted in: each keeps every acknowledged commit when nothing is planted.
+/// Settings in which faults are planted: each preserves every acknowledged commit if nothing is planted.
 const FAULTY: [&str; 3] = ["delete-extra", "truncate-full", "wal-full"];
-/// States of a case with a planted fault.
+/// Number of states of a case with a planted fault.
 const FAULT_STATES: u64 = 5_000;
 
-/// The faults that are planted.
+/// Faults of one run.
 fn faults(run: u32) -> [Fault; 5] {
     let phase = |n: usize| (run as usize).wrapping_mul(37) % n;
     [
@@ -65,11 +65,11 @@ fn limits(options: &StatesOptions, points: usize) -> Limits {
     options.states.map_or(Limits::FULL, |states| Limits::within(states, points))
 }
 
-/// Enumerates all cases, on as many threads as there are processors. Writes the files of states that violate their guarantee
-/// below `folder`, each into [`folder_of`] its name.
+/// Enumerates all cases, with one thread per CPU. Writes the files of states that violate their guarantee below `folder`, each
+/// into [`folder_of`] its name.
 ///
 /// # Errors
-/// If a trace could not be recorded, or files not be written; what its states are is no error.
+/// If a trace could not be recorded, or files not be written; a violated guarantee is not an error.
 pub fn enumerate(
     options: &StatesOptions,
     folder: &Path,
@@ -106,7 +106,7 @@ pub fn enumerate(
     })
 }
 
-/// Does so many things, two at once where there are two processors; stops when it is to end early.
+/// Calls `one` for each number below `count`, on as many threads as there are CPUs; stops early if interrupted.
 fn in_parallel<T: Send>(
     count: usize,
     interrupted: &AtomicBool,
@@ -152,8 +152,8 @@ fn row(case: &Case, options: &StatesOptions, folder: &Path, interrupted: &Atomic
     Ok(document::states_row(case, &recorded.trace, &explored, took_s, recovery, examples))
 }
 
-/// Describes a failure in a trace. Of a violation the files are written as that trace leaves them: a fault of the engine that
-/// comes and goes need not show in another recording.
+/// Describes a failure in a trace. The files of a violation are written from that trace: an intermittent fault of the engine
+/// need not show in another recording.
 fn example(
     case: &Case,
     prefix: &str,
@@ -171,7 +171,7 @@ fn example(
     Ok(example)
 }
 
-/// Folder of a state's files below another.
+/// Folder of a state's files below `below`.
 pub fn folder_of(state: &str, below: &Path) -> PathBuf {
     below.join("states").join(state.replace(['/', ':'], "_"))
 }
@@ -183,7 +183,7 @@ fn write(state: &Directory, folder: &Path) -> Result<(), AcidError> {
     files.try_for_each(|(name, file)| std::fs::write(folder.join(name), file.to_bytes())).map_err(trouble)
 }
 
-/// Explores the recovery of some states, spread over the trace: a second power loss in the recovery from the first.
+/// Explores the recovery of some states, spread over the trace: a second power loss during the recovery from the first.
 fn recoveries(
     case: &Case,
     recorded: &Recorded,
@@ -221,7 +221,7 @@ fn recoveries(
     Ok(all)
 }
 
-/// The states of a case with each fault planted, each time on another workload.
+/// Explores the states of a case with each fault planted, each time with another workload.
 fn with_faults(name: &str, options: &StatesOptions, run: u32) -> Result<Vec<PlantedRow>, AcidError> {
     let case: Case = name.parse().expect("its own cases are known");
     let seed = options.seed.wrapping_add(u64::from(run));
@@ -236,18 +236,18 @@ fn with_faults(name: &str, options: &StatesOptions, run: u32) -> Result<Vec<Plan
     Ok(faults(run).into_iter().map(one).collect())
 }
 
-/// A state made again.
+/// Result of a state that was reproduced.
 #[derive(Debug)]
 pub struct Replayed {
-    /// What it turned out to be, in words.
+    /// Description of its outcome.
     pub found: String,
-    /// Commits acknowledged by then.
+    /// Number of commits acknowledged by then.
     pub acknowledged: u64,
-    /// Whether it broke the promise.
+    /// Whether it violates the promise.
     pub is_broken: bool,
 }
 
-/// A state made again, before it is checked.
+/// Reproduced state, before it is checked.
 struct Again {
     case: Case,
     recorded: Recorded,
@@ -255,7 +255,7 @@ struct Again {
     acknowledged: u64,
 }
 
-/// Records the case of a state's name again, and makes the state of it.
+/// Records the case of a state's name again, and reproduces the state.
 fn again(name: &str, seed: u64) -> Result<Again, AcidError> {
     let no_state = |why: String| AcidError::Machinery(why);
     let (case, rest) = name.split_once('/').ok_or_else(|| {
@@ -277,10 +277,10 @@ fn again(name: &str, seed: u64) -> Result<Again, AcidError> {
     Ok(Again { case, recorded, state, acknowledged })
 }
 
-/// Makes the state of that name again, as `wal-full/12:one-3`, writes its files and checks it.
+/// Reproduces the state of that name, such as `wal-full/12:one-3`, writes its files and checks it.
 ///
 /// # Errors
-/// If there is no such state, the folder is there already, or its files cannot be written.
+/// If there is no such state, the folder exists already, or its files cannot be written.
 pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidError> {
     let Again { case, recorded, state, acknowledged } = again(name, seed)?;
     new_folder(folder).map_err(|error| AcidError::Machinery(format!("{}: {error}", folder.display())))?;
@@ -294,7 +294,7 @@ pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidErro
 mod tests {
     use super::*;
 
-    /// An engine's fault that did not come again: a state was found, and lost in "has no state … with seed …".
+    /// Regression test: a violation by an intermittent fault was found, and lost with "has no state … with seed …".
     #[test]
     fn a_violation_that_does_not_repeat_is_kept_with_its_files() {
         let case: Case = "delete-extra".parse().expect("it is one");

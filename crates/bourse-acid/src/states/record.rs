@@ -1,4 +1,4 @@
-//! Traces recorded: a case's settings at work in a directory of their own.
+//! The recording of traces: a case's settings at work in a directory of their own.
 
 use super::case::{Activity, Case};
 use super::check::{DATABASE, History, SqliteCheck};
@@ -11,7 +11,7 @@ use bourse_engine_sqlite::{Journal, SqliteEngine, open};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// What a case needs to be explored.
+/// Recorded trace of a case, with the history that its states are checked against.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pub(super) trace: Trace,
@@ -20,13 +20,13 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// A check for its states.
+    /// New check for its states.
     pub(super) fn check(&self) -> SqliteCheck {
         SqliteCheck::new(self.history.clone(), self.may_be_missing)
     }
 }
 
-/// A directory for a recording: in memory where the system has such a place, since a real sync would only cost time.
+/// Directory for a recording: in memory if the system has such a place, since a real sync would only cost time.
 fn directory() -> Result<TempDir, AcidError> {
     let shared = Path::new("/dev/shm");
     let made = if shared.is_dir() {
@@ -37,8 +37,7 @@ fn directory() -> Result<TempDir, AcidError> {
     made.map_err(|error| AcidError::Machinery(format!("no directory for a recording: {error}")))
 }
 
-/// The target of a case's settings. Small pages and a small cache make many states of few bytes; a log is moved into the
-/// database often.
+/// Target with a case's settings. Small pages and a small cache give many states of few bytes; a log is checkpointed often.
 fn target(case: &Case, directory: &Path) -> String {
     let checkpoint = if case.journal == Journal::Wal { "&autocheckpoint=64" } else { "" };
     format!(
@@ -53,7 +52,7 @@ fn engine(target: &str) -> Result<SqliteEngine, AcidError> {
     open(target).map_err(|error| AcidError::Machinery(format!("{target}: {error}")))
 }
 
-/// Makes a database after some commits, and closes it.
+/// Makes a database, runs some commits, and closes it.
 fn database(target: &str, seed: u64, commits: u64) -> Result<(), AcidError> {
     let engine = engine(target)?;
     load_with(engine.loader()?)?;
@@ -103,7 +102,7 @@ pub(super) fn record(case: &Case, seed: u64) -> Result<Recorded, AcidError> {
     Ok(Recorded { trace: recording.finish(), history, may_be_missing: case.activity == Activity::Load })
 }
 
-/// Records how SQLite recovers a state: a trace in which `acknowledged` commits are from the start.
+/// Records how SQLite recovers a state, as a trace with `acknowledged` commits from the start.
 pub(super) fn record_recovery(case: &Case, state: &Directory, acknowledged: u64) -> Result<Trace, AcidError> {
     let directory = directory()?;
     for (name, file) in &state.files {

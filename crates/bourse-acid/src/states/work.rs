@@ -7,7 +7,7 @@ use bourse_schema::{SQLITE, Table, create_index, create_table, find};
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
-/// The tables that it works on.
+/// Names of the tables that the workload uses.
 const TABLES: [&str; 9] = [
     "broker",
     "customer_account",
@@ -22,12 +22,12 @@ const TABLES: [&str; 9] = [
 const BROKERS: u64 = 5;
 const ACCOUNTS: u64 = 40;
 const SECURITIES: u64 = 20;
-/// Trades at the start.
+/// Number of trades at the start.
 const TRADES: i64 = 40;
-/// One transaction in so many changes every trade, so that a small page cache has to write before the commit.
+/// One transaction in this many changes every trade, so that a small page cache must write before the commit.
 const BULK_EVERY: u64 = 40;
 
-/// The declared tables.
+/// Declarations of the tables.
 pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
     TABLES.iter().map(|name| find(name).expect("the schema declares it"))
 }
@@ -100,7 +100,7 @@ pub(super) fn load(session: &mut dyn Session) -> Result<(), EngineError> {
     session.commit()
 }
 
-/// The same through a loader.
+/// Makes the tables with their first rows through a loader.
 pub(super) fn load_with(mut loader: Box<dyn Loader>) -> Result<(), EngineError> {
     for sql in LOAD.iter() {
         loader.run(sql.text())?;
@@ -124,11 +124,11 @@ fn order(session: &mut dyn Session, trade: i64, now: i64, random: u64) -> Result
     session.execute(&NOTED, Params::of(&[Value::Int(trade), Value::Int(now), Value::Text("SBMT")])).map(|_| ())
 }
 
-/// The workload on its way.
+/// State of the workload.
 #[derive(Debug)]
 pub(super) struct Work {
     random: SplitMix,
-    /// Seconds of the simulated clock.
+    /// Simulated clock, in seconds.
     now: i64,
     next_trade: i64,
     submitted: VecDeque<i64>,
@@ -136,7 +136,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// From its start, on a database that [`load`] made.
+    /// State at the start, on a database that [`load`] made.
     pub(super) fn new(seed: u64) -> Self {
         Self {
             random: SplitMix::new(seed),
@@ -147,7 +147,7 @@ impl Work {
         }
     }
 
-    /// Runs transactions until one is committed; now and then one is rolled back before.
+    /// Runs transactions until one is committed; about one in 20 is rolled back before.
     pub(super) fn commit(&mut self, session: &mut dyn Session) -> Result<(), EngineError> {
         if self.random.below(20) == 0 {
             session.begin(Isolation::Serializable, Access::Write)?;

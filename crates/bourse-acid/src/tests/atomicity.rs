@@ -1,4 +1,4 @@
-//! A transaction is there whole or not at all (Clause 7.2).
+//! Atomicity: a transaction is there completely or not at all (Clause 7.2).
 
 use super::judged;
 use crate::pausable_session::{Command, Point};
@@ -12,10 +12,10 @@ use bourse_schema::{TradeId, tables};
 use bourse_tpce::check::reconciliation::Snapshot;
 use bourse_tpce::transactions::{Output, Request, Status};
 
-/// The shares ordered.
+/// Shares of each order.
 const QTY: i32 = 100;
 
-/// What a database amounts to: rows of each table, and its totals.
+/// Totals of a database: rows of each table, balances, and holdings.
 struct Totals {
     rows: Vec<(&'static str, i64)>,
     books: Snapshot,
@@ -31,7 +31,8 @@ impl Totals {
         Ok(Self { rows: rows?, books, held })
     }
 
-    /// Compares with what was before; `gained` says of which tables so many rows must be new, all else must be as it was.
+    /// Compares with the totals before; `gained` has the tables that must have new rows, and how many. All else must be
+    /// unchanged.
     fn compare(&self, before: &Self, gained: &[(&str, i64)]) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut others = Vec::new();
@@ -55,7 +56,7 @@ impl Totals {
     }
 }
 
-/// A market order and a limit order that waits.
+/// Market order, and limit order that waits for its price.
 fn orders(owner: &Owner, listed: &Listed) -> [(&'static str, TradeOrder); 2] {
     let market = owner.buys(listed, QTY);
     let far_below = listed.price.units() as f64 / 200.0;
@@ -88,7 +89,7 @@ fn in_words(rows: &[(&str, i64)]) -> String {
     if there.is_empty() { "none".to_owned() } else { there.join(", ") }
 }
 
-/// A1 and A2.
+/// Runs A1, or A2 if the order is rolled back.
 pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
     judged(if roll_it_back { "A2" } else { "A1" }, |cases| {
         let owner = test_bed.owner()?;
@@ -127,7 +128,7 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
     })
 }
 
-/// A3 and A4.
+/// Runs A3 or A4: transactions that are undone by a command.
 pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: Command) -> Test {
     judged(id, |cases| {
         let owner = test_bed.owner()?;
@@ -162,7 +163,7 @@ pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: Command) -> Test {
     })
 }
 
-/// Halts a transaction at a point, has it undone there, and compares the database with what it was.
+/// Halts a transaction at a point, undoes it by a command, and compares the database with its state before.
 fn halted(
     test_bed: &TestBed<'_>,
     scenario: &mut Scenario<'_>,
@@ -192,8 +193,8 @@ fn halted(
     Ok(())
 }
 
-/// A server notices that a client is gone a moment later, and undoes its transaction then: until then its rows are nobody
-/// else's to see, so this only keeps a later test from waiting.
+/// Waits until a server has noticed that a client is gone and undone its transaction. Until then no other session sees its
+/// rows, so this only prevents waits in a later test.
 fn wait_for_the_engine(test_bed: &TestBed<'_>, before: &Totals) -> Result<(), AcidError> {
     const MOMENTS: u32 = 20;
     for _ in 0..MOMENTS {
@@ -206,7 +207,7 @@ fn wait_for_the_engine(test_bed: &TestBed<'_>, before: &Totals) -> Result<(), Ac
     Ok(())
 }
 
-/// A case of nothing but findings.
+/// Case that consists of findings only.
 pub(crate) fn plain_case(label: &str, findings: Vec<Finding>) -> Case {
     Case { label: label.to_owned(), findings, ..Case::default() }
 }

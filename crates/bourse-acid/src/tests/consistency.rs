@@ -1,4 +1,4 @@
-//! The conditions of Clause 7.3 hold before and after concurrent work.
+//! Consistency: the conditions of Clause 7.3 hold before and after concurrent work.
 
 use super::atomicity::plain_case;
 use super::{finished, judged};
@@ -14,14 +14,14 @@ use bourse_tpce::check::{Check, Checked};
 use bourse_tpce::transactions::{FrameError, Output, Request, Status, TxnError};
 use std::time::Instant;
 
-/// Sessions at work at once.
+/// Number of concurrent sessions.
 const SESSIONS: usize = 4;
-/// Orders of each.
+/// Number of orders of each session.
 const ORDERS: usize = 60;
-/// How often one that meets conflicts is tried.
+/// Upper limit of attempts at a transaction that meets conflicts.
 const ATTEMPTS: u32 = 100;
 
-/// C1 to C5: the same work, looked at from five sides.
+/// Tests C1 to C5: five conditions after the same work.
 pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
     let began = Instant::now();
     let observed = observe(test_bed);
@@ -90,8 +90,8 @@ fn finding(checked: &Checked) -> Finding {
     }
 }
 
-/// Trade-Results that were to change rows which they had read, and did not find them as they were: what another session has
-/// changed since, a serializable transaction would have waited for or been refused for.
+/// Finding on Trade-Results that read a row and found it changed when they updated it: a serializable transaction would have
+/// waited for the other session, or been refused.
 fn overtaken(all: &[String]) -> Finding {
     Finding {
         what: "Trade-Results whose rows another session changed between their read and their write (lost update)"
@@ -102,7 +102,7 @@ fn overtaken(all: &[String]) -> Finding {
     }
 }
 
-/// Whether a transaction found other rows when it wrote than when it read: rows that are gone, or that others refer to by now.
+/// Whether a transaction's update found other rows than its reads: rows that are gone, or that are referenced by now.
 fn is_overtaken(error: &TxnError) -> bool {
     matches!(error.cause, FrameError::Rows { .. }) || error.kind() == ErrorKind::Constraint
 }
@@ -126,16 +126,16 @@ fn observe(test_bed: &TestBed<'_>) -> Result<Observed, AcidError> {
     Ok(Observed { before, after, books, told, overtaken, steps })
 }
 
-/// What sessions were told of their work.
+/// Results of the sessions' work.
 #[derive(Default)]
 struct Work {
     told: Acknowledged,
-    /// In words, each Trade-Result that failed because a row it had read was another one when it was to be changed.
+    /// Descriptions of Trade-Results that failed because a row they had read was changed before they updated it.
     overtaken: Vec<String>,
     steps: Vec<Step>,
 }
 
-/// Orders and their results on several sessions at once, on few accounts, so that they get in each other's way.
+/// Runs orders and their results on several concurrent sessions, on few accounts, so that they conflict.
 fn work(test_bed: &TestBed<'_>) -> Result<Work, AcidError> {
     let mut orders: Vec<TradeOrder> = Vec::new();
     for number in 0..8 {
@@ -164,7 +164,7 @@ fn work(test_bed: &TestBed<'_>) -> Result<Work, AcidError> {
     Ok(all)
 }
 
-/// The work of one session.
+/// Runs the work of one session.
 fn work_of_one(
     engine: &dyn Engine,
     world: &World,

@@ -1,8 +1,8 @@
-//! What a crash leaves of acknowledged trades (Clause 7.5).
+//! Durability: acknowledged trades after a crash (Clause 7.5).
 //!
-//! The load is the whole mix on several users. Its log of acknowledged commits is kept on our side of the crash: an engine
-//! within a process works in a child of ours, which tells each commit as it returns; of an engine that is a server of ours
-//! the sessions are in this process. Afterwards the database is opened anew, which is when it recovers, and compared.
+//! The load is the whole mix of several users. Its log of acknowledged commits is outside the crashed process: an in-process
+//! engine runs in a child process, which reports each commit as it returns; for a server that Bourse started, the sessions are
+//! in this process. Afterwards the database is opened again, which makes it recover, and compared.
 
 use super::finished;
 use crate::crash::Crashed;
@@ -15,11 +15,11 @@ use bourse_record::acid::{Case, Test, Verdict};
 use bourse_record::crash::Guarantee;
 use std::time::Instant;
 
-/// How often the process is killed, and how often the power fails.
+/// Number of kills of the process, and of power failures.
 const KILLS: u64 = 2;
 const POWER_FAILURES: u64 = 3;
 
-/// D1: the engine's process is killed.
+/// Runs D1: the engine's process is killed.
 pub(crate) fn killed(subject: &Subject<'_>) -> Test {
     let began = Instant::now();
     let not = |why: String| finished("D1", Verdict::NotApplicable, why, Vec::new(), began.elapsed().as_secs_f64());
@@ -37,7 +37,7 @@ pub(crate) fn killed(subject: &Subject<'_>) -> Test {
     }
 }
 
-/// D2 and D3: the power fails.
+/// Runs D2 and D3: the power fails.
 pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool) -> Vec<Test> {
     let began = Instant::now();
     let ids: Vec<&str> = ["D2", "D3"].into_iter().filter(|id| wanted(id)).collect();
@@ -74,7 +74,7 @@ fn repeat(subject: &Subject<'_>, crash: Crash, times: u64) -> Result<Vec<Crashed
     (0..times).map(|_| crash_once(subject, crash, random.next())).collect()
 }
 
-/// Loads, crashes, recovers, looks.
+/// Runs one crash: load, crash, recovery, examination.
 pub(crate) fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Result<Crashed, AcidError> {
     match subject.engine.hosting() {
         Hosting::OwnedServer(server) => crate::crash::server_of_ours(subject, server, seed),
@@ -85,7 +85,7 @@ pub(crate) fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Resu
     }
 }
 
-/// The verdict on what a crash left, looked at for `looked_for`.
+/// Verdict on the results of crashes, from the findings `looked_for`.
 fn judge(
     id: &str,
     subject: &Subject<'_>,

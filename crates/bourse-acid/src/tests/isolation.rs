@@ -1,7 +1,7 @@
-//! Sessions halted amid their transactions while others come (Clause 7.4).
+//! Isolation: sessions halted in the middle of their transactions while others run (Clause 7.4).
 //!
-//! The verdicts rest on what was read and what stands in the end, not on how the engine kept the two apart: one that lets
-//! the second wait, one that refuses it, and one that gives it an old version can all be right.
+//! The verdicts rest on the values read and the final state, not on how the engine isolated the two: it may make the second
+//! wait, refuse it, or give it an old version, and each can be right.
 
 use super::judged;
 use crate::pausable_session::Command;
@@ -14,7 +14,7 @@ use bourse_schema::{Balance, Price, Text, TradeId};
 use bourse_tpce::transactions::trade_result::TradeResultOutput;
 use bourse_tpce::transactions::{Output, Status, TxnError};
 
-/// How the first transaction ends.
+/// End of the first transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Commit,
@@ -30,7 +30,7 @@ impl Ending {
     }
 }
 
-/// What the second session met, in words.
+/// Description of the second session's outcome.
 fn met_by(met: &Contention) -> &'static str {
     match met {
         Contention::Waits => "the second waits",
@@ -45,7 +45,7 @@ fn as_result(output: Output) -> TradeResultOutput {
     result
 }
 
-/// The end of a session that was watched, whenever it came.
+/// Waits for the end of a session that was watched, if it has not ended yet.
 fn ended(
     scenario: &mut Scenario<'_>,
     who: crate::scenario::Id,
@@ -57,10 +57,10 @@ fn ended(
     }
 }
 
-/// I1: two Trade-Results read the same position before either has changed it: first an absent one, then the one they made.
+/// Runs I1: two Trade-Results read the same position before either has changed it: first an absent one, then the one they made.
 ///
-/// Where both read it as absent the primary key refuses the second one's row, whatever the isolation, and it is tried again. A
-/// position that is there is written over by a second one that has not seen the first.
+/// If both read it as absent the primary key refuses the second one's row, whatever the isolation, and it is tried again. An
+/// existing position is overwritten by a second one that has not seen the first.
 pub(crate) fn phantoms(test_bed: &TestBed<'_>) -> Test {
     judged("I1", |cases| {
         for _ in 0..test_bed.config.repeats {
@@ -76,7 +76,7 @@ pub(crate) fn phantoms(test_bed: &TestBed<'_>) -> Test {
 /// Shares that the first and the second Trade-Result of I1 buy.
 const BOUGHT: [i32; 2] = [100, 200];
 
-/// What an account holds of a security.
+/// Position of an account in a security.
 #[derive(Clone, Copy, Default)]
 struct Position {
     shares: i32,
@@ -135,7 +135,7 @@ fn same_position(test_bed: &TestBed<'_>, owner: &Owner, listed: &Listed, before:
     Ok(scenario.done())
 }
 
-/// I2: a price changes between two reads of one Trade-Order.
+/// Runs I2: a price changes between two reads of one Trade-Order.
 pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> Test {
     judged("I2", |cases| {
         for _ in 0..test_bed.config.repeats {
@@ -187,7 +187,7 @@ pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> Test {
     })
 }
 
-/// What an account and its broker have.
+/// Balances of an account and its broker.
 struct Accounts {
     cash: Balance,
     broker_trades: i64,
@@ -209,7 +209,7 @@ fn sum(balance: Balance, results: &[&TradeResultOutput]) -> Balance {
     Balance::from_units(balance.units() + results.iter().map(|result| result.se_amount.units()).sum::<i64>())
 }
 
-/// I3: two Trade-Results change the same account and broker.
+/// Runs I3: two Trade-Results change the same account and broker.
 pub(crate) fn dirty_writes(test_bed: &TestBed<'_>) -> Test {
     judged("I3", |cases| {
         for ending in [Ending::Commit, Ending::RollBack] {
@@ -280,7 +280,7 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError
     Ok(scenario.done())
 }
 
-/// I4: a customer looks while a Trade-Result has changed his account and not committed.
+/// Runs I4: a customer's position is read while a Trade-Result has changed the account and not committed.
 pub(crate) fn dirty_reads(test_bed: &TestBed<'_>) -> Test {
     judged("I4", |cases| {
         for ending in [Ending::Commit, Ending::RollBack] {

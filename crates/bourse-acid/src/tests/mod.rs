@@ -1,4 +1,4 @@
-//! The tests, and how one is run.
+//! The tests, and the function that judges one.
 //!
 //! | file | what |
 //! |---|---|
@@ -16,22 +16,22 @@ use crate::test_bed::AcidError;
 use bourse_record::acid::{Case, Finding, Property, Test, Verdict};
 use std::time::Instant;
 
-/// A test before it is run.
+/// Description of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestSpec {
     /// Short name.
     pub id: &'static str,
-    /// Which promise.
+    /// ACID property that it tests.
     pub property: Property,
-    /// What is tried.
+    /// Scenario, in one line.
     pub title: &'static str,
-    /// The clause, or where else it comes from.
+    /// Source: a clause, or another reason.
     pub source: &'static str,
-    /// What must be found.
+    /// Demanded result.
     pub demanded: &'static str,
 }
 
-/// Every test, in the order in which they are run.
+/// All tests, in the order in which they are run.
 pub static TESTS: &[TestSpec] = &[
     TestSpec {
         id: "A1",
@@ -147,7 +147,7 @@ pub static TESTS: &[TestSpec] = &[
     },
 ];
 
-/// Runs a test of this id and judges it by its findings.
+/// Runs the test with this id and judges it by its findings.
 pub(crate) fn judged(id: &str, run: impl FnOnce(&mut Vec<Case>) -> Result<(), AcidError>) -> Test {
     let began = Instant::now();
     let mut cases = Vec::new();
@@ -171,7 +171,7 @@ fn first_wrong(case: &Case) -> Option<(&Case, &Finding)> {
     case.findings.iter().find(|finding| !finding.holds).map(|wrong| (case, wrong))
 }
 
-/// A test with its verdict.
+/// Test with its verdict.
 pub(crate) fn finished(id: &str, verdict: Verdict, reason: String, cases: Vec<Case>, took_s: f64) -> Test {
     let spec = TESTS.iter().find(|spec| spec.id == id).expect("tests are run by their names in the table");
     Test {
@@ -187,7 +187,7 @@ pub(crate) fn finished(id: &str, verdict: Verdict, reason: String, cases: Vec<Ca
     }
 }
 
-/// How often what happened, in words.
+/// Counts of the outcomes met in the cases, as text.
 fn what_was_met(cases: &[Case]) -> String {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for case in cases.iter().filter(|case| !case.met.is_empty()) {

@@ -1,4 +1,4 @@
-//! Engines that break one promise: the test of that promise fails, and no other.
+//! Engines that break one guarantee: its test fails, and no other.
 
 use crate::{Copy, examined, failed, inputs, without_crashes};
 use bourse_egen::Part;
@@ -76,15 +76,14 @@ fn memory() -> &'static str {
     if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" }
 }
 
-/// A server with the smallest database.
+/// Server with the smallest database.
 fn loaded<E: Engine>(engine: E) -> E {
     let part = Part::whole(1_000, 1).expect("a valid part");
     load(&engine, inputs(), part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).expect("loads");
     engine
 }
 
-/// Where rows are locked and read in versions, transactions are as far apart as they ask to be: all of them, and when they
-/// are weakened just those tests fail that need more.
+/// Weakened isolation on a server with row locks and row versions: exactly the tests fail that need more.
 #[test]
 fn a_server_fails_where_its_transactions_are_weakened() {
     let Some(server) = mariadb("a_server_fails_where_its_transactions_are_weakened") else { return };
@@ -93,7 +92,7 @@ fn a_server_fails_where_its_transactions_are_weakened() {
     assert_eq!(failed(&examined(&weak, &|id| id.starts_with(['A', 'I']))), ["I1", "I2"]);
 }
 
-/// Conflicts that are found at the commit, instead of locks that are waited for: the same tests fail.
+/// Conflicts reported at the commit instead of lock waits: the same tests fail.
 #[test]
 fn postgres_fails_where_its_transactions_are_weakened() {
     let Some(server) = postgres("postgres_fails_where_its_transactions_are_weakened") else { return };
@@ -102,7 +101,7 @@ fn postgres_fails_where_its_transactions_are_weakened() {
     assert_eq!(failed(&examined(&Weakening::new(server, Fault::Every(1)), &chosen)), ["I1", "I2"]);
 }
 
-/// Writes that the server never gets, and a roll-back that becomes a commit.
+/// Writes that never reach the server, and a rollback that becomes a commit.
 #[test]
 fn postgres_fails_where_it_loses_a_write_or_keeps_too_much() {
     let Some(server) = postgres("postgres_fails_where_it_loses_a_write_or_keeps_too_much") else { return };

@@ -1,4 +1,4 @@
-//! Engines that keep their promises.
+//! Engines that give their guarantees.
 
 use crate::{Copy, examine, examined, failed, without_crashes};
 use bourse_acid::TESTS;
@@ -44,15 +44,14 @@ fn one_cache_for_all_sessions_keeps_them_apart_too() {
     check("journal=delete&shared_cache=on");
 }
 
-/// Where writers ask again and again instead of waiting, the second is refused once its patience ends, and tried again.
+/// Writers that retry instead of waiting: the second is refused once its patience ends, and tried again.
 #[test]
 fn a_session_that_is_refused_is_tried_again() {
     let tests = check("journal=wal&writers=busy&busy_timeout=20ms");
     assert_eq!(reason(&tests, "I3"), "the second is refused with a conflict: 4 of 4");
 }
 
-/// However writers wait, and whenever a transaction takes the writer's place: what is promised is kept, and what two that meet
-/// do differs.
+/// Every way of waiting, and of taking the writer lock: the guarantees hold, and only the outcome of a meeting differs.
 #[test]
 fn every_way_of_waiting_keeps_transactions_apart() {
     for (options, meeting) in [

@@ -1,5 +1,4 @@
-//! The tests examined themselves: they pass where the promises are kept, and where one is broken just those fail that
-//! must.
+//! Tests of the ACID tests: they pass on engines that give the guarantees, and if one is broken, exactly the tests of it fail.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod broken;
@@ -25,7 +24,7 @@ pub(crate) fn inputs() -> &'static Inputs {
     INPUTS.get_or_init(Inputs::builtin)
 }
 
-/// The smallest database, loaded once.
+/// Smallest database, loaded once.
 fn original() -> &'static Path {
     static ORIGINAL: OnceLock<TempDir> = OnceLock::new();
     let folder = ORIGINAL.get_or_init(|| {
@@ -38,7 +37,7 @@ fn original() -> &'static Path {
     folder.path()
 }
 
-/// A copy of it, which is gone with its folder.
+/// Copy of that database, deleted with its folder.
 pub(crate) struct Copy {
     folder: TempDir,
 }
@@ -55,7 +54,7 @@ impl Copy {
     }
 }
 
-/// Runs the tests that are wanted on an engine.
+/// Runs the selected tests on an engine.
 pub(crate) fn examined(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Vec<Test> {
     examine(engine, wanted).expect("can be examined")
 }
@@ -82,12 +81,12 @@ pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Res
     run_tests(&subject, wanted, &mut |_| ())
 }
 
-/// The tests that failed.
+/// Ids of the tests that failed.
 pub(crate) fn failed(tests: &[Test]) -> Vec<&str> {
     tests.iter().filter(|test| test.verdict == Verdict::Failed).map(|test| test.id.as_str()).collect()
 }
 
-/// All but durability, which needs a process that can be killed.
+/// Selects all tests except durability, which needs a process that can be killed.
 pub(crate) fn without_crashes(id: &str) -> bool {
     !id.starts_with('D')
 }

@@ -1,5 +1,5 @@
-//! Power losses enumerated: what SQLite promises holds in every state, what it does not promise is seen to be lost, and a
-//! sync that is left out is found.
+//! Power losses enumerated: SQLite's guarantees hold in every state, losses without a guarantee are seen, and an omitted sync
+//! is found.
 
 use bourse_acid::states::{Cases, StatesOptions, enumerate, replay};
 use bourse_record::crash::{Guarantee, StatesRow};
