@@ -1,7 +1,7 @@
-//! Compiles the library that is preloaded, which the crate holds as bytes: an artifact of its own would be missing where
-//! the program alone is built or installed.
+//! Compiles the library that is preloaded. The crate includes it as bytes: a separate artifact would be missing when only the
+//! program is built or installed.
 //!
-//! Where there can be none, an empty file stands in its place, and the reason in `BOURSE_FAULTS_NONE`.
+//! For a target without such a library the file is empty, and `BOURSE_FAULTS_NONE` has the reason.
 
 use std::error::Error;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Why there can be no such library for the target; `None` if there can.
+/// Reason that the target has no such library; `None` if it has one.
 fn unfit() -> Option<&'static str> {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     if !is("CARGO_CFG_TARGET_OS", "linux") || !is("CARGO_CFG_TARGET_POINTER_WIDTH", "64") {

@@ -1,4 +1,4 @@
-//! A disk: what is durable, and what is pending until it is synced.
+//! A simulated disk: durable data, and data that is pending until it is synced.
 
 use crate::image::{Directory, FileImage};
 use crate::plan::Arrived;
@@ -6,26 +6,26 @@ use crate::trace::{FileId, Operation, Trace};
 use bourse_record::SplitMix;
 use std::collections::{BTreeMap, HashMap};
 
-/// What a power loss does to sectors that are being written.
+/// Effect of a power loss on sectors that are being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Device {
-    /// Bytes that are written together.
+    /// Sector size: the number of bytes that are written together.
     pub sector_bytes: u32,
-    /// Whether only the bytes being written can be harmed, which SQLite calls powersafe overwrite. Then a sector holds its
-    /// old or its new bytes, or is torn between the two; otherwise it may hold garbage, also in bytes beside those written,
-    /// and so may the space by which a file has grown.
+    /// Whether only the bytes being written can be harmed, which SQLite calls powersafe overwrite. If so, a sector has its old
+    /// or its new bytes, or is torn between the two. If not, it may become garbage, including its other bytes, and so may the
+    /// space by which a file has grown.
     pub powersafe_overwrite: bool,
 }
 
 impl Device {
-    /// A disk as SQLite assumes it to be.
+    /// Disk with the properties that SQLite assumes.
     pub const POWERSAFE: Self = Self { sector_bytes: 512, powersafe_overwrite: true };
-    /// A stricter test: sectors of this size that are being written may be garbage.
+    /// Disk of a stricter test: sectors of this size that are being written may become garbage.
     pub const fn garbling(sector_bytes: u32) -> Self {
         Self { sector_bytes, powersafe_overwrite: false }
     }
 
-    /// The device in words.
+    /// Description of the device.
     pub fn words(self) -> String {
         match self.powersafe_overwrite {
             true => format!("powersafe, {} B sectors", self.sector_bytes),
@@ -34,18 +34,18 @@ impl Device {
     }
 }
 
-/// What a piece changes.
+/// Change that is pending.
 #[derive(Debug, Clone)]
 enum Piece {
     /// Bytes within a sector.
     Data { file: FileId, offset: u64, bytes: Vec<u8> },
-    /// The size of a file.
+    /// Size of a file.
     Size { file: FileId, size: u64 },
-    /// A name is given.
+    /// New name of a file.
     Link { name: String, file: FileId },
-    /// A name is removed.
+    /// Removal of a name.
     Unlink { name: String },
-    /// A name is exchanged for another.
+    /// Renaming of a file.
     Rename { from: String, to: String, file: FileId },
 }
 
@@ -68,7 +68,7 @@ impl Piece {
     }
 }
 
-/// What pieces of one group have in common: they arrive in order.
+/// Key of a group: pieces with the same key arrive in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum GroupKey {
     Sector(FileId, u64),
@@ -76,44 +76,44 @@ enum GroupKey {
     Name(String),
 }
 
-/// What a group is about.
+/// Kind of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupKind {
-    /// A sector.
+    /// Data of one sector.
     Sector,
-    /// The size of a file.
+    /// Size of one file.
     Size,
-    /// A name in the directory.
+    /// One name in the directory.
     Name,
 }
 
 /// Pending pieces that arrive in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
-    /// What they are about.
+    /// Kind of change that the pieces make.
     pub kind: GroupKind,
-    /// How many there are.
+    /// Number of pieces.
     pub pieces: u32,
 }
 
-/// Files, names and what of them is not durable.
+/// Files and names, with the changes that are not durable yet.
 #[derive(Debug, Clone)]
 pub struct Disk {
     device: Device,
-    /// Durable bytes by the file's number.
+    /// Durable bytes, by the file's number.
     files: Vec<FileImage>,
     /// Durable names.
     names: BTreeMap<String, FileId>,
-    /// Sizes as the engine sees them.
+    /// Sizes as the engine sees them, by the file's number.
     sizes: Vec<u64>,
-    /// In order of writing.
+    /// Pending pieces in order of writing.
     pending: Vec<Piece>,
-    /// Commits acknowledged.
+    /// Number of commits acknowledged.
     acknowledged: u64,
 }
 
 impl Disk {
-    /// A disk at the start of a trace.
+    /// Disk at the start of a trace.
     pub fn new(trace: &Trace, device: Device) -> Self {
         let files: Vec<_> = trace.base.files.values().cloned().collect();
         let names = trace.base.files.keys().cloned().zip(0..).collect();
@@ -121,7 +121,7 @@ impl Disk {
         Self { device, files, names, sizes, pending: Vec::new(), acknowledged: 0 }
     }
 
-    /// Commits acknowledged until now.
+    /// Number of commits acknowledged so far.
     pub fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
@@ -131,7 +131,7 @@ impl Disk {
         !self.pending.is_empty()
     }
 
-    /// What this disk does with sectors being written.
+    /// Device with the effect of a power loss.
     pub fn device(&self) -> Device {
         self.device
     }
@@ -145,7 +145,7 @@ impl Disk {
         &mut self.sizes[place]
     }
 
-    /// Does the next operation.
+    /// Applies the next operation of a trace.
     pub fn apply(&mut self, operation: &Operation) {
         match operation {
             Operation::Create { name, file } => {
@@ -193,7 +193,7 @@ impl Disk {
         }
     }
 
-    /// The pending groups, in the order of their first pieces, and for each piece the group it belongs to.
+    /// Pending groups, in the order of their first pieces, and for each piece the number of its group.
     pub fn groups(&self) -> (Vec<Group>, Vec<u32>) {
         let mut numbers: HashMap<GroupKey, u32> = HashMap::new();
         let mut groups: Vec<Group> = Vec::new();
@@ -215,8 +215,8 @@ impl Disk {
         (groups, members)
     }
 
-    /// What is found after a power loss in which this much of each group has arrived. `members` is what
-    /// [`Disk::groups`] returned.
+    /// Files after a power loss in which `arrived` of each group has reached the disk. `members` is returned by
+    /// [`Disk::groups`].
     pub fn state(&self, members: &[u32], arrived: &[Arrived]) -> Directory {
         let (mut files, mut names) = (self.files.clone(), self.names.clone());
         let mut seen = vec![0; arrived.len()];
@@ -257,7 +257,7 @@ impl Disk {
         Directory { files: names.into_iter().map(named).collect() }
     }
 
-    /// As [`keep`], but space by which a file has grown is garbage where the device allows that.
+    /// Makes a piece durable as [`keep`] does, but space by which a file has grown becomes garbage if the device allows that.
     fn keep_growing(&self, piece: &Piece, files: &mut [FileImage], names: &mut BTreeMap<String, FileId>) {
         let before = match piece {
             Piece::Size { file, .. } => files[*file as usize].size(),

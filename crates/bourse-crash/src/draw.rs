@@ -7,21 +7,21 @@ use crate::plan::{Limits, Plan, Selection};
 use crate::trace::Trace;
 use bourse_record::SplitMix;
 
-/// A state that was drawn.
+/// State drawn at random.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawn {
-    /// Which state: [`state_at`](crate::state_at) finds it by this.
+    /// Id by which [`state_at`](crate::state_at) finds the state.
     pub id: StateId,
-    /// Its files.
+    /// Files of the state.
     pub state: Directory,
-    /// Commits acknowledged by then.
+    /// Number of commits acknowledged by then.
     pub acknowledged: u64,
 }
 
-/// The state of that number, which depends on the trace, the device and the seed alone.
+/// State with that number, which depends on the trace, the device and the seed alone.
 ///
-/// Every point is as likely as another. At a point with few selections each is as likely as another; at others the kind
-/// of selection is drawn first: nothing, everything, one group alone, all but one, a prefix, or a random part.
+/// Every point has the same probability. At a point with few selections each has the same probability; at others the kind of
+/// selection is drawn first: nothing, everything, one group alone, all but one, a prefix, or a random part.
 pub fn draw(trace: &Trace, device: Device, seed: u64, number: u64) -> Drawn {
     let mut random = SplitMix::new(seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let places = points(trace);
@@ -64,7 +64,7 @@ mod tests {
     use crate::trace::Operation;
     use std::collections::BTreeSet;
 
-    /// Rounds of writes to more sectors than are tried in all ways, and a sync.
+    /// Trace with rounds of writes and a sync, each to more sectors than can be tried exhaustively.
     fn trace() -> Trace {
         let base = Directory { files: [("db".to_owned(), FileImage::from(&[0; 64 * 512][..]))].into() };
         let round = |number: u64| {

@@ -1,4 +1,4 @@
-//! All states of a trace: built, checked once each, and judged by what was acknowledged.
+//! All states of a trace: built, checked once each, and judged by the acknowledged commits.
 
 use crate::disk::{Device, Disk};
 use crate::image::{Directory, Hash};
@@ -9,44 +9,44 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What a state turns out to be.
+/// Condition of the database recovered from a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The database after so many commits, neither more nor less.
+    /// Database after exactly that many commits.
     Whole {
-        /// How many.
+        /// Number of commits.
         commits: u64,
     },
-    /// Damaged, not to be opened, or something that the database never was.
+    /// Database that is damaged, cannot be opened, or has contents that it never had.
     Corrupted {
-        /// What was found.
+        /// Description of the corruption.
         found: Arc<str>,
     },
 }
 
-/// Recovers a state as the next user of the database would, and looks at what there is.
+/// Recovery of a state as by the next user of the database, and check of its contents.
 pub trait Check {
-    /// What the state turns out to be.
+    /// Recovers a state and reports its condition.
     fn check(&mut self, state: &Directory) -> Outcome;
 }
 
-/// What a power loss must leave.
+/// Guarantee that must hold after a power loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Promise {
-    /// Nothing is promised.
+    /// No guarantee.
     Nothing,
-    /// The database after some commit; the last ones may be missing.
+    /// Database after some commit; the last ones may be missing.
     Whole,
-    /// The database with all acknowledged commits.
+    /// Database with all acknowledged commits.
     Everything,
 }
 
-/// A state of a trace: the point at which the power was lost, and what of the pending pieces had arrived.
+/// Id of a state in a trace: the point at which the power was lost, and the pending pieces that had arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StateId {
-    /// The number of the point.
+    /// Number of the point.
     pub point: usize,
-    /// The selection.
+    /// Selection of pieces that had arrived.
     pub selection: Selection,
 }
 
@@ -69,24 +69,24 @@ impl FromStr for StateId {
     }
 }
 
-/// Numbers of an exploration.
+/// Counts of an exploration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Points at which the power was lost.
     pub points: u64,
-    /// Of these, points at which every selection was tried.
+    /// Points at which every selection was tried.
     pub exhaustive: u64,
     /// States built.
     pub states: u64,
-    /// Different ones among them: each was recovered and checked once.
+    /// Distinct states: each was recovered and checked once.
     pub distinct: u64,
     /// States in which acknowledged commits were missing.
     pub lossy: u64,
-    /// The most acknowledged commits that were missing in one.
+    /// Largest number of acknowledged commits missing in one state.
     pub most_lost: u64,
     /// States that were corrupted.
     pub corrupted: u64,
-    /// States that broke the promise.
+    /// States that violated the guarantee.
     pub broken: u64,
 }
 
@@ -103,36 +103,36 @@ impl std::ops::AddAssign for Counts {
     }
 }
 
-/// A state that is not as it should be.
+/// State that lost commits or is corrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Which state.
+    /// Id of the state.
     pub id: StateId,
-    /// Commits acknowledged by then.
+    /// Number of commits acknowledged by then.
     pub acknowledged: u64,
-    /// What it turned out to be.
+    /// Condition of the database.
     pub outcome: Outcome,
 }
 
-/// What an exploration found.
+/// Result of an exploration.
 #[derive(Debug, Clone, Default)]
 pub struct Explored {
-    /// Its numbers.
+    /// Counts of states.
     pub counts: Counts,
-    /// The first states that broke the promise.
+    /// First states that violated the guarantee.
     pub broken: Vec<Failure>,
-    /// The first state that lost commits, if any, whether or not they were promised.
+    /// First state that lost commits, if any, whether or not they were guaranteed.
     pub lossy: Option<Failure>,
-    /// The first corrupted state, if any, whether or not the promise covers it.
+    /// First corrupted state, if any, whether or not the guarantee covers it.
     pub corrupted: Option<Failure>,
 }
 
-/// How many failures are kept.
+/// Number of failures that are stored.
 const KEPT: usize = 4;
 
-/// The operations before which the power is lost, by their place in the trace: each sync that makes something durable, every
-/// commit since which nothing was synced, and the end. The states of places between two of these are among those of
-/// the later one, since what is pending only grows.
+/// Positions in the trace of the operations before which the power is lost: each sync that makes something durable, every
+/// commit since which nothing was synced, and the end. States between two of these points are among those of the later one,
+/// since pending changes only accumulate.
 pub fn points(trace: &Trace) -> Vec<usize> {
     let mut points = Vec::new();
     let mut since_sync = 0;
@@ -158,19 +158,19 @@ pub fn points(trace: &Trace) -> Vec<usize> {
     points
 }
 
-/// Whether another commit is acknowledged before anything is synced.
+/// Whether another commit is acknowledged before the next sync.
 fn is_unsynced_next(rest: &[Operation]) -> bool {
     let decides =
         |it: &&Operation| matches!(it, Operation::Sync { .. } | Operation::SyncDirectory | Operation::Acknowledged(_));
     matches!(rest.iter().find(decides), Some(Operation::Acknowledged(_)))
 }
 
-/// The seed of a point.
+/// Seed of a point.
 pub(crate) fn seed_of(seed: u64, point: usize) -> u64 {
     seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ (point as u64).wrapping_mul(0xA076_1D64_78BD_642F)
 }
 
-/// Checks the states of a trace. `go_on` is asked after each point.
+/// Explores the states of a trace. `go_on` is called after each point and ends the exploration by returning false.
 pub fn explore(
     trace: &Trace,
     device: Device,
@@ -241,7 +241,7 @@ fn judge(explored: &mut Explored, promise: Promise, state: Failure) {
     }
 }
 
-/// One state of a trace with the commits acknowledged by then; `None` if there is no such state.
+/// State of a trace, with the number of commits acknowledged by then; `None` if there is no such state.
 pub fn state_at(trace: &Trace, device: Device, seed: u64, id: StateId) -> Option<(Directory, u64)> {
     let place = *points(trace).get(id.point)?;
     let mut disk = Disk::new(trace, device);
@@ -258,7 +258,7 @@ mod tests {
     use crate::image::FileImage;
     use proptest::prelude::*;
 
-    /// An engine of one number: a new value goes to a log that is synced, then in place.
+    /// Trace of an engine with one number: a new value is written to a log, which is synced, then in place.
     fn engine(commits: u8, syncs_log: bool) -> Trace {
         let files = [("db".to_owned(), FileImage::from(&[0_u8][..])), ("log".to_owned(), FileImage::from(&[0_u8][..]))];
         let mut operations = Vec::new();
@@ -274,7 +274,7 @@ mod tests {
         Trace { base: Directory { files: files.into() }, operations }
     }
 
-    /// The log must be the database, or one ahead.
+    /// Check of that engine: the log must equal the database, or be one ahead.
     struct Reads(u64);
 
     impl Check for Reads {
@@ -342,7 +342,7 @@ mod tests {
     }
 
     proptest! {
-        /// Points before syncs are enough: every state of every place in a trace, tried in all ways, is a state of one.
+        /// Sufficiency of points before syncs: every state at every position of a trace is a state of some point.
         #[test]
         fn every_state_of_every_place_is_among_those_of_the_points(
             steps in proptest::collection::vec((0u8..6, 0u64..3, 1u8..255), 1..12),

@@ -1,25 +1,25 @@
-//! Planted faults: traces of an engine, or a disk, that ignores syncs. They show what an enumeration would find.
+//! Planted faults: traces of an engine, or a disk, that ignores syncs. They prove that an enumeration finds such faults.
 
 use crate::trace::{Operation, Trace};
 
-/// A fault that is planted.
+/// Fault that is planted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// One sync in so many does nothing: of files and of the directory, counted together.
+    /// One sync in `n` does nothing; syncs of files and of the directory are counted together.
     EveryNth {
-        /// How many.
+        /// Number *n*.
         n: usize,
-        /// Which of them: 0 for the first of each n.
+        /// Remainder that selects the sync: 0 for the first of each *n*.
         phase: usize,
     },
-    /// The database file is never synced, but its journal or log is.
+    /// Syncs of the database file do nothing; those of its journal or log work.
     NeverDatabase,
-    /// The directory is never synced.
+    /// Syncs of the directory do nothing.
     NeverDirectory,
 }
 
 impl Fault {
-    /// The fault in words.
+    /// Description of the fault.
     pub fn words(self) -> String {
         match self {
             Self::EveryNth { n, .. } => format!("1 of {n} syncs ignored"),
@@ -28,7 +28,7 @@ impl Fault {
         }
     }
 
-    /// The trace with this fault; `database` is the name of the database file at the start.
+    /// Copy of the trace with this fault; `database` is the name of the database file at the start.
     pub fn plant(self, trace: &Trace, database: &str) -> Trace {
         let database = trace.base.files.keys().position(|name| name == database);
         let mut syncs = 0;

@@ -1,16 +1,16 @@
-//! Files and directories in memory. Copies share the blocks that they have in common.
+//! Files and directories in memory. Copies share equal blocks.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use twox_hash::XxHash3_128;
 
-/// Bytes of a block.
+/// Size of a block in bytes.
 pub const BLOCK_BYTES: usize = 4_096;
 
-/// A hash that tells images apart: of 128 bits, so that two of a billion states are equal by chance once in 10^20 times.
+/// Hash that identifies images: with 128 bits, two of a billion states are equal by chance once in 10^20 times.
 pub type Hash = u128;
 
-/// A block with its hash, once that was asked for.
+/// Block with its hash, computed at first use.
 #[derive(Clone)]
 struct Block {
     bytes: [u8; BLOCK_BYTES],
@@ -27,11 +27,11 @@ impl Block {
     }
 }
 
-/// The bytes of a file.
+/// Contents of a file.
 #[derive(Clone, Default)]
 pub struct FileImage {
     size: u64,
-    /// What lies behind the end of the file is zero.
+    /// Blocks of the file; bytes behind its end are zero.
     blocks: Vec<Arc<Block>>,
 }
 
@@ -58,7 +58,7 @@ impl From<&[u8]> for FileImage {
     }
 }
 
-/// Cuts a range of bytes at the blocks: for each, its number, the range within it, and the range of the whole.
+/// Splits a range of bytes at the blocks: yields each block's number, the range within it, and the range within the whole.
 fn pieces(offset: u64, length: usize) -> impl Iterator<Item = (usize, std::ops::Range<usize>, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -76,7 +76,7 @@ impl FileImage {
         self.size
     }
 
-    /// Copies what there is from `offset` on; returns how many bytes that was.
+    /// Copies the bytes from `offset` on; returns how many there were.
     pub fn read(&self, offset: u64, target: &mut [u8]) -> usize {
         let there = self.size.saturating_sub(offset).min(target.len() as u64) as usize;
         for (number, inside, outside) in pieces(offset, there) {
@@ -85,7 +85,7 @@ impl FileImage {
         there
     }
 
-    /// Writes, growing the file if need be; a gap reads as zeros.
+    /// Writes bytes and extends the file if necessary; a gap reads as zeros.
     pub fn write(&mut self, offset: u64, bytes: &[u8]) {
         let end = offset + bytes.len() as u64;
         if end > self.size {
@@ -98,7 +98,7 @@ impl FileImage {
         }
     }
 
-    /// Cuts or extends the file; what is added reads as zeros.
+    /// Truncates or extends the file; added bytes read as zeros.
     pub fn set_size(&mut self, size: u64) {
         let blocks = size.div_ceil(BLOCK_BYTES as u64) as usize;
         if size < self.size {
@@ -117,20 +117,20 @@ impl FileImage {
         self.size = size;
     }
 
-    /// All bytes.
+    /// Contents as one vector.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.size as usize];
         self.read(0, &mut bytes);
         bytes
     }
 
-    /// The hash of size and bytes.
+    /// Hash of size and bytes.
     pub fn hash(&self) -> Hash {
         self.blocks.iter().fold(Hash::from(self.size), |hash, block| mix(hash, block.hash()))
     }
 }
 
-/// Joins two hashes; the order matters.
+/// Combines two hashes; the order matters.
 fn mix(a: Hash, b: Hash) -> Hash {
     const ODD: Hash = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
     (a.rotate_left(29) ^ b).wrapping_mul(ODD)
@@ -139,12 +139,12 @@ fn mix(a: Hash, b: Hash) -> Hash {
 /// Files by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Directory {
-    /// The files.
+    /// Contents of each file.
     pub files: BTreeMap<String, FileImage>,
 }
 
 impl Directory {
-    /// The hash of all names and files.
+    /// Hash of all names and files.
     pub fn hash(&self) -> Hash {
         self.files
             .iter()
@@ -158,7 +158,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// An image does what a vector of bytes does, and its hash tells whether two are equal.
+        /// Equivalence of an image and a vector of bytes: the same operations give the same bytes, and equal hashes mean equal
+        /// bytes.
         #[test]
         fn an_image_is_its_bytes(steps in proptest::collection::vec((0u64..20_000, proptest::option::of(1usize..9_000)), 1..12)) {
             let (mut image, mut plain) = (FileImage::default(), Vec::<u8>::new());

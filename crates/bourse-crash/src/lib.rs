@@ -1,15 +1,15 @@
 //! Every state that a power loss may leave of a database's files, enumerated from a trace of its file operations. Pure: no
 //! file, thread, clock or engine.
 //!
-//! A [`Trace`] is what an engine asked of the file system, in order. A [`Disk`] replays it: what was synced is durable, the
-//! rest is pending, in pieces that a power loss keeps or loses one by one. At each point of the trace a [`Plan`] lists the
-//! selections of pieces to try; each gives a [`Directory`], which a [`Check`] recovers and compares with the commits that
-//! were acknowledged. [`explore`] does this for a whole trace.
+//! A [`Trace`] is the sequence of an engine's file operations. A [`Disk`] replays it: synced data is durable, the rest is
+//! pending, in pieces that a power loss preserves or loses one by one. At each point of the trace a [`Plan`] lists the
+//! selections of pieces to try; each gives a [`Directory`], which a [`Check`] recovers and compares with the acknowledged
+//! commits. [`explore`] does this for a whole trace.
 //!
 //! Rules of the model:
 //! - A write is pending in sectors. Of several pending writes to a sector, a prefix is on the disk.
 //! - A change of a file's size is pending too, apart from the data. The changes of one file arrive in order.
-//! - Creation, deletion and renaming are pending until the directory is synced; the sync of a file does not name it.
+//! - Creation, deletion and renaming are pending until the directory is synced; the sync of a file does not make its name durable.
 //!   Operations on different names arrive in any order.
 //! - Data, sizes and names arrive in any order among themselves.
 //!

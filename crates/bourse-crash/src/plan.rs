@@ -1,37 +1,38 @@
-//! Selections: which of the pending pieces have arrived when the power is lost.
+//! Selections: the pending pieces that have arrived when the power is lost.
 
 use crate::disk::{Device, Group, GroupKind};
 use bourse_record::SplitMix;
 use std::fmt;
 use std::str::FromStr;
 
-/// How much of a group has arrived.
+/// Part of a group that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {
-    /// So many of its pieces, from the first on.
+    /// The first pieces, this many.
     First(u32),
-    /// So many pieces, and of the next one so many bytes.
+    /// Whole pieces, and a part of the next one.
     Torn {
-        /// Pieces that arrived whole.
+        /// Number of pieces that arrived completely.
         whole: u32,
-        /// Bytes of the next one.
+        /// Number of bytes of the next piece.
         bytes: u32,
     },
-    /// The sector holds garbage.
+    /// A sector of garbage.
     Garbled {
-        /// What it is drawn from.
+        /// Seed of the garbage.
         seed: u64,
     },
 }
 
-/// A selection, by a name that says what it is: `none`, `all`, `one-3`, `without-3`, `garbled-3`, `upto-17`, `subset-5`, `drawn-9`.
+/// Selection, with a name that describes it: `none`, `all`, `one-3`, `without-3`, `garbled-3`, `upto-17`, `subset-5`,
+/// `drawn-9`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Selection {
-    /// The n-th of all that are possible.
+    /// The n-th of all possible selections.
     Subset(u64),
-    /// Nothing that was pending arrived.
+    /// No pending piece.
     None,
-    /// Everything arrived.
+    /// All pending pieces.
     All,
     /// One group alone.
     One(u32),
@@ -41,7 +42,7 @@ pub enum Selection {
     Garbled(u32),
     /// The first pieces in the order in which they were written.
     UpTo(u32),
-    /// The n-th that is drawn from the seed.
+    /// The n-th selection drawn from the seed.
     Drawn(u32),
 }
 
@@ -80,24 +81,24 @@ impl FromStr for Selection {
     }
 }
 
-/// How many selections are tried at a point.
+/// Limits on the selections tried at a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// A point with at most so many possible selections is tried in full.
+    /// Number of possible selections up to which a point is tried exhaustively.
     pub exhaustive: u64,
-    /// At other points, at most so many of each kind: single groups, all but one, garbled ones, pieces in order.
+    /// Limit on selections of each kind at other points: single groups, all but one, garbled ones, pieces in order.
     pub each: u32,
-    /// At other points, so many drawn ones besides.
+    /// Number of drawn selections at other points.
     pub drawn: u32,
-    /// One point in so many is visited, and the last one.
+    /// One point in this many is visited, and the last one.
     pub every: usize,
 }
 
 impl Limits {
-    /// All subsets of ten sectors, above that each single one, each but one, and drawn ones.
+    /// Limits for thorough exploration: all subsets of ten sectors; above that each single one, each but one, and drawn ones.
     pub const FULL: Self = Self { exhaustive: 1 << 10, each: u32::MAX, drawn: 64, every: 1 };
 
-    /// Limits for about so many states in all, over so many points.
+    /// Limits for about `states` states in all, over that many points.
     pub fn within(states: u64, points: usize) -> Self {
         const LEAST: u64 = 8;
         let per_point = (states / points.max(1) as u64).max(LEAST);
@@ -111,7 +112,7 @@ impl Limits {
     }
 }
 
-/// The selections of one point.
+/// Selections at one point.
 #[derive(Debug)]
 pub struct Plan<'p> {
     groups: &'p [Group],
@@ -121,12 +122,12 @@ pub struct Plan<'p> {
 }
 
 impl<'p> Plan<'p> {
-    /// Of these pending groups; `members` has the group of each piece. The seed is that of the run and the point.
+    /// Plan for these pending groups; `members` has the group of each piece. The seed is that of the run and the point.
     pub fn new(groups: &'p [Group], members: &'p [u32], device: Device, seed: u64) -> Self {
         Self { groups, members, device, seed }
     }
 
-    /// In how many ways a group can arrive, torn sectors apart.
+    /// Number of ways in which a group can arrive, apart from torn sectors.
     fn ways(&self, group: &Group) -> u64 {
         u64::from(group.pieces) + 1 + u64::from(self.can_garble(group))
     }
@@ -135,12 +136,12 @@ impl<'p> Plan<'p> {
         group.kind == GroupKind::Sector && !self.device.powersafe_overwrite
     }
 
-    /// How many selections there are in all, torn sectors apart; the largest number if that is too small.
+    /// Number of possible selections, apart from torn sectors; saturates at the largest number.
     pub fn possible(&self) -> u64 {
         self.groups.iter().fold(1, |all: u64, group| all.saturating_mul(self.ways(group)))
     }
 
-    /// The selections to try.
+    /// Selections to try.
     pub fn selections(&self, limits: &Limits) -> Vec<Selection> {
         let possible = self.possible();
         if possible <= limits.exhaustive {
@@ -161,7 +162,7 @@ impl<'p> Plan<'p> {
         all
     }
 
-    /// What has arrived of each group; `None` if there is no such selection here.
+    /// Arrived part of each group; `None` if there is no such selection at this point.
     pub fn arrived(&self, selection: Selection) -> Option<Vec<Arrived>> {
         let whole = |group: &Group| Arrived::First(group.pieces);
         let at = |number: u32| ((number as usize) < self.groups.len()).then_some(number as usize);
@@ -210,8 +211,8 @@ impl<'p> Plan<'p> {
         (rest == 0).then_some(arrived)
     }
 
-    /// Each group arrives, or a part of it, with a chance that is drawn too: states in which nearly everything arrived or
-    /// nearly nothing are as likely as those in between.
+    /// Random selection: each group arrives, or a part of it, with a probability that is drawn too, so states in which nearly
+    /// everything or nearly nothing arrived are as likely as those in between.
     fn drawn(&self, number: u32) -> Vec<Arrived> {
         let mut random = SplitMix::new(self.seed ^ (u64::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let chance = [1, 8, 15][random.below(3) as usize];

@@ -1,73 +1,73 @@
-//! Traces: what an engine asked of the file system, in order.
+//! Traces: the file operations of an engine, in order.
 
 use crate::image::{BLOCK_BYTES, Directory, FileImage};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A file, whatever it is called: its place in [`Trace::base`], or behind those the order of creation.
+/// Number of a file, independent of its name: its position in [`Trace::base`], or behind those the order of creation.
 pub type FileId = u32;
 
-/// One operation on the files of a directory.
+/// Operation on the files of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// A new, empty file gets a name.
+    /// Creation of an empty file.
     Create {
-        /// The name.
+        /// Name of the file.
         name: String,
-        /// The file.
+        /// Number of the file.
         file: FileId,
     },
-    /// Bytes are written.
+    /// Write of bytes.
     Write {
-        /// The file.
+        /// Number of the file.
         file: FileId,
-        /// First byte.
+        /// Position of the first byte.
         offset: u64,
-        /// The bytes.
+        /// Bytes written.
         bytes: Vec<u8>,
     },
-    /// The file is cut, or extended by zeros.
+    /// Truncation of a file, or extension by zeros.
     Truncate {
-        /// The file.
+        /// Number of the file.
         file: FileId,
-        /// Its new size.
+        /// New size in bytes.
         size: u64,
     },
     /// `fsync` of a file: its data and its size.
     Sync {
-        /// The file.
+        /// Number of the file.
         file: FileId,
     },
     /// `fsync` of the directory: the names.
     SyncDirectory,
-    /// A name is removed.
+    /// Removal of a name.
     Unlink {
-        /// The name.
+        /// Name that is removed.
         name: String,
     },
-    /// A file gets another name, whose file is removed.
+    /// Renaming of a file; a file that had the new name is removed.
     Rename {
-        /// The name that goes.
+        /// Old name.
         from: String,
-        /// The name that stays.
+        /// New name.
         to: String,
-        /// The file.
+        /// Number of the file.
         file: FileId,
     },
-    /// The engine said that its n-th commit is done.
+    /// The engine acknowledged its n-th commit.
     Acknowledged(u64),
 }
 
-/// The files at the start, and what was done with them.
+/// Files at the start, and the operations on them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
-    /// The files at the start, all durable. Their numbers follow the order of their names.
+    /// Files at the start, all durable. Their numbers follow the order of their names.
     pub base: Directory,
-    /// The operations in order.
+    /// Operations in order.
     pub operations: Vec<Operation>,
 }
 
-/// A stored trace that cannot be read.
+/// Error for a stored trace that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceError(String);
 
@@ -79,10 +79,10 @@ impl std::fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
-/// What a stored trace begins with; the digit is the version of the form.
+/// First line of a stored trace; the digit is the version of the format.
 const MAGIC: &[u8] = b"bourse trace 1\n";
 
-/// A trace as it is stored.
+/// Trace in its stored form.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     base: BTreeMap<String, Vec<u8>>,
@@ -90,14 +90,14 @@ struct Stored {
 }
 
 impl Trace {
-    /// How many syncs of files and of the directory there are.
+    /// Number of syncs of files and of the directory.
     pub fn syncs(&self) -> usize {
         let is_sync = |it: &&Operation| matches!(it, Operation::Sync { .. } | Operation::SyncDirectory);
         self.operations.iter().filter(is_sync).count()
     }
 
-    /// Blocks of a file of this size at the start that the operations change, by number: their bytes at the start are all
-    /// that the states of the trace depend on.
+    /// Numbers of those blocks of a file with this initial size that the operations change: the states of the trace depend on
+    /// no other bytes of it.
     pub fn blocks_changed(&self, of: FileId, size: u64) -> BTreeSet<u64> {
         let block = BLOCK_BYTES as u64;
         let mut blocks = BTreeSet::new();
@@ -116,17 +116,17 @@ impl Trace {
         blocks
     }
 
-    /// Bytes to store.
+    /// Encodes the trace as bytes to store.
     pub fn to_bytes(&self) -> Vec<u8> {
         let base = self.base.files.iter().map(|(name, file)| (name.clone(), file.to_bytes())).collect();
         let stored = Stored { base, operations: self.operations.clone() };
         postcard::to_extend(&stored, MAGIC.to_vec()).expect("a vector takes everything")
     }
 
-    /// Reads what [`Trace::to_bytes`] made.
+    /// Decodes the bytes made by [`Trace::to_bytes`].
     ///
     /// # Errors
-    /// If it is something else, or cut off.
+    /// If the bytes are something else, or cut off.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, TraceError> {
         let body = bytes.strip_prefix(MAGIC).ok_or_else(|| TraceError("it begins differently".to_owned()))?;
         let stored: Stored = postcard::from_bytes(body).map_err(|error| TraceError(error.to_string()))?;
@@ -136,7 +136,7 @@ impl Trace {
     }
 }
 
-/// The largest file of a stored trace: 1 TiB.
+/// Size limit of a file in a stored trace: 1 TiB.
 const LARGEST_FILE: u64 = 1 << 40;
 
 /// Refuses operations that no recording has: on files that were not created, or of absurd sizes.

@@ -1,15 +1,15 @@
-//! The file by which a process is told what to do and tells what it has met: a page that the preloaded library maps.
+//! The control file: a page, mapped by the preloaded library, that gives a process its fault and receives the counts.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// Size of the file in the beginning; the library has the state of an image behind it.
+/// Initial size of the file; the library appends the state of an image.
 const BYTES: u64 = 4_096;
-/// What it begins with.
+/// Magic number at the start of the file.
 const MAGIC: u64 = 0x3153_544c_5541_4642;
-/// Where each number stands; the layout of `struct control` in `preload/shared.h`.
+/// Offset of each number: the layout of `struct control` in `preload/shared.h`.
 mod at {
     pub(super) const ARMED: u64 = 8;
     pub(super) const CALL: u64 = 16;
@@ -25,7 +25,7 @@ mod at {
     pub(super) const WHAT_BYTES: usize = 512;
 }
 
-/// A kind of call that is counted.
+/// Kind of call that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Call {
     /// `read`, `pread`.
@@ -39,14 +39,14 @@ pub enum Call {
 }
 
 impl Call {
-    /// All of them, in the order of the control file.
+    /// All kinds, in the order of the control file.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Grow, Self::Sync];
 
     const fn number(self) -> u64 {
         self as u64
     }
 
-    /// Several of them, as tables say it.
+    /// Plural of the kind's name, for tables.
     pub const fn plural(self) -> &'static str {
         match self {
             Self::Read => "reads",
@@ -57,22 +57,22 @@ impl Call {
     }
 }
 
-/// What is done to a call.
+/// Effect of a fault on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// It fails with `EIO`, those after it do not.
+    /// This call fails with `EIO`, later ones do not.
     FailOnce,
-    /// It and all after it fail with `EIO`.
+    /// This call and all later ones fail with `EIO`.
     FailOn,
-    /// Half of it is done, which it says.
+    /// Half of the call is done, which its result says.
     Half,
-    /// It and all that make a file longer after it fail with `ENOSPC`.
+    /// This call and all later ones that make a file longer fail with `ENOSPC`.
     Full,
-    /// It and all syncs after it say that they are done and do nothing.
+    /// This call and all later syncs report success and do nothing.
     Lie,
     /// Mapped pages of the files can no longer be read: touching one is a `SIGBUS`.
     Blind,
-    /// The process is killed instead, and with it all others that share the control file: a server may be many.
+    /// The process is killed instead, with all others that share the control file: a server may have several.
     End,
 }
 
@@ -91,40 +91,40 @@ impl Effect {
         }
     }
 
-    /// Whether it is done to all calls after the one that was meant, too.
+    /// Whether the effect also hits all calls after the chosen one.
     pub const fn lasts(self) -> bool {
         matches!(self, Self::FailOn | Self::Full | Self::Lie)
     }
 }
 
-/// A fault that is to come.
+/// Fault to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spec {
-    /// The kind of call.
+    /// Kind of call.
     pub call: Call,
-    /// Which of them, from 1, counted from the moment it is armed.
+    /// Number of the call that is hit, from 1, counted since arming.
     pub nth: u64,
-    /// What is done to it.
+    /// Effect on that call.
     pub effect: Effect,
 }
 
-/// Calls counted while armed.
+/// Numbers of calls counted while armed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts([u64; Call::ALL.len()]);
 
 impl Counts {
-    /// Of that kind.
+    /// Number of calls of a kind.
     pub fn of(self, call: Call) -> u64 {
         self.0.get(call as usize).copied().unwrap_or_default()
     }
 }
 
-/// The control file of a process, or of several that share one storage.
+/// Control file of a process, or of several that share one storage.
 #[derive(Debug)]
 pub struct Control(File);
 
 impl Control {
-    /// Makes one that is not armed; a server that runs as another user may write to it.
+    /// Creates a control file that is not armed; a server that runs as another user may write to it.
     ///
     /// # Errors
     /// The system's.
@@ -136,10 +136,10 @@ impl Control {
         Ok(Self(file))
     }
 
-    /// Opens one that is there.
+    /// Opens an existing control file.
     ///
     /// # Errors
-    /// The system's, or that it is none.
+    /// The system's, or that the file is not a control file.
     pub fn open(path: &Path) -> io::Result<Self> {
         let this = Self(OpenOptions::new().read(true).write(true).open(path)?);
         if this.number(0)? != MAGIC {
@@ -158,7 +158,7 @@ impl Control {
         self.0.write_all_at(&number.to_ne_bytes(), at)
     }
 
-    /// Counts from now on, and lets the fault come, if there is to be one.
+    /// Starts counting, and arms the fault, if there is one.
     ///
     /// # Errors
     /// The system's.
@@ -171,7 +171,7 @@ impl Control {
         self.set(at::ARMED, 1)
     }
 
-    /// Neither counts nor does anything from now on.
+    /// Stops counting and disarms the fault.
     ///
     /// # Errors
     /// The system's.
@@ -179,7 +179,7 @@ impl Control {
         self.set(at::ARMED, 0)
     }
 
-    /// The fault it is armed with; `None` if it only counts or is not armed.
+    /// Armed fault; `None` if calls are only counted or nothing is armed.
     ///
     /// # Errors
     /// The system's.
@@ -191,7 +191,7 @@ impl Control {
         Ok(call.zip(effect).filter(|_| armed != 0).map(|(call, effect)| Spec { call, nth, effect }))
     }
 
-    /// Calls counted.
+    /// Numbers of calls counted.
     ///
     /// # Errors
     /// The system's.
@@ -203,14 +203,14 @@ impl Control {
         Ok(counts)
     }
 
-    /// Counts a call in Rust and returns its number; the preloaded library counts its own.
+    /// Counts a call of Rust code and returns its number; the preloaded library counts its own.
     pub(crate) fn count(&self, call: Call) -> io::Result<u64> {
         let place = at::COUNTS + 8 * call.number();
         let number = self.number(place)? + 1;
         self.set(place, number).map(|()| number)
     }
 
-    /// Notes that the fault came, and what it did to.
+    /// Records that the fault hit a call, with a description of the call.
     pub(crate) fn note_fired(&self, what: &str) -> io::Result<()> {
         let before = self.number(at::FIRED)?;
         if before == 0 {
@@ -223,13 +223,13 @@ impl Control {
         self.set(at::FIRED, before + 1)
     }
 
-    /// Notes that somebody counts.
+    /// Records that one more process counts calls.
     pub(crate) fn note_loaded(&self) -> io::Result<()> {
         let before = self.number(at::LOADED)?;
         self.set(at::LOADED, before + 1)
     }
 
-    /// Processes that have loaded the library.
+    /// Number of processes that have loaded the library.
     ///
     /// # Errors
     /// The system's.
@@ -237,7 +237,7 @@ impl Control {
         self.number(at::LOADED)
     }
 
-    /// Calls that the fault was done to.
+    /// Number of calls that were hit.
     ///
     /// # Errors
     /// The system's.
@@ -245,7 +245,7 @@ impl Control {
         self.number(at::FIRED)
     }
 
-    /// Times a watched file was mapped into memory.
+    /// Number of times a watched file was mapped into memory.
     ///
     /// # Errors
     /// The system's.
@@ -253,7 +253,7 @@ impl Control {
         self.number(at::MAPS)
     }
 
-    /// The first call that the fault was done to: which, of which file, where.
+    /// Description of the first call that was hit: its kind, file and position.
     ///
     /// # Errors
     /// The system's.
@@ -261,7 +261,7 @@ impl Control {
         self.text::<{ at::WHAT_BYTES }>(at::WHAT)
     }
 
-    /// Why the image could not be kept, so that nothing follows from it; `None` if it was.
+    /// Reason that the image is incomplete, so that it shows nothing; `None` if it is complete.
     ///
     /// # Errors
     /// The system's.

@@ -1,4 +1,4 @@
-//! What the disk keeps: files after a loss of power.
+//! The files that a disk has after a loss of power.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -6,24 +6,24 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
 
-/// What a drive writes at once.
+/// Bytes that a drive writes in one step.
 const SECTOR: usize = 512;
 
-/// Which writes survive a loss of power though nothing synced them.
+/// Unsynced writes that survive a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Survival {
-    /// None.
+    /// No write.
     None,
     /// About one in eight sectors, drawn from that seed.
     Some(u64),
 }
 
-/// Names of files that the library does not watch: they are made anew by whoever opens the database.
+/// Whether the library does not watch a file of that name, since it is made anew when the database is opened.
 fn passes(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| name.ends_with("-shm") || name.ends_with("-lock"))
 }
 
-/// Copies a folder with all that is in it, with owners and permissions; what is no file or folder is left out.
+/// Copies a folder with its contents, owners and permissions; entries other than files and folders are left out.
 ///
 /// # Errors
 /// The system's.
@@ -44,7 +44,7 @@ pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies what is in a file; holes stay holes, since some engines' files are hardly anything else.
+/// Copies the contents of a file; holes stay holes, since some engines' files consist almost entirely of them.
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let (mut source, copy) = (File::open(from)?, File::create(to)?);
     let length = source.metadata()?.len();
@@ -63,7 +63,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     same_owner(from, to)
 }
 
-/// Gives a copy the owner of its original, where we are somebody who can.
+/// Gives a copy the owner of its original, if this process may do so.
 fn same_owner(from: &Path, to: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let (wanted, found) = (fs::metadata(from)?, fs::metadata(to)?);
@@ -73,7 +73,7 @@ fn same_owner(from: &Path, to: &Path) -> io::Result<()> {
     std::os::unix::fs::chown(to, Some(wanted.uid()), Some(wanted.gid()))
 }
 
-/// Makes the files what the disk keeps of them: their image, with those later writes that survive. The image is used up.
+/// Replaces the files by their image on the disk, with those later writes that survive. Consumes the image.
 ///
 /// # Errors
 /// The system's.
@@ -103,7 +103,7 @@ fn remove_passing(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets some sectors of the files reach their image.
+/// Copies some unsynced sectors of the files to their image.
 fn survive(files: &Path, image: &Path, draw: &mut Draw) -> io::Result<()> {
     let mut names = fs::read_dir(image)?.collect::<Result<Vec<_>, _>>()?;
     // The order of a folder is the file system's, and a seed is to give the same again.
@@ -121,7 +121,7 @@ fn survive(files: &Path, image: &Path, draw: &mut Draw) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the library has marked a file of the image: under its name another file stands, which was never synced.
+/// Whether the library has marked a file of the image: its name belongs to another file, which was never synced.
 fn is_another(place: &Path) -> io::Result<bool> {
     const STICKY: u32 = 0o1_000;
     Ok(fs::metadata(place)?.permissions().mode() & STICKY != 0)
@@ -146,7 +146,7 @@ fn mix(newer: &File, old: &File, draw: &mut Draw) -> io::Result<()> {
     Ok(())
 }
 
-/// A stream of random numbers (splitmix64).
+/// Stream of random numbers (splitmix64).
 struct Draw(u64);
 
 impl Draw {

@@ -1,27 +1,27 @@
-//! The library that is preloaded and the environment it wants.
+//! The library that is preloaded, and its environment variables.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The library, and where there is none an empty file.
+/// Bytes of the library; empty if the target has none.
 static LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/faults.so"));
 
-/// The names of the library's settings.
+/// Names of the library's environment variables.
 const CONTROL: &str = "BOURSE_FAULTS_CONTROL";
 const FILES: &str = "BOURSE_FAULTS_FILES";
 const IMAGE: &str = "BOURSE_FAULTS_IMAGE";
 
-/// The library's bytes.
+/// Bytes of the library.
 ///
 /// # Errors
-/// Why this program has none.
+/// The reason that this program has none.
 pub fn library() -> Result<&'static [u8], &'static str> {
     if LIBRARY.is_empty() { Err(env!("BOURSE_FAULTS_NONE")) } else { Ok(LIBRARY) }
 }
 
-/// Writes the library to a file, for processes to load.
+/// Writes the library to a file that processes can load.
 ///
 /// # Errors
 /// The system's.
@@ -29,33 +29,33 @@ pub fn write_library(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(path, bytes)
 }
 
-/// Where a watched process finds what it needs; absolute paths without links.
+/// Files of a watched process, as absolute paths without links.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// The control file.
+    /// Control file.
     pub control: PathBuf,
-    /// The folder whose files are watched.
+    /// Folder whose files are watched.
     pub files: PathBuf,
-    /// The folder with the image of these files on the disk; `None` where none is kept.
+    /// Folder with the image of these files on the disk; `None` if there is no image.
     pub image: Option<PathBuf>,
 }
 
 impl Places {
-    /// The settings of a process, without the library itself.
+    /// Environment variables of a process, without the preloading itself.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let image = self.image.as_ref().map(|image| (IMAGE, image));
         let all = [(CONTROL, &self.control), (FILES, &self.files)].into_iter().chain(image);
         all.map(|(name, path)| (name.into(), path.into())).collect()
     }
 
-    /// The settings of a process that is to load the library from that file.
+    /// Environment variables of a process that loads the library from that file.
     pub fn preloading(&self, library: &Path) -> Vec<(OsString, OsString)> {
         let mut all = self.environment();
         all.push(("LD_PRELOAD".into(), library.into()));
         all
     }
 
-    /// What this process was given; `None` if nothing.
+    /// Places in this process's environment; `None` if it has none.
     pub fn of_this_process() -> Option<Self> {
         let path = |name: &str| std::env::var_os(name).map(PathBuf::from);
         Some(Self { control: path(CONTROL)?, files: path(FILES)?, image: path(IMAGE) })

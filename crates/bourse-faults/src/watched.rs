@@ -1,4 +1,4 @@
-//! What the preloaded library does, for engines whose storage is a Rust trait: one file, watched in process.
+//! The effects of the preloaded library for engines whose storage is a Rust trait: one file, watched in process.
 
 use crate::control::{Call, Control, Effect, Spec};
 use crate::preload::Places;
@@ -8,25 +8,25 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// One watched file: its control, and its image on the disk.
+/// Watched file: its control, and its image on the disk.
 #[derive(Debug)]
 pub struct Watched {
     control: Control,
     name: String,
     image: Option<File>,
-    /// Written and not synced: from, to.
+    /// Ranges that were written and not synced: start and end.
     dirty: Mutex<Vec<(u64, u64)>>,
 }
 
-/// `EIO` as the system has it.
+/// Error `EIO`, with the system's text.
 fn input_output_error() -> io::Error {
-    /// The same on every Unix.
+    /// Number of `EIO`, the same on every Unix.
     const EIO: i32 = 5;
     io::Error::from_raw_os_error(EIO)
 }
 
 impl Watched {
-    /// The file of that name, with the settings of this process; `None` if there are none.
+    /// Watched file of that name, with the environment of this process; `None` without one.
     ///
     /// # Errors
     /// The system's.
@@ -44,7 +44,7 @@ impl Watched {
         }))
     }
 
-    /// Counts a call; what is to become of it.
+    /// Counts a call and returns the effect on it, if it is hit.
     fn met(&self, call: Call, words: &str) -> io::Result<Option<Effect>> {
         let number = self.control.count(call)?;
         let is_meant = |fault: &Spec| fault.nth == number || (fault.nth < number && fault.effect.lasts());
@@ -59,7 +59,7 @@ impl Watched {
         Ok(Some(fault.effect))
     }
 
-    /// Before a read.
+    /// Counts a read before it is made.
     ///
     /// # Errors
     /// The injected one.
@@ -67,7 +67,7 @@ impl Watched {
         self.allowed(Call::Read, &format!("read of {length} bytes at {at}"))
     }
 
-    /// Before a write.
+    /// Counts a write before it is made.
     ///
     /// # Errors
     /// The injected one.
@@ -83,7 +83,7 @@ impl Watched {
         }
     }
 
-    /// Before the file is made longer.
+    /// Counts a growth of the file before it is made.
     ///
     /// # Errors
     /// The injected one.
@@ -91,12 +91,12 @@ impl Watched {
         self.allowed(Call::Grow, &format!("growth to {length} bytes"))
     }
 
-    /// After a write.
+    /// Records a write after it was made.
     pub fn wrote(&self, at: u64, length: u64) {
         self.dirty.lock().unwrap_or_else(PoisonError::into_inner).push((at, at + length));
     }
 
-    /// A sync of `file`: copies what was written to the image.
+    /// Counts a sync of `file` and copies the bytes written since the last one to the image.
     ///
     /// # Errors
     /// The injected one, or the system's.

@@ -1,4 +1,4 @@
-//! What a disk keeps of pieces that are pending.
+//! Pending pieces of a disk that survive a power loss.
 
 use super::*;
 

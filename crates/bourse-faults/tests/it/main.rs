@@ -9,25 +9,25 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Names the body that the child is to run.
+/// Environment variable with the name of the body that the child runs.
 const BODY: &str = "TEST_BODY";
 
-/// What is left of a child: its control, the bytes of file and image, the signal that ended it.
+/// Results of a child: its control, the bytes of file and image, the signal that ended it.
 struct Left {
     fired: u64,
     met: String,
     counts: Counts,
-    /// The file's first bytes as the system has them.
+    /// First bytes of the file as the system has it.
     file: Vec<u8>,
-    /// Those in the image.
+    /// First bytes of its image.
     image: Vec<u8>,
     signal: Option<i32>,
 }
 
-/// What a child does: it gets the folder, with a file `x` of 3,000 bytes `a`.
+/// Code of a child: it gets the folder, with a file `x` of 3,000 bytes `a`.
 type Body = fn(&Path) -> io::Result<()>;
 
-/// The bodies by name.
+/// Bodies by name.
 const BODIES: &[(&str, Body)] = &[
     ("write-sync-write", |folder| {
         let file = open(folder)?;
@@ -65,7 +65,7 @@ const BODIES: &[(&str, Body)] = &[
         Ok(())
     }),
     ("dsync", |folder| {
-        /// Writes wait for the disk: `O_DSYNC`.
+        /// Flag of `open`: writes wait for the disk (`O_DSYNC`).
         const DSYNC: i32 = 0o10_000;
         let file = OpenOptions::new().write(true).custom_flags(DSYNC).open(folder.join("x"))?;
         file.write_all_at(b"bbb", 0)
@@ -143,13 +143,13 @@ fn start(body: &str) -> io::Result<std::process::Child> {
     Command::new(program).args(["--exact", "body", "--nocapture"]).env(BODY, body).stdout(Stdio::null()).spawn()
 }
 
-/// Lets another process run a body to its end.
+/// Runs another process with a body to its end.
 fn other(body: &str) -> io::Result<()> {
     let ended = start(body)?.wait()?;
     if ended.success() { Ok(()) } else { Err(io::Error::other(format!("{body}: {ended}"))) }
 }
 
-/// No test by itself: what the child does.
+/// Body of a child process; does nothing as a test.
 #[test]
 fn body() {
     let Ok(name) = std::env::var(BODY) else { return };
@@ -158,7 +158,7 @@ fn body() {
     body(&folder).expect("the body does what it is to");
 }
 
-/// Runs a body in a process with the library; `None` where there is none.
+/// Runs a body in a process with the library; `None` if there is none.
 fn run(body: &str, fault: Option<Spec>) -> Option<Left> {
     let library = match bourse_faults::library() {
         Ok(library) => library,
@@ -204,7 +204,7 @@ fn spec(call: Call, nth: u64, effect: Effect) -> Option<Spec> {
     Some(Spec { call, nth, effect })
 }
 
-/// Runs a body and compares what its file and the image begin with.
+/// Runs a body and compares the first bytes of its file and the image.
 #[track_caller]
 fn check(body: &str, fault: Option<Spec>, file: &[u8], image: &[u8]) -> Option<Left> {
     let left = run(body, fault)?;
@@ -243,7 +243,7 @@ fn calls_fail_as_they_are_told() {
     assert_eq!(ended.signal, Some(9));
 }
 
-/// What one process has written another one's sync makes last, as it is with files.
+/// Sharing of unsynced writes: a sync by one process makes another process's writes durable, as on a real file.
 #[test]
 fn processes_share_what_is_not_synced() {
     let Some(left) = check("other-syncs", None, b"bbba", b"bbba") else { return };
