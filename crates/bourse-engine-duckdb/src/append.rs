@@ -1,4 +1,4 @@
-//! Rows in bulk: the appender takes them in columns, some thousand at a time.
+//! Bulk loading through DuckDB's appender, which takes rows as columns, some thousand at a time.
 
 use crate::database::Connection;
 use crate::error::appender_error;
@@ -7,14 +7,14 @@ use crate::row::{ColumnType, Form};
 use crate::statement::text_of;
 use bourse_engine::{Batch, EachToLoad, EngineError, ErrorKind, Value};
 
-/// Rows on their way into one table. It must be dropped before its connection.
+/// Appender of rows to one table. It must be dropped before its connection.
 pub(crate) struct Appender {
     api: &'static Api,
     raw: Handle,
-    /// The columns of the next rows, to be filled.
+    /// Chunk with the columns of the next rows.
     chunk: Handle,
     columns: Vec<ColumnType>,
-    /// Rows that the chunk has room for.
+    /// Capacity of the chunk in rows.
     room: usize,
 }
 
@@ -22,10 +22,10 @@ pub(crate) struct Appender {
 unsafe impl Send for Appender {}
 
 impl Appender {
-    /// Begins to append to a table of a catalog; of the connection's own if none is named.
+    /// Begins to append to a table of a catalog, or of the connection's own catalog for `None`.
     ///
     /// # Errors
-    /// The library's; a column of a type that is not written here.
+    /// The library's; a column of a type that this crate does not write.
     pub(crate) fn new(connection: &Connection, catalog: Option<&str>, table: &str) -> Result<Self, EngineError> {
         let api = &connection.database().library().api;
         let (catalog, table_text) = (catalog.map(text_of).transpose()?, text_of(table)?);
@@ -58,10 +58,10 @@ impl Appender {
         Ok(this)
     }
 
-    /// Appends rows, and has them checked.
+    /// Appends rows, and makes the library check them.
     ///
     /// # Errors
-    /// The library's, of which [`ErrorKind::Constraint`] is one; a value that a column cannot hold.
+    /// The library's, among them [`ErrorKind::Constraint`]; a value that a column cannot hold.
     pub(crate) fn append(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
         self.append_each(&mut |put| {
             for at in 0..batch.len() {
@@ -73,10 +73,10 @@ impl Appender {
         })
     }
 
-    /// As [`append`](Self::append), of rows that are handed out one after another.
+    /// Appends rows that are passed one after another, and makes the library check them.
     ///
     /// # Errors
-    /// Also that of `rows`.
+    /// Those of [`append`](Self::append), and that of `rows`.
     pub(crate) fn append_each(&mut self, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
         let mut places = self.places();
         let mut count = 0;
@@ -104,7 +104,7 @@ impl Appender {
         }
     }
 
-    /// The columns of the chunk, emptied.
+    /// Columns of the chunk, emptied.
     fn places(&self) -> Vec<Place> {
         let api = self.api;
         // SAFETY: the chunk is this one's.
@@ -146,7 +146,7 @@ impl Drop for Appender {
     }
 }
 
-/// A column of the chunk that is being filled.
+/// Column of the chunk that is being filled.
 struct Place {
     api: &'static Api,
     vector: Handle,
@@ -195,7 +195,7 @@ impl Place {
     }
 
     /// # Safety
-    /// As [`Place::put`], of a column of such values.
+    /// The row must be valid as for [`Place::put`], and the column have values of this type.
     #[inline]
     unsafe fn write<T>(&self, at: usize, value: T) {
         // SAFETY: as the caller promises.
@@ -203,7 +203,7 @@ impl Place {
     }
 
     /// # Safety
-    /// As [`Place::put`], of a column of texts or large objects. The library copies the bytes.
+    /// The row must be valid as for [`Place::put`], in a column of texts or large objects. The library copies the bytes.
     #[inline]
     unsafe fn write_bytes(&self, at: usize, bytes: &[u8]) {
         // SAFETY: as the caller promises.

@@ -1,7 +1,7 @@
 //! An open database, and connections to it.
 //!
-//! DuckDB opens a file once in a process, and has locks against other processes alone: what opens a file that is open here
-//! already is given the same database.
+//! DuckDB opens a file once in a process, and has locks only against other processes: opening a file again in this process
+//! returns the same database.
 
 use crate::error::words;
 use crate::library::{Handle, Library, SUCCESS};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Where a database is kept.
+/// Location of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The file at that path.
@@ -24,14 +24,14 @@ pub(crate) enum Place {
     Memory,
 }
 
-/// A database that is open; closed when the last one drops it, which writes its log into it.
+/// Open database. It is closed when its last user drops it, which writes its log into it.
 pub(crate) struct Database {
     library: &'static Library,
     raw: Handle,
-    /// Of one in memory: the number of the catalog that new connections use, and the last one that was given out.
+    /// Number of the catalog that new connections use, and the last number given out; for a database in memory.
     current: Mutex<u64>,
     numbers: AtomicU64,
-    /// Commits of changes that have begun, and that have ended.
+    /// Numbers of commits of changes that have begun, and that have ended.
     begun: AtomicU64,
     ended: AtomicU64,
     pub(crate) writers: WriterQueue,
@@ -44,7 +44,7 @@ unsafe impl Send for Database {}
 // SAFETY: as above.
 unsafe impl Sync for Database {}
 
-/// The databases in files that this process has open.
+/// Databases in files that this process has open.
 type Open = Vec<(PathBuf, Options, bool, Weak<Database>)>;
 
 fn open_files() -> MutexGuard<'static, Open> {
@@ -59,7 +59,7 @@ pub(crate) fn is_open(path: &Path) -> bool {
     open_files().iter().any(|(open, _, _, _)| open == path)
 }
 
-/// The error of what would take a database away that is in use.
+/// Error for replacing a database that is in use.
 pub(crate) fn in_use(path: &Path) -> EngineError {
     let words = format!("{} is in use: a session of this process has it open", path.display());
     EngineError::new(ErrorKind::Conflict, words)
@@ -77,7 +77,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens the database in a file that exists, for reading alone or for everything.
+    /// Opens the database in an existing file, read-only or for reading and writing.
     ///
     /// # Errors
     /// The library's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
@@ -106,7 +106,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens a file that nobody else knows, as one that is being loaded; it is made if it does not exist.
+    /// Opens a file that no other session knows, such as one that is being loaded; makes it if it does not exist.
     ///
     /// # Errors
     /// The library's.
@@ -192,7 +192,7 @@ impl Database {
         self.library
     }
 
-    /// The name of a catalog in memory, by its number.
+    /// Name of a catalog in memory, by its number.
     pub(crate) fn catalog(number: u64) -> String {
         format!("bourse_memory_{number}")
     }
@@ -216,17 +216,17 @@ impl Database {
         Connection::plain(self)?.run(&format!("DETACH {}", Self::catalog(number)))
     }
 
-    /// The catalog in memory that new connections use.
+    /// Number of the catalog in memory that new connections use.
     pub(crate) fn current(&self) -> u64 {
         *self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has new connections use another catalog; returns the one that they used before.
+    /// Makes new connections use another catalog; returns the previous one.
     pub(crate) fn set_current(&self, number: u64) -> u64 {
         std::mem::replace(&mut *self.current.lock().unwrap_or_else(PoisonError::into_inner), number)
     }
 
-    /// Does what commits changes, and counts it.
+    /// Runs a commit of changes, and counts it.
     #[inline]
     pub(crate) fn committing<T>(&self, commit: impl FnOnce() -> T) -> T {
         self.begun.fetch_add(1, Ordering::AcqRel);
@@ -235,13 +235,13 @@ impl Database {
         done
     }
 
-    /// How many commits have ended: all that a transaction is sure to see which begins now.
+    /// Number of commits that have ended, all of which a transaction that begins now sees.
     #[inline]
     pub(crate) fn commits_seen(&self) -> u64 {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Whether others may have committed since a transaction began that is sure to see so many.
+    /// Whether others may have committed since a transaction began that saw this many commits.
     #[inline]
     pub(crate) fn others_committed_since(&self, seen: u64) -> bool {
         self.begun.load(Ordering::Acquire) != seen
@@ -255,7 +255,7 @@ impl Drop for Database {
     }
 }
 
-/// The process that has a file locked, if another one has.
+/// Id of another process that has a file locked; `None` if no process has.
 #[cfg(unix)]
 fn locked_by(path: &Path) -> Option<i32> {
     use rustix::process::{Flock, FlockType, fcntl_getlk};
@@ -269,7 +269,7 @@ fn locked_by(_: &Path) -> Option<i32> {
     None
 }
 
-/// A connection, which keeps its database open.
+/// Connection, which holds its database open.
 pub(crate) struct Connection {
     database: Arc<Database>,
     raw: Handle,
@@ -279,7 +279,7 @@ pub(crate) struct Connection {
 unsafe impl Send for Connection {}
 
 impl Connection {
-    /// Opens a connection to what the database has now.
+    /// Opens a connection to the current catalog of the database.
     ///
     /// # Errors
     /// The library's.
@@ -291,7 +291,7 @@ impl Connection {
         Ok(this)
     }
 
-    /// A connection that uses no catalog in particular.
+    /// Opens a connection without choosing a catalog.
     fn plain(database: &Arc<Database>) -> Result<Self, EngineError> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the database is open, and there is a place for the connection.
@@ -315,7 +315,7 @@ impl Connection {
         unsafe { Statement::prepare(&self.database.library.api, self.raw, sql) }
     }
 
-    /// Runs statements without result.
+    /// Runs statements without results.
     ///
     /// # Errors
     /// The library's, with the statements.
@@ -335,10 +335,10 @@ impl Connection {
         rows.and_then(|mut rows| rows.each(&mut Columns::default(), each)).map_err(|e| e.with_statement(sql))
     }
 
-    /// The one number that a query gives.
+    /// Integer that a query returns.
     ///
     /// # Errors
-    /// As [`Connection::query`].
+    /// Those of [`Connection::query`].
     pub(crate) fn number(&self, sql: &str) -> Result<i64, EngineError> {
         let mut number = 0;
         self.query(sql, &mut |row| {

@@ -1,4 +1,4 @@
-//! What was run on, read back from DuckDB, and what its settings promise.
+//! The description of the system under test, read back from DuckDB, and the guarantee of its settings.
 
 use crate::database::{Connection, Place};
 use crate::options::{GRAMMAR, Options, Writers};
@@ -8,7 +8,7 @@ use bourse_engine::{
     memory_file_system,
 };
 
-/// Settings that a figure depends on; a version has those that it knows.
+/// Settings that affect figures; a version reports those that it has.
 const SETTINGS: &[&str] = &[
     "access_mode",
     "checkpoint_threshold",
@@ -26,7 +26,7 @@ const SETTINGS: &[&str] = &[
     "wal_autocheckpoint_entries",
 ];
 
-/// What is said beside each figure.
+/// Note next to each figure.
 const ANALYTICAL: &str = "DuckDB is an analytical engine: it plans and runs every statement for many rows, so that transactions of single rows are not what it is made for";
 
 /// Settings in force on a connection.
@@ -86,7 +86,7 @@ pub(crate) fn describe(
     })
 }
 
-/// What an acknowledged commit survives, and why.
+/// Durability class of an acknowledged commit, with the reason.
 fn durability(place: &Place, memory_file_system: Option<&'static str>) -> (Durability, String) {
     match (place, memory_file_system) {
         (Place::Memory, _) => (Durability::Volatile, "the database is in memory".to_owned()),

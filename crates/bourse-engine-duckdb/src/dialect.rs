@@ -2,8 +2,8 @@
 
 use bourse_schema::{Catalog, ColumnType, Dialect};
 
-/// DuckDB. A row that another one refers to could not be changed in an indexed column, as a trade's status is, so that no
-/// foreign keys are declared. Rows are looked up by indexes of one column alone.
+/// DuckDB's dialect. No foreign keys are declared: DuckDB cannot change an indexed column, such as a trade's status, of a row
+/// that another one references. Its lookups use indexes of one column only.
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "duckdb",
     physical: |domain| match domain {
@@ -22,7 +22,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     ..Dialect::STANDARD
 };
 
-/// DuckDB's functions about the catalog that is used.
+/// Queries of DuckDB's functions for the contents of the current catalog.
 const CATALOG: Catalog = Catalog::Parts(
     "SELECT 'column', table_name, column_name,
             lower(regexp_extract(data_type, '^[A-Za-z]+')) || CASE WHEN is_nullable THEN ' NULL' ELSE ' NOT NULL' END

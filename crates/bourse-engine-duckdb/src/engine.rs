@@ -1,4 +1,4 @@
-//! The engine: a target, the database opened once for all its sessions, what it promises.
+//! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::database::{Connection, Database, Place, in_use, is_open};
 use crate::describe;
@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// A DuckDB database under test.
+/// DuckDB database under test.
 #[derive(Debug)]
 pub struct DuckDbEngine {
     target: Parsed<Options>,
@@ -27,10 +27,10 @@ pub struct DuckDbEngine {
     opened: Opened,
 }
 
-/// Opens a target: reads it; neither the library nor the disk is touched yet.
+/// Parses a target; neither the library nor the disk is touched yet.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -47,15 +47,15 @@ pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
     Ok(DuckDbEngine { target, place, for_reading: false, opened: Opened::default() })
 }
 
-/// What an engine has open.
+/// Database that an engine has open.
 #[derive(Default)]
 struct Opened(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    /// A database in a file is closed with its last session, so that another process can have it between rounds.
+    /// Database in a file; closed with its last session, so that another process can open it between rounds.
     file: Weak<Database>,
-    /// One in memory would be gone.
+    /// Database in memory, held here since its contents would otherwise be lost with its last session.
     memory: Option<Arc<Database>>,
 }
 
@@ -82,7 +82,7 @@ impl DuckDbEngine {
         load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))
     }
 
-    /// The database, opened at first use, and made where there is none.
+    /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
         let mut opened = self.opened.lock();
         if let Some(database) = opened.database() {
@@ -119,7 +119,7 @@ impl DuckDbEngine {
         }
     }
 
-    /// Memory that the library counts as its own, of a database that is open.
+    /// Memory of an open database as the library counts it, in bytes.
     fn memory_bytes(&self) -> Result<u64, EngineError> {
         let Some(database) = self.opened.lock().database() else { return Ok(0) };
         let sql = "SELECT CAST(sum(memory_usage_bytes) AS BIGINT) FROM duckdb_memory()";

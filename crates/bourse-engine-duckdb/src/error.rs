@@ -1,10 +1,10 @@
-//! DuckDB's errors as the seam's.
+//! DuckDB's errors as errors of the seam.
 
 use crate::library::{Api, Handle};
 use bourse_engine::{EngineError, ErrorKind};
 use std::ffi::{CStr, c_char, c_int};
 
-/// Kinds of errors (`duckdb_error_type`): those that a program acts on, and those that are named for a person.
+/// Kinds of errors (`duckdb_error_type`): those that a program acts on, and those with a name for people.
 const ERRORS: &[(c_int, &str, ErrorKind)] = &[
     (2, "conversion", ErrorKind::Other),
     (10, "transaction", ErrorKind::Conflict),
@@ -21,7 +21,7 @@ const ERRORS: &[(c_int, &str, ErrorKind)] = &[
     (43, "data corruption", ErrorKind::ConnectionLost),
 ];
 
-/// An error of that kind in DuckDB's words.
+/// Error of a kind, with DuckDB's text.
 #[cold]
 pub(crate) fn error(kind: c_int, words: &str) -> EngineError {
     let known = ERRORS.iter().find(|(number, _, _)| *number == kind);
@@ -34,10 +34,10 @@ pub(crate) fn error(kind: c_int, words: &str) -> EngineError {
     }
 }
 
-/// What the library has to say, which may be nothing.
+/// Error text of the library, or a placeholder if it is null.
 ///
 /// # Safety
-/// `text` must be null or a text of C that lives.
+/// `text` must be null or a valid C string.
 pub(crate) unsafe fn words(text: *const c_char) -> String {
     if text.is_null() {
         return "an error without words".to_owned();
@@ -46,7 +46,7 @@ pub(crate) unsafe fn words(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// The error that an appender has met.
+/// Error of an appender.
 ///
 /// # Safety
 /// `appender` must be an appender of that library.

@@ -1,12 +1,13 @@
 //! DuckDB, an analytical database, behind the seam.
 //!
 //! Its shared library is loaded at run time and called through its C interface. A target such as
-//! `duckdb:x.duckdb?library=/path/libduckdb.so` is read by [`open`]; [`GRAMMAR`] has the table of all settings; [`info`] says
-//! whether the library is there, and if not where to have it.
+//! `duckdb:x.duckdb?library=/path/libduckdb.so` is read by [`open`]; [`GRAMMAR`] has the table of all settings; [`info`]
+//! reports whether the library is available, and if not where to get it.
 //!
-//! Files: `options` (what was asked for), `library` (the C interface), `mark` (whose a file is), `database` (an open database
-//! and its connections), `statement` and `row` (values in, rows out), `append` (rows in bulk), `queue` (writers one at a time),
-//! `loader`, `session`, `snapshot`, `describe` and `engine` (the seam), `kind` (what a program is told of it), `error` (kinds of errors).
+//! Files: `options` (settings of a target), `library` (the C interface), `mark` (ownership of a file), `database` (an open
+//! database and its connections), `statement` and `row` (values in, rows out), `append` (rows in bulk), `queue` (writers one at
+//! a time), `loader`, `session`, `snapshot`, `describe` and `engine` (the seam), `kind` (the engine's registration), `error`
+//! (kinds of errors).
 
 mod append;
 mod database;

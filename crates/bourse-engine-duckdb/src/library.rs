@@ -1,4 +1,4 @@
-//! The library: found, loaded once, its functions as DuckDB's header for C declares them.
+//! The library: found, loaded once, its functions declared as in DuckDB's C header.
 
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The environment variable that names the library.
+/// Environment variable that names the library.
 pub const LIBRARY_VARIABLE: &str = "BOURSE_DUCKDB";
 
-/// The library's file.
+/// File name of the library.
 const FILE_NAME: &str = if cfg!(windows) {
     "duckdb.dll"
 } else if cfg!(target_os = "macos") {
@@ -20,10 +20,10 @@ const FILE_NAME: &str = if cfg!(windows) {
     "libduckdb.so"
 };
 
-/// Folders that are looked into where the system's loader finds none.
+/// Folders that are searched if the system's loader finds no library.
 const FOLDERS: &[&str] = &["/usr/local/lib", "/opt/duckdb", "/opt/duckdb/lib", "/opt/homebrew/lib"];
 
-/// The library is not to be had.
+/// Error for a library that is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{why}; DuckDB's releases have the library by itself (libduckdb), and so has the npm package @duckdb/node-bindings-linux-x64; name its file in ${LIBRARY_VARIABLE} or with `library=`"
@@ -32,24 +32,24 @@ pub struct Absent {
     why: String,
 }
 
-/// The library that is there.
+/// Version and path of the available library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
-    /// Its version, as `1.5.6`.
+    /// Version, such as `1.5.6`.
     pub version: String,
-    /// Where it was found.
+    /// Path of its file.
     pub path: PathBuf,
 }
 
-/// Looks for the library: the one that `library=` names, or `$BOURSE_DUCKDB`, or the system's.
+/// Looks for the library: the one named by `library=`, or by `$BOURSE_DUCKDB`, or the system's.
 ///
 /// # Errors
-/// [`Absent`]: why not, and where to have it.
+/// [`Absent`]: the reason, and where to get the library.
 pub fn info(library: Option<&Path>) -> Result<Info, Absent> {
     load(library).map(|library| Info { version: library.version(), path: library.path.clone() })
 }
 
-/// A library that was loaded.
+/// Loaded library.
 pub(crate) struct Library {
     pub(crate) path: PathBuf,
     pub(crate) api: Api,
@@ -57,7 +57,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// The library's version.
+    /// Version of the library.
     pub(crate) fn version(&self) -> String {
         // SAFETY: takes no argument and returns a text that is part of the library.
         let version = unsafe { CStr::from_ptr((self.api.library_version)()) }.to_string_lossy();
@@ -73,10 +73,10 @@ impl Library {
     }
 }
 
-/// Pointers that only the library looks behind.
+/// Pointer to an object that only the library dereferences.
 pub(crate) type Handle = *mut c_void;
 
-/// `duckdb_result`: the library's own memory; all but the last field are of older versions of the interface.
+/// `duckdb_result`: memory owned by the library; all but the last field are of older versions of the interface.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct RawResult {
@@ -89,7 +89,7 @@ pub(crate) struct RawResult {
 }
 
 impl RawResult {
-    /// A result before it is filled.
+    /// Result before it is filled.
     pub(crate) const EMPTY: Self = Self {
         column_count: 0,
         row_count: 0,
@@ -145,7 +145,7 @@ pub(crate) const QUERY_RESULT: c_int = 3;
 
 macro_rules! interface {
     ($($name:ident = $symbol:literal: ($($argument:ty),*) $(-> $result:ty)?;)+) => {
-        /// The functions that are used.
+        /// Functions of the library that are used.
         pub(crate) struct Api {
             $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
         }
@@ -226,7 +226,7 @@ interface! {
     destroy_error = b"duckdb_destroy_error_data\0": (*mut Handle);
 }
 
-/// Loads the library, once in a process.
+/// Loads the library, once per process.
 pub(crate) fn load(library: Option<&Path>) -> Result<&'static Library, Absent> {
     static LOADED: Mutex<Option<HashMap<PathBuf, &'static Library>>> = Mutex::new(None);
     let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
@@ -267,7 +267,7 @@ fn load_path(loaded: &mut HashMap<PathBuf, &'static Library>, path: PathBuf) -> 
     Ok(library)
 }
 
-/// The file that the system's loader found for a name, as the kernel lists it.
+/// File that the system's loader found for a name, as the kernel lists it.
 fn mapped_as(name: &Path) -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let paths = maps.lines().filter_map(|line| line.split_once('/').map(|(_, rest)| PathBuf::from(format!("/{rest}"))));

@@ -1,4 +1,4 @@
-//! Loading: a new database beside the old one, seen only when it is whole.
+//! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
 use crate::append::Appender;
 use crate::database::{Connection, Database, Place, in_use, is_open};
@@ -13,19 +13,19 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Files of ours beside a database, which a process that is killed leaves behind.
+/// Bourse's files next to a database, which a killed process leaves behind.
 pub(crate) static LOADING: SideFileKind = side_file_kind(".bourse-loading", "a load");
 pub(crate) static SNAPSHOT: SideFileKind = side_file_kind(".bourse-snapshot", "a snapshot");
 pub(crate) static RESTORED: SideFileKind = side_file_kind(".bourse-restored", "restoring a snapshot");
 
 static SIDE_FILES: [&SideFileKind; 3] = [&LOADING, &SNAPSHOT, &RESTORED];
 
-/// What killed processes have left beside a database.
+/// Files that killed processes have left next to a database.
 pub(crate) fn leftovers(path: &Path) -> Vec<PathBuf> {
     SIDE_FILES.iter().filter_map(|kind| SideFile::leftover(path, kind)).collect()
 }
 
-/// Makes an empty database with our mark at a path where there is nothing, or an empty file.
+/// Makes an empty database with Bourse's mark at a free path or in place of an empty file.
 ///
 /// # Errors
 /// The library's, the system's.
@@ -35,8 +35,8 @@ pub(crate) fn create(library: &'static Library, path: &Path) -> Result<(), Engin
     side.rename(path)
 }
 
-/// Makes a side file an empty database with our mark. DuckDB takes no empty file for one, so the bytes are those of a
-/// database that it makes beside it.
+/// Fills a side file with an empty database that has Bourse's mark. DuckDB refuses an empty file, so the bytes are copied from
+/// a database that it makes next to it.
 fn fill(library: &'static Library, side: &SideFile) -> Result<(), EngineError> {
     let template = beside(side.path(), TEMPLATE);
     remove_if_there(&template)?;
@@ -55,7 +55,7 @@ pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// Makes a rename last.
+/// Syncs the directory, so that a rename is durable.
 fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
     if cfg!(not(unix)) {
         // Elsewhere a directory cannot be opened as a file.
@@ -66,11 +66,11 @@ fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
     synced.map_err(|e| EngineError::io("sync", directory, &e))
 }
 
-/// Rows on their way in: those of a row of batches are one transaction.
+/// Rows being loaded: consecutive batches of rows are one transaction.
 struct Rows {
     appenders: HashMap<&'static str, Appender>,
     is_in_transaction: bool,
-    /// The catalog that is loaded into, if it is one in memory.
+    /// Catalog that is loaded into; `None` for a file.
     catalog: Option<String>,
     /// Dropped after the appenders.
     connection: Connection,
@@ -94,7 +94,7 @@ impl Rows {
         self.appenders.get_mut(table.name).expect("made just before").append(batch).map_err(named)
     }
 
-    /// Commits what was inserted: DDL and checks see it then.
+    /// Commits the inserted rows, so that DDL and checks see them.
     fn settle(&mut self) -> Result<&Connection, EngineError> {
         self.appenders.clear();
         if std::mem::take(&mut self.is_in_transaction) {
@@ -104,7 +104,7 @@ impl Rows {
     }
 }
 
-/// Builds `PATH.bourse-loading`, then renames it over PATH.
+/// Loader that builds `PATH.bourse-loading`, then renames it to PATH.
 pub(crate) struct FileLoader {
     library: &'static Library,
     options: Options,
@@ -131,7 +131,7 @@ impl FileLoader {
         self.rows.as_mut().expect("a finished loader is gone")
     }
 
-    /// Sees to it that nobody has the old database open, and that no log of it is left to be taken for the new one's.
+    /// Checks that no session has the old database open, and removes its log, which would be taken for the new one's.
     fn retire_old(&self) -> Result<(), EngineError> {
         if is_open(&self.path) {
             return Err(in_use(&self.path));
@@ -176,7 +176,7 @@ impl Loader for FileLoader {
     }
 }
 
-/// Builds a catalog of its own in memory, then gives it to new sessions.
+/// Loader that builds a catalog of its own in memory, then gives it to new sessions.
 pub(crate) struct MemoryLoader {
     database: Arc<Database>,
     number: u64,
@@ -230,7 +230,7 @@ impl Drop for MemoryLoader {
     }
 }
 
-/// Where a target's database is: a path with links followed.
+/// Path of a target's database, with links followed; `None` for one in memory.
 pub(crate) fn resolved(place: &Place) -> Option<PathBuf> {
     match place {
         Place::File(path) => Some(TargetFile::resolved(path)),

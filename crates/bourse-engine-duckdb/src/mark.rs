@@ -1,12 +1,12 @@
-//! The mark of a database of ours: some bytes in the first page of the file, behind all that DuckDB keeps there.
+//! The mark of a database that Bourse made: some bytes in the first page of the file, behind DuckDB's own data.
 //!
 //! It is read from the file without DuckDB: merely opening a database can write its log into it. DuckDB writes the page once,
-//! when it makes the file, and guards the whole of it by a checksum, which is made anew for the mark.
+//! when it makes the file, and protects all of it by a checksum, which is computed again for the mark.
 
 use bourse_engine::{EngineError, ErrorKind, FileOwner, FileUse, SideFileKind, TargetFile};
 use std::path::Path;
 
-/// The mark, and where it stands.
+/// Mark, and its offset in the file.
 const MARK: &[u8; 16] = b"made by bourse\n\0";
 const MARK_AT: usize = PAGE - 96;
 
@@ -15,18 +15,18 @@ const PAGE: usize = 4_096;
 const CHECKSUM: usize = 8;
 const MAGIC: &[u8; 4] = b"DUCK";
 
-/// How the names of files beside a database end: its log, and the folder of what does not fit into memory.
+/// Suffixes of DuckDB's files next to a database: its log, and the folder of data that exceeds memory.
 pub(crate) const COMPANIONS: [&str; 2] = [".wal", ".tmp"];
 
-/// How the name of a database ends that is made to take its bytes.
+/// Suffix of a database that is made for its bytes.
 pub(crate) const TEMPLATE: &str = ".new";
 
-/// A kind of file that lies beside a DuckDB database of ours and is one itself.
+/// Kind of side file that is a DuckDB database of Bourse's itself.
 pub const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
     SideFileKind { suffix, of, companions: &[".wal", TEMPLATE, ".new.wal"], start: PAGE, has_mark }
 }
 
-/// Looks at a path. What this process has open already was looked at before, and is ours.
+/// Finds out the owner of the file at a path. A file that this process has open was examined before, and is Bourse's.
 ///
 /// # Errors
 /// The system's.
@@ -56,7 +56,7 @@ fn examine(path: &Path) -> Result<FileOwner, EngineError> {
     })
 }
 
-/// Whether a file that begins so is a DuckDB database with our mark.
+/// Whether the start of a file is that of a DuckDB database with Bourse's mark.
 fn has_mark(start: &[u8]) -> bool {
     start.get(CHECKSUM..CHECKSUM + MAGIC.len()) == Some(MAGIC) && start.get(MARK_AT..MARK_AT + MARK.len()) == Some(MARK)
 }
@@ -64,7 +64,7 @@ fn has_mark(start: &[u8]) -> bool {
 /// Puts the mark into the bytes of a database that was just made.
 ///
 /// # Errors
-/// The first page is not as it is known.
+/// A first page in an unknown format.
 pub(crate) fn put(bytes: &mut [u8]) -> Result<(), EngineError> {
     let unknown = |what: &str| {
         EngineError::new(
@@ -85,7 +85,7 @@ pub(crate) fn put(bytes: &mut [u8]) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// DuckDB's checksum of a block: its words, each multiplied, and all combined by exclusive or.
+/// DuckDB's checksum of a block: its words, each multiplied, and combined by exclusive or.
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
     let (words, _) = bytes.as_chunks::<8>();
     let multiplied = words.iter().map(|word| u64::from_le_bytes(*word).wrapping_mul(0xbf58_476d_1ce4_e5b9));
@@ -96,7 +96,7 @@ fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
 mod tests {
     use super::*;
 
-    /// The first page of a database, as DuckDB 1.5.6 makes it.
+    /// First page of a database, as DuckDB 1.5.6 makes it.
     fn page() -> Vec<u8> {
         let mut page = vec![0; PAGE];
         page[8..13].copy_from_slice(b"DUCK\x40");

@@ -8,18 +8,18 @@ use bourse_engine::{option_spec, option_words};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Transactions that write: how many at once.
+/// Concurrency of transactions that write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writers {
-    /// As many as there are sessions.
+    /// One writer per session, concurrently.
     Concurrent,
-    /// One, and the others wait for it.
+    /// One writer at a time; the others wait for it.
     One,
 }
 
 option_words!(Writers { Concurrent = "concurrent", One = "one" });
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// `library`.
@@ -37,7 +37,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What holds where nothing is said.
+    /// Default settings.
     pub const DEFAULT: Self = Self {
         library: None,
         writers: Writers::Concurrent,
@@ -48,7 +48,7 @@ impl Options {
     };
 }
 
-/// How DuckDB targets are written.
+/// Grammar of DuckDB targets.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "DuckDB",
     schemes: &[Scheme::plain("duckdb")],

@@ -1,10 +1,10 @@
-//! The queue of writers, where a target asks for one at a time.
+//! The queue of writers, for targets with one writer at a time.
 
 use bourse_engine::{EngineError, ErrorKind, Wait, blocked_on};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The place of the one writer.
+/// Lock of the one writer.
 #[derive(Debug, Default)]
 pub(crate) struct WriterQueue {
     is_taken: Mutex<bool>,
@@ -12,10 +12,10 @@ pub(crate) struct WriterQueue {
 }
 
 impl WriterQueue {
-    /// Waits for the place, and takes it.
+    /// Waits for the lock and takes it.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] if it was not given back in time.
+    /// [`ErrorKind::Conflict`] if it was not released in time.
     pub(crate) fn take(&self, patience: Duration) -> Result<(), EngineError> {
         let mut is_taken = self.is_taken.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_taken {
@@ -31,7 +31,7 @@ impl WriterQueue {
         Ok(())
     }
 
-    /// Gives the place back.
+    /// Releases the lock.
     pub(crate) fn give_back(&self) {
         *self.is_taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
         self.is_free.notify_one();

@@ -1,4 +1,4 @@
-//! Rows of a result, read where the library has them: in columns, some thousand rows at a time.
+//! Rows of a result, read in place from the library's memory: as columns, some thousand rows at a time.
 
 use crate::library::{Api, Handle, RawHugeInt, RawResult};
 use bourse_engine::{EngineError, Row, Value};
@@ -6,7 +6,7 @@ use bourse_schema::{Date, Timestamp};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
 
-/// How a column's values lie in memory.
+/// Representation of a column's values in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Null,
@@ -22,15 +22,15 @@ pub(crate) enum Form {
     F32,
     F64,
     I128,
-    /// Days.
+    /// Days since 1970.
     Date,
-    /// Units of time, of which so many are a second.
+    /// Units of time since 1970, with the number of units per second.
     Time(i64),
     Text,
     Bytes,
 }
 
-/// A form by the library's number for a type (`duckdb_type`).
+/// Form for the library's number of a type (`duckdb_type`).
 const fn form(number: c_int) -> Option<Form> {
     Some(match number {
         1 => Form::Bool,
@@ -57,19 +57,20 @@ const fn form(number: c_int) -> Option<Form> {
     })
 }
 
-/// `DUCKDB_TYPE_DECIMAL`: stored as the integer that holds its digits.
+/// `DUCKDB_TYPE_DECIMAL`: stored as an integer with the decimal's digits.
 pub(crate) const DECIMAL: c_int = 19;
 
-/// A column's type.
+/// Type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ColumnType {
     pub(crate) form: Form,
-    /// Digits behind the point, of a decimal.
+    /// Digits behind the point, for a decimal.
     pub(crate) scale: Option<u8>,
 }
 
 impl ColumnType {
-    /// The type that the library describes, which is not destroyed; `None` for one that is not read or written.
+    /// Type that the library describes in `logical`, which is not destroyed; `None` for a type that this crate does not read or
+    /// write.
     ///
     /// # Safety
     /// `logical` must be a type of that library.
@@ -87,15 +88,15 @@ impl ColumnType {
     }
 }
 
-/// A column of the chunk that is being read.
+/// Column of the chunk that is being read.
 #[derive(Debug, Clone, Copy)]
 struct Cells {
     data: *const u8,
-    /// A bit for each row, set where there is a value; null if there is one in each.
+    /// Bit for each row, set if it has a value; null if every row has one.
     validity: *const u64,
 }
 
-/// The columns of a result: their types, and where the rows of a chunk lie. Kept between results for its memory.
+/// Columns of a result: their types, and the addresses of a chunk's values. Reused between results for its memory.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     types: Vec<ColumnType>,
@@ -106,10 +107,10 @@ pub(crate) struct Columns {
 unsafe impl Send for Columns {}
 
 impl Columns {
-    /// Reads what a result's columns are.
+    /// Reads the types of a result's columns.
     ///
     /// # Errors
-    /// A type that is not read.
+    /// A type that this crate does not read.
     ///
     /// # Safety
     /// `result` must be a result of that library.
@@ -139,7 +140,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Finds where a chunk's columns lie; returns how many rows it has.
+    /// Finds the addresses of a chunk's columns; returns its number of rows.
     ///
     /// # Safety
     /// `chunk` must be of the result whose types were read, and live as long as its rows are read.
@@ -157,7 +158,7 @@ impl Columns {
     }
 }
 
-/// A row of a chunk.
+/// Row of a chunk.
 pub(crate) struct DuckRow<'r> {
     columns: &'r Columns,
     at: usize,
@@ -169,13 +170,13 @@ impl<'r> DuckRow<'r> {
     /// Row `at` of the chunk that was read last.
     ///
     /// # Safety
-    /// The chunk and its result must live as long as the row, and the chunk have such a row.
+    /// The chunk and its result must outlive the row, and the chunk must have such a row.
     #[inline]
     pub(crate) unsafe fn new(columns: &'r Columns, at: usize, result: *mut RawResult, api: &Api) -> Self {
         Self { columns, at, result, names: api.column_name }
     }
 
-    /// Where a value lies, and its type; `None` if it is NULL.
+    /// Value of a column in this row, in its memory.
     #[inline]
     fn cell<T>(&self, cells: Cells) -> &T {
         // SAFETY: the column has values of that size, as its type says, and there is such a row.
@@ -188,7 +189,7 @@ impl<'r> DuckRow<'r> {
         !cells.validity.is_null() && unsafe { *cells.validity.add(self.at / 64) } >> (self.at % 64) & 1 == 0
     }
 
-    /// A text's or large object's bytes: in place if they are few, else where a pointer leads.
+    /// Bytes of a text or large object: in place if they are few, else behind a pointer.
     #[inline]
     fn bytes(&self, cells: Cells) -> &[u8] {
         const IN_PLACE: usize = 12;
@@ -202,7 +203,7 @@ impl<'r> DuckRow<'r> {
     }
 }
 
-/// An integer in the form that readers know: one that is too large comes as a floating-point number.
+/// Integer as a [`Value`]; one that exceeds 64 bits becomes a floating-point number.
 #[inline]
 fn whole<T: Copy>(number: T, real: impl FnOnce(T) -> f64) -> Value<'static>
 where

@@ -14,21 +14,21 @@ use bourse_engine::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether a transaction is open.
+/// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Idle,
     Open {
         access: Access,
-        /// Commits that it is sure to see.
+        /// Number of commits that the transaction sees.
         seen: u64,
     },
-    /// A statement has failed: DuckDB has undone the transaction, and takes a COMMIT of it for a ROLLBACK without a word.
+    /// A statement has failed: DuckDB has undone the transaction, and silently treats its COMMIT as a ROLLBACK.
     Failed(ErrorKind),
 }
 
 pub(crate) struct DuckSession {
-    /// Dropped before the connection.
+    /// Prepared statements by slot; dropped before the connection.
     statements: Vec<Option<Statement>>,
     begin_read: Statement,
     begin_write: Statement,
@@ -36,9 +36,9 @@ pub(crate) struct DuckSession {
     rollback: Statement,
     columns: Columns,
     state: State,
-    /// Whether the place of the one writer is this session's.
+    /// Whether this session has the lock of the one writer.
     has_place: bool,
-    /// How long it waits for that place; `None` if there is none.
+    /// Patience for the lock of the one writer; `None` if writers are concurrent.
     queue: Option<Duration>,
     connection: Connection,
 }
@@ -63,7 +63,7 @@ impl DuckSession {
         self.connection.database()
     }
 
-    /// Takes the place of the one writer, where there is one.
+    /// Takes the lock of the one writer, if the target has one.
     fn take_place(&mut self) -> Result<(), EngineError> {
         if let (Some(patience), false) = (self.queue, self.has_place) {
             self.database().writers.take(patience)?;
@@ -86,7 +86,7 @@ impl DuckSession {
         }
     }
 
-    /// The statement's number, prepared.
+    /// Slot of the statement, which is prepared at first use.
     #[inline]
     fn ready(&mut self, sql: &'static Sql) -> Result<usize, Failed> {
         let slot = sql.slot();
@@ -106,7 +106,7 @@ impl DuckSession {
         params.with_one_list(|params| statement.run(params))
     }
 
-    /// Runs a change in the open transaction, or as one of its own.
+    /// Runs a change in the open transaction, or in one of its own.
     fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<Rows, Failed>) -> Result<Rows, Failed> {
         if self.state != State::Idle {
             return change(self);
@@ -118,7 +118,7 @@ impl DuckSession {
         done
     }
 
-    /// Notes what a failure does to the transaction, and names the statement.
+    /// Applies the effect of a failure on the transaction, and adds the statement to the error.
     #[cold]
     fn settle(&mut self, failure: Failed, sql: &str) -> EngineError {
         let ran = matches!(failure, Failed::WhileItRan(_));
@@ -142,7 +142,7 @@ impl DuckSession {
         ended.map(drop).map_err(Failed::error)
     }
 
-    /// Runs a text that is parsed for this run alone.
+    /// Runs a text that is parsed for this run only.
     fn rows_of_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Rows, Failed> {
         self.connection.prepare(sql).map_err(Failed::BeforeItRan)?.run(params)
     }
@@ -173,7 +173,8 @@ impl Session for DuckSession {
         &DIALECT
     }
 
-    /// Whatever level is asked for, the transaction sees a snapshot; only writers that come one at a time are serializable.
+    /// Begins a transaction. Whatever the level, it sees a snapshot; transactions are serializable only if there is one writer
+    /// at a time.
     fn begin(&mut self, _: Isolation, access: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
             return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
@@ -223,7 +224,7 @@ impl Session for DuckSession {
         }
     }
 
-    /// By the appender, in the open transaction.
+    /// Loads rows through the appender, in the open transaction.
     fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
         self.refuse_failed()?;
         if self.state == State::Idle {
@@ -269,7 +270,7 @@ impl Session for DuckSession {
         }
     }
 
-    /// DuckDB has one kind of checkpoint: all of the log, and only if no other transaction is in the way.
+    /// Runs DuckDB's only kind of checkpoint: of the whole log, and only if no other transaction prevents it.
     fn checkpoint(&mut self, _: Checkpoint) -> Result<bool, EngineError> {
         match self.connection.run("CHECKPOINT") {
             Ok(()) => Ok(true),

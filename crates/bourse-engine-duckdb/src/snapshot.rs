@@ -1,7 +1,7 @@
-//! Copies of a database, so that rounds can begin alike without loading again.
+//! Snapshots of a database, from which rounds begin alike without loading again.
 //!
-//! A file is cloned where the file system shares blocks between files, and copied where it does not. A database in memory is
-//! copied into another catalog in memory.
+//! A file is cloned if the file system shares blocks between files, else copied. A database in memory is copied into another
+//! catalog in memory.
 
 use crate::database::{Connection, Database, in_use, is_open};
 use crate::loader::{RESTORED, SNAPSHOT, remove_if_there};
@@ -10,14 +10,14 @@ use bourse_engine::{EngineError, ErrorKind, FileCopy, Snapshot, beside};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file beside the database.
+/// Snapshot as a file next to the database.
 pub(crate) struct ClosedFile {
     path: PathBuf,
     copy: FileCopy,
 }
 
 impl ClosedFile {
-    /// Copies a database that is closed, so that its log is in it.
+    /// Copies a closed database, whose log has been merged into it.
     pub(crate) fn take(path: &Path) -> Result<Self, EngineError> {
         if is_open(path) {
             return Err(in_use(path));
@@ -44,7 +44,7 @@ impl Snapshot for ClosedFile {
     }
 }
 
-/// A second catalog in memory.
+/// Snapshot as a second catalog in memory.
 pub(crate) struct MemoryCopy {
     database: Arc<Database>,
     number: u64,

@@ -6,7 +6,7 @@ use crate::row::{Columns, DuckRow};
 use bourse_engine::{EachRow, EngineError, ErrorKind, Value};
 use std::ffi::CString;
 
-/// A prepared statement. It must be dropped before its connection.
+/// Prepared statement. It must be dropped before its connection.
 pub(crate) struct Statement {
     api: &'static Api,
     raw: Handle,
@@ -20,7 +20,7 @@ impl Statement {
     /// Prepares a statement.
     ///
     /// # Errors
-    /// The library's, whose kind it does not tell here.
+    /// The library's, which reports no kind at this point.
     ///
     /// # Safety
     /// `connection` must be an open connection of that library, and outlive the statement.
@@ -45,7 +45,7 @@ impl Statement {
     /// Runs the statement with these values.
     ///
     /// # Errors
-    /// The library's; whether the statement was begun at all is the first part.
+    /// The library's; [`Failed`] says whether the statement had begun.
     pub(crate) fn run(&mut self, params: &[Value<'_>]) -> Result<Rows, Failed> {
         if params.len() != self.parameters {
             let (wanted, given) = (self.parameters, params.len());
@@ -96,11 +96,11 @@ impl Drop for Statement {
     }
 }
 
-/// Why a statement gave no result.
+/// Error of a statement, by the time at which it failed.
 pub(crate) enum Failed {
-    /// Nothing was asked of the database.
+    /// The statement failed before the database ran it.
     BeforeItRan(EngineError),
-    /// The database refused, which ends an open transaction.
+    /// The database failed while running it, which ends an open transaction.
     WhileItRan(EngineError),
 }
 
@@ -112,25 +112,25 @@ impl Failed {
     }
 }
 
-/// The narrowest decimals that nearly all amounts fit in, so that a statement is not planned anew for each width.
+/// Decimal of 15 or 19 digits, two widths that fit nearly all amounts, so that a statement is not planned anew for each width.
 fn decimal(units: i64, scale: u8) -> RawDecimal {
     let width = if units.unsigned_abs() < 10u64.pow(15) { 15 } else { 19 };
     RawDecimal { width: width.max(scale), scale, value: RawHugeInt::of(units) }
 }
 
-/// A statement's text as C has it.
+/// Text of a statement as a C string.
 pub(crate) fn text_of(sql: &str) -> Result<CString, EngineError> {
     CString::new(sql).map_err(|_| EngineError::new(ErrorKind::Other, "a statement cannot hold a zero byte"))
 }
 
-/// The result of a statement, whole in memory.
+/// Result of a statement, completely in memory.
 pub(crate) struct Rows {
     api: &'static Api,
     raw: RawResult,
 }
 
 impl Rows {
-    /// Runs a text without parameters, which may be several statements.
+    /// Runs a text without parameters, which may contain several statements.
     ///
     /// # Errors
     /// The library's.
@@ -153,13 +153,13 @@ impl Rows {
         unsafe { error((self.api.result_error_type)(&mut self.raw), &words((self.api.result_error)(&mut self.raw))) }
     }
 
-    /// How many rows the statement changed.
+    /// Number of rows that the statement changed.
     pub(crate) fn changed(&mut self) -> u64 {
         // SAFETY: the result is there to be asked.
         unsafe { (self.api.rows_changed)(&mut self.raw) }
     }
 
-    /// Hands each row to `each`; of a statement that is no query there is none.
+    /// Passes each row to `each`; a statement that is not a query has none.
     ///
     /// # Errors
     /// That of `each`; a column whose type cannot be read.
@@ -194,7 +194,7 @@ impl Drop for Rows {
     }
 }
 
-/// A part of a result.
+/// Part of a result.
 struct Chunk {
     api: &'static Api,
     raw: Handle,

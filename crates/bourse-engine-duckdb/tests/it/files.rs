@@ -1,4 +1,4 @@
-//! Files: made, found again, copied and put back.
+//! Files: made, found again, copied and restored.
 
 use crate::{folder, has_library, in_memory};
 use bourse_engine::{Access, Engine as _, ErrorKind, Isolation};
@@ -26,7 +26,7 @@ fn a_file_that_is_in_use_is_not_replaced() {
     }
 }
 
-/// Two engines on one file in a process are one database: DuckDB itself would let them write past each other.
+/// Two engines on one file in a process share one database: DuckDB itself would let them overwrite each other's changes.
 #[test]
 fn a_file_is_opened_once() {
     if !has_library("files::a_file_is_opened_once") {

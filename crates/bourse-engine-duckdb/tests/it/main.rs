@@ -9,7 +9,7 @@ mod transactions;
 
 use bourse_engine_duckdb::{DuckDbEngine, info, open};
 
-/// Whether the library is there; prints the name of the test that is skipped if not.
+/// Whether the library is available; prints the name of the test that is skipped if not.
 fn has_library(test: &str) -> bool {
     match info(None) {
         Ok(_) => true,
@@ -20,12 +20,12 @@ fn has_library(test: &str) -> bool {
     }
 }
 
-/// A database in memory, where the library is there.
+/// Database in memory; `None` if the library is unavailable.
 fn in_memory(test: &str, query: &str) -> Option<DuckDbEngine> {
     has_library(test).then(|| open(&format!("duckdb::memory:?{query}")).unwrap())
 }
 
-/// A folder for databases, in memory where there is one.
+/// Folder for databases, in memory if the system has such a place.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What DuckDB's transactions keep apart, and what they do not.
+//! Isolation of DuckDB's transactions, and its limits.
 
 use crate::in_memory;
 use bourse_engine::{Access, Engine as _, EngineError, ErrorKind, Isolation, RowExt as _, Session};
@@ -47,7 +47,8 @@ fn whoever_changes_a_row_second_has_a_conflict() {
     assert_eq!(number(&mut *second, "SELECT v FROM t WHERE n = 1"), Some(11));
 }
 
-/// A key that another transaction has added is refused as a duplicate, at the statement or at the commit, and cannot be seen.
+/// Conflicting keys: one that another transaction has added is refused as a duplicate, at the statement or at the commit, and
+/// cannot be seen.
 #[test]
 fn a_key_that_another_has_added_is_a_conflict() {
     let test = "transactions::a_key_that_another_has_added_is_a_conflict";
@@ -71,8 +72,8 @@ fn a_key_that_another_has_added_is_a_conflict() {
     assert_eq!(first.commit().unwrap_err().kind(), ErrorKind::Other);
 }
 
-/// DuckDB 1.5 does not notice that a row which a transaction updates was deleted by another since: the documents say so. Where
-/// this fails, it does notice now, and they are to be changed.
+/// Lost update: DuckDB 1.5 does not notice that a row which a transaction updates was deleted by another since, as the
+/// documents say. If this test fails, DuckDB does notice, and the documents must change.
 #[test]
 fn an_update_of_a_row_that_another_has_deleted_is_lost() {
     let test = "transactions::an_update_of_a_row_that_another_has_deleted_is_lost";
