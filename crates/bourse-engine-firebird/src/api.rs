@@ -1,10 +1,10 @@
 //! Firebird's interfaces: objects that begin with a pointer to a table of functions, whose order later versions only add to.
 //!
-//! Declared as in Firebird 3.0's `IdlFbInterfaces.h`, with the functions that are used; the others keep their places.
+//! Declared as in Firebird 3.0's `IdlFbInterfaces.h`, with the functions that are used; the others have placeholders.
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// An object of the library, which only the library looks into.
+/// Object of the library, opaque to this crate.
 #[repr(C)]
 pub(crate) struct Object<T> {
     _dummy: *mut c_void,
@@ -12,10 +12,10 @@ pub(crate) struct Object<T> {
 }
 
 impl<T> Object<T> {
-    /// Its functions.
+    /// Table of the object's functions.
     ///
     /// # Safety
-    /// `this` must be an object of that interface that lives.
+    /// `this` must be a live object of that interface.
     #[inline]
     pub(crate) unsafe fn table<'t>(this: *mut Self) -> &'t T {
         // SAFETY: as the caller promises; tables are part of the library, which is never unloaded.
@@ -23,14 +23,14 @@ impl<T> Object<T> {
     }
 }
 
-/// How each table begins.
+/// Start of each table.
 #[repr(C)]
 pub(crate) struct Versioned {
     _dummy: *mut c_void,
     _version: usize,
 }
 
-/// How the table of an interface begins whose objects count their references.
+/// Start of the table of an interface whose objects count their references.
 #[repr(C)]
 pub(crate) struct Counted<T> {
     _begin: Versioned,
@@ -38,7 +38,7 @@ pub(crate) struct Counted<T> {
     pub(crate) release: unsafe extern "C" fn(*mut Object<T>) -> c_int,
 }
 
-/// The place of a function that is not used.
+/// Placeholder for a function that is not used.
 type Unused = *const c_void;
 
 /// `ISC_QUAD`: the number of a large object.
@@ -186,7 +186,7 @@ pub(crate) struct CursorTable {
     pub(crate) close: unsafe extern "C" fn(*mut RawCursor, *mut RawStatus),
 }
 
-/// `IMessageMetadata`: how the values of parameters, or of a row, lie in memory.
+/// `IMessageMetadata`: layout of a block with the values of parameters, or of a row.
 #[repr(C)]
 pub(crate) struct MetadataTable {
     pub(crate) counted: Counted<Self>,
@@ -248,10 +248,10 @@ pub(crate) struct ConfigTable {
 /// `fb_get_master_interface`.
 pub(crate) type GetMaster = unsafe extern "C" fn() -> *mut RawMaster;
 
-/// `isc_get_client_version`, into 128 bytes.
+/// `isc_get_client_version`, which writes at most 128 bytes.
 pub(crate) type GetVersion = unsafe extern "C" fn(*mut c_char);
 
-/// Values that the functions take and give.
+/// Values that the functions take and return.
 pub(crate) mod value {
     /// `IStatus::STATE_ERRORS`.
     pub(crate) const ERRORS: u32 = 2;
@@ -279,7 +279,7 @@ pub(crate) mod sql_type {
     pub(crate) const BLOB: u32 = 520;
     pub(crate) const DATE: u32 = 570;
     pub(crate) const INT64: u32 = 580;
-    /// Of Firebird 4.
+    /// Type of Firebird 4 and later.
     pub(crate) const INT128: u32 = 32_752;
     pub(crate) const BOOLEAN: u32 = 32_764;
     pub(crate) const NULL: u32 = 32_766;

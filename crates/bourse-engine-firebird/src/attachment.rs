@@ -9,11 +9,11 @@ use std::ffi::CString;
 use std::path::Path;
 use std::time::Duration;
 
-/// How a database is opened or made: the library's list of parameters (`isc_dpb_…`).
+/// Parameters of opening or making a database: the library's list (`isc_dpb_…`).
 pub(crate) struct Parameters(Vec<u8>);
 
 impl Parameters {
-    /// Those of every database: the engine in this process and nothing else, no names of other machines in the path.
+    /// Parameters of every database: only the engine in this process, and no names of other machines in the path.
     pub(crate) fn new(library: &Library) -> Self {
         const VERSION_1: u8 = 1;
         const USER_NAME: u8 = 28;
@@ -30,14 +30,14 @@ impl Parameters {
         self
     }
 
-    /// Whether writes of pages wait for the disk, which the file remembers.
+    /// Sets whether writes of pages wait for the disk, which the file remembers.
     pub(crate) fn forced_writes(mut self, on: bool) -> Self {
         const FORCE_WRITE: u8 = 24;
         self.add(FORCE_WRITE, &[u8::from(on)]);
         self
     }
 
-    /// Pages of the cache.
+    /// Sets the size of the page cache, in pages.
     pub(crate) fn cache_pages(mut self, pages: Option<u32>) -> Self {
         const NUM_BUFFERS: u8 = 5;
         if let Some(pages) = pages {
@@ -46,7 +46,7 @@ impl Parameters {
         self
     }
 
-    /// Size of the pages of a database that is made, in bytes.
+    /// Sets the page size of a database that is made, in bytes.
     pub(crate) fn page_size(mut self, bytes: u32) -> Self {
         const PAGE_SIZE: u8 = 4;
         const SQL_DIALECT: u8 = 63;
@@ -55,7 +55,7 @@ impl Parameters {
         self
     }
 
-    /// Has all pages, records and indexes checked, and nothing repaired.
+    /// Requests a check of all pages, records and indexes, without repairs.
     pub(crate) fn verify(mut self) -> Self {
         const VERIFY: u8 = 9;
         // Pages, records and indexes, by a bit each, and the bit by which nothing is changed.
@@ -64,18 +64,18 @@ impl Parameters {
     }
 }
 
-/// How a transaction is begun: the library's list of parameters (`isc_tpb_…`).
+/// Parameters of beginning a transaction: the library's list (`isc_tpb_…`).
 #[derive(Debug, Clone)]
 pub(crate) struct Begin(Vec<u8>);
 
-/// What a transaction sees of others.
+/// Visibility of other transactions' changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sees {
-    /// What was committed when each statement reads it.
+    /// Rows committed by the time each statement reads them.
     Committed,
-    /// What was committed when it began.
+    /// Rows committed when the transaction began.
     Snapshot,
-    /// The same, and nobody changes the tables that it has used.
+    /// Rows committed when the transaction began; no other transaction changes the tables that it has used.
     Alone,
 }
 
@@ -107,7 +107,7 @@ impl Begin {
         Self(list)
     }
 
-    /// One that keeps no list of what it did: a load is undone by throwing the file away.
+    /// Makes the transaction keep no undo log: a load is undone by deleting its file.
     pub(crate) fn without_undo(mut self) -> Self {
         const NO_AUTO_UNDO: u8 = 20;
         self.0.push(NO_AUTO_UNDO);
@@ -115,7 +115,7 @@ impl Begin {
     }
 }
 
-/// A connection to a database.
+/// Connection to a database.
 pub(crate) struct Attachment {
     status: Status,
     raw: *mut RawAttachment,
@@ -125,7 +125,7 @@ pub(crate) struct Attachment {
 unsafe impl Send for Attachment {}
 
 impl Attachment {
-    /// Opens a database that is there.
+    /// Opens an existing database.
     ///
     /// # Errors
     /// The library's.
@@ -133,7 +133,7 @@ impl Attachment {
         Self::made(library, path, parameters, false)
     }
 
-    /// Makes a database where there is none.
+    /// Makes a new database.
     ///
     /// # Errors
     /// The library's.
@@ -195,7 +195,7 @@ impl Attachment {
         Ok(Transaction { raw })
     }
 
-    /// Makes a transaction's changes last; one that cannot be committed is undone.
+    /// Commits a transaction; one that cannot be committed is undone.
     ///
     /// # Errors
     /// The library's.
@@ -229,7 +229,7 @@ impl Attachment {
         }
     }
 
-    /// Runs a statement in a transaction of its own, parsed for this run alone.
+    /// Runs a statement in a transaction of its own, parsed for this run only.
     ///
     /// # Errors
     /// The library's, with the statement.
@@ -248,10 +248,10 @@ impl Attachment {
         .map_err(|e| e.with_statement(sql))
     }
 
-    /// The one number that a query gives.
+    /// Integer that a query returns.
     ///
     /// # Errors
-    /// As [`Attachment::run`].
+    /// Those of [`Attachment::run`].
     pub(crate) fn number(&self, sql: &str) -> Result<i64, EngineError> {
         let mut number = 0;
         self.run(sql, &mut |row| {
@@ -261,7 +261,8 @@ impl Attachment {
         Ok(number)
     }
 
-    /// Numbers that the engine tells of the database (`isc_info_…`), each by its item; an item that it does not tell is left out.
+    /// Numbers that the engine reports about the database (`isc_info_…`), each by its item; an item that it does not report is
+    /// left out.
     ///
     /// # Errors
     /// The library's.
@@ -297,7 +298,7 @@ impl Drop for Attachment {
     }
 }
 
-/// Items and numbers of an answer: an item's byte, its length in two, and its bytes, the lowest first.
+/// Parses the items and numbers of an answer: an item's byte, its length in two bytes, and its bytes, the lowest first.
 fn told(answer: &[u8]) -> Vec<(u8, i64)> {
     const END: u8 = 1;
     const CUT_SHORT: u8 = 2;
@@ -318,7 +319,7 @@ fn told(answer: &[u8]) -> Vec<(u8, i64)> {
     told
 }
 
-/// An open transaction, to be committed or rolled back by its connection.
+/// Open transaction, to be committed or rolled back by its connection.
 pub(crate) struct Transaction {
     raw: *mut RawTransaction,
 }
@@ -332,7 +333,7 @@ impl Transaction {
     }
 }
 
-/// The error of a transaction that can only be rolled back.
+/// Error of a transaction that can only be rolled back.
 #[cold]
 pub(crate) fn has_conflict(what: &str) -> EngineError {
     EngineError::new(ErrorKind::Conflict, format!("the transaction met a conflict and {what}"))

@@ -1,7 +1,7 @@
 //! Open databases.
 //!
-//! Firebird lets one process at a time open a file. Sessions of this process share the pages that it has read; a connection of
-//! Bourse's own keeps them while there are sessions, and answers questions about the database.
+//! Firebird lets one process at a time open a file. Sessions of this process share the page cache; a connection of Bourse's own
+//! preserves it as long as there are sessions, and answers questions about the database.
 
 use crate::attachment::{Attachment, Parameters};
 use crate::library::Library;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Statements that a session has prepared, by their numbers.
+/// Statements that a session has prepared, by their slots.
 #[derive(Default)]
 pub(crate) struct Prepared(Mutex<Vec<Option<Statement>>>);
 
@@ -23,22 +23,22 @@ impl Prepared {
     }
 }
 
-/// A database that is open; closed when the last one drops it.
+/// Open database; closed when its last user drops it.
 pub(crate) struct Database {
     library: &'static Library,
     path: PathBuf,
     options: Options,
-    /// Commits of transactions that write which have begun, and which have ended.
+    /// Numbers of commits of writing transactions that have begun, and that have ended.
     begun: AtomicU64,
     ended: AtomicU64,
-    /// Those of all sessions.
+    /// Prepared statements of all sessions.
     prepared: Mutex<Vec<Arc<Prepared>>>,
-    /// Closed before the file is free for others.
+    /// Bourse's own connection; closed before the file is free for others.
     keeper: Mutex<Attachment>,
     _use: FileUse,
 }
 
-/// The databases that this process has open.
+/// Databases that this process has open.
 type Open = Vec<(PathBuf, Options, Weak<Database>)>;
 
 fn open_files() -> MutexGuard<'static, Open> {
@@ -53,14 +53,14 @@ pub(crate) fn is_open(path: &Path) -> bool {
     open_files().iter().any(|(open, _, _)| open == path)
 }
 
-/// The error of what would take a database away that is in use.
+/// Error for replacing a database that is in use.
 pub(crate) fn in_use(path: &Path) -> EngineError {
     let words = format!("{} is in use: a session of this process has it open", path.display());
     EngineError::new(ErrorKind::Conflict, words)
 }
 
 impl Database {
-    /// Opens the database in a file that exists.
+    /// Opens the database in an existing file.
     ///
     /// # Errors
     /// The library's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
@@ -80,7 +80,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens a file that nobody else knows, as one that is being loaded.
+    /// Opens a file that no other session knows, such as one that is being loaded.
     ///
     /// # Errors
     /// The library's.
@@ -116,12 +116,12 @@ impl Database {
         &self.options
     }
 
-    /// The connection that keeps the database open.
+    /// Connection that holds the database open.
     pub(crate) fn keeper(&self) -> MutexGuard<'_, Attachment> {
         self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does what commits changes, and counts it.
+    /// Runs a commit of changes, and counts it.
     #[inline]
     pub(crate) fn committing<T>(&self, commit: impl FnOnce() -> T) -> T {
         self.begun.fetch_add(1, Ordering::AcqRel);
@@ -130,13 +130,13 @@ impl Database {
         done
     }
 
-    /// How many commits have ended: all that a transaction is sure to see which begins now.
+    /// Number of commits that have ended, all of which a transaction that begins now sees.
     #[inline]
     pub(crate) fn commits_seen(&self) -> u64 {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Whether others may have committed since a transaction began that is sure to see so many.
+    /// Whether others may have committed since a transaction began that saw this many commits.
     #[inline]
     pub(crate) fn others_committed_since(&self, seen: u64) -> bool {
         self.begun.load(Ordering::Acquire) != seen
@@ -146,7 +146,7 @@ impl Database {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The place of a new session's statements.
+    /// Container for a new session's statements.
     pub(crate) fn new_prepared(&self) -> Arc<Prepared> {
         let new = Arc::<Prepared>::default();
         self.prepared().push(Arc::clone(&new));
@@ -159,12 +159,12 @@ impl Database {
         of.lock().clear();
     }
 
-    /// Drops the statements of all sessions; they prepare them anew.
+    /// Drops the statements of all sessions, which prepare them again at next use.
     pub(crate) fn forget_prepared(&self) {
         self.prepared().iter().for_each(|known| known.lock().clear());
     }
 
-    /// A new connection, which must be dropped before the database.
+    /// Opens a connection, which must be dropped before the database.
     ///
     /// # Errors
     /// The library's.
@@ -173,7 +173,7 @@ impl Database {
     }
 }
 
-/// Bytes of a page.
+/// Page size in bytes.
 ///
 /// # Errors
 /// The library's.
@@ -184,7 +184,7 @@ fn page_size(attachment: &Attachment) -> Result<u64, EngineError> {
     size.ok_or_else(|| EngineError::new(ErrorKind::Other, "Firebird does not tell the size of a page"))
 }
 
-/// The error of a file that could not be opened: a conflict if another process has it.
+/// Error of a file that could not be opened: a conflict if another process has it open.
 fn elsewhere(path: &Path, error: EngineError) -> EngineError {
     if error.kind() != ErrorKind::Conflict {
         return error;

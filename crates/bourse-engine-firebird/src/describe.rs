@@ -1,4 +1,4 @@
-//! What was run on, read back from Firebird, and what its settings promise.
+//! The description of the system under test, read back from Firebird, and the guarantee of its settings.
 
 use crate::attachment::Attachment;
 use crate::options::{GRAMMAR, Options};
@@ -8,13 +8,13 @@ use bourse_engine::{
 };
 use std::path::Path;
 
-/// Settings that a figure depends on, as the database tells them.
+/// Query for the settings that affect figures.
 const SETTINGS: &str = "SELECT mon$page_size AS page_size, mon$page_buffers AS page_buffers, mon$forced_writes AS forced_writes,
         mon$reserve_space AS reserve_space, mon$sweep_interval AS sweep_interval, mon$ods_major AS ods_major, mon$ods_minor AS ods_minor,
         mon$read_only AS read_only
    FROM mon$database";
 
-/// The engine's own version, which may be another than the library's.
+/// Query for the engine's own version, which may differ from the library's.
 const VERSION: &str = "SELECT rdb$get_context('SYSTEM', 'ENGINE_VERSION') FROM rdb$database";
 
 pub(crate) fn describe(
@@ -66,7 +66,7 @@ pub(crate) fn describe(
     })
 }
 
-/// What an acknowledged commit survives, and why.
+/// Durability class of an acknowledged commit, with the reason.
 fn durability(forced_writes: bool, memory_file_system: Option<&'static str>) -> (Durability, String) {
     match (memory_file_system, forced_writes) {
         (Some(name), _) => (Durability::Volatile, format!("the file is on {name}, which is memory")),

@@ -2,8 +2,8 @@
 
 use bourse_schema::{Catalog, ColumnType, Dialect};
 
-/// Firebird. Its decimals are integers of the smallest unit with the place of their point; texts of the workload are of one byte a
-/// character, so that nothing is converted. Bytes that are few are kept in the row. Its large objects have no length that is declared.
+/// Firebird's dialect. Its decimals are integers with a fixed scale; texts of the workload have a single-byte character set, so
+/// that nothing is converted. Small large objects are stored in the row. Firebird's large objects have no declared length.
 pub(crate) static DIALECT: Dialect = Dialect {
     name: "firebird",
     physical: |domain| match domain {
@@ -33,7 +33,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     ..Dialect::STANDARD
 };
 
-/// Firebird's own tables: names in lower case, and no index that Firebird made for a foreign key.
+/// Queries of Firebird's system tables: names in lower case, without the indexes that Firebird made for foreign keys.
 const CATALOG: Catalog = Catalog::Parts(
     "SELECT CAST('column' AS VARCHAR(20)), lower(trim(c.rdb$relation_name)), lower(trim(c.rdb$field_name)),
             CAST(CASE f.rdb$field_type WHEN 7 THEN CASE f.rdb$field_sub_type WHEN 1 THEN 'numeric' ELSE 'smallint' END

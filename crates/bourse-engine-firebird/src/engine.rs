@@ -1,4 +1,4 @@
-//! The engine: a target, the database opened once for all its sessions, what it promises.
+//! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::attachment::{Attachment, Parameters};
 use crate::database::{Database, in_use, is_open};
@@ -21,13 +21,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// A Firebird database under test.
+/// Firebird database under test.
 pub struct FirebirdEngine {
     target: Parsed<Options>,
     path: PathBuf,
-    /// What the path is, if it is a copy that is read in the place of a database.
+    /// Copy that is read in place of the database, if the target is opened for reading only.
     copy: Option<Copy>,
-    /// Closed with its last session, so that another process can have it between rounds.
+    /// Open database; closed with its last session, so that another process can open it between rounds.
     opened: Mutex<Weak<Database>>,
 }
 
@@ -37,10 +37,10 @@ impl std::fmt::Debug for FirebirdEngine {
     }
 }
 
-/// Opens a target: reads it; neither the library nor the disk is touched yet.
+/// Parses a target; neither the library nor the disk is touched yet.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -55,11 +55,11 @@ pub fn open(target: &str) -> Result<FirebirdEngine, TargetError> {
     Ok(FirebirdEngine { target, path, copy: None, opened: Mutex::default() })
 }
 
-/// What the engine counts of a database since it was opened (`isc_info_…`).
+/// Counters of the engine since a database was opened (`isc_info_…`), with their names.
 const COUNTERS: [(u8, &str); 4] =
     [(5, "page reads"), (6, "page writes"), (7, "page fetches from the cache"), (8, "page changes in the cache")];
 
-/// What it finds when it checks a database.
+/// Kinds of damage that the engine's check of a database counts (`isc_info_…`), with their names.
 const FAULTS: [(u8, &str); 7] = [
     (54, "pages"),
     (55, "records"),
@@ -79,7 +79,7 @@ impl FirebirdEngine {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The database, opened at first use, and made where there is none.
+    /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
         let mut opened = self.opened();
         if let Some(database) = opened.upgrade() {
@@ -96,7 +96,7 @@ impl FirebirdEngine {
         Ok(database)
     }
 
-    /// The database, if a session has it open.
+    /// Database, if a session has it open.
     fn open_database(&self) -> Option<Arc<Database>> {
         self.opened().upgrade()
     }

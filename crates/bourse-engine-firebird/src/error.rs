@@ -1,8 +1,8 @@
-//! Firebird's errors as the seam's, by the numbers in their status vectors.
+//! Firebird's errors as errors of the seam, by the numbers in their status vectors.
 
 use bourse_engine::{EngineError, ErrorKind};
 
-/// Errors that a program acts on, and some that are named for a person: numbers and names as in `iberror.h`.
+/// Errors that a program acts on, and some with a name for people: numbers and names as in `iberror.h`.
 const ERRORS: &[(isize, &str, ErrorKind)] = &[
     (335_544_451, "update_conflict", ErrorKind::Conflict),
     (335_544_510, "lock_timeout", ErrorKind::Conflict),
@@ -37,10 +37,10 @@ const ERRORS: &[(isize, &str, ErrorKind)] = &[
     (335_544_580, "dsql_relation_err", ErrorKind::Other),
 ];
 
-/// `ENOSPC`, `EDQUOT` and `EFBIG` of Linux: no room.
+/// Error numbers of Linux for a full disk: `ENOSPC`, `EDQUOT` and `EFBIG`.
 const NO_ROOM: [isize; 3] = [28, 122, 27];
 
-/// An error with these numbers, the first of them the most general one, and those of the system.
+/// Error for these numbers, of which the first is the most general one, and for those of the system.
 #[cold]
 pub(crate) fn error(numbers: &[isize], system: &[isize], words: &str) -> EngineError {
     let known = ERRORS.iter().find(|(number, _, _)| numbers.contains(number));
@@ -59,7 +59,7 @@ pub(crate) fn error(numbers: &[isize], system: &[isize], words: &str) -> EngineE
     }
 }
 
-/// Firebird's words, whose lines begin with a hyphen but for the first, in one line.
+/// Firebird's text in one line: its lines begin with a hyphen, except for the first.
 fn one_line(words: &str) -> String {
     let lines = words.lines().map(|line| line.trim_start_matches('-').trim()).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join("; ")

@@ -1,9 +1,9 @@
-//! What a program is told of Firebird embedded.
+//! Registers Firebird embedded as an engine.
 
 use crate::{GRAMMAR, Options, info, open, side_file_kind};
 use bourse_engine::{Crashes, EngineKind, Faults, InProcess};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
     scheme: "firebird",
     summary: "Firebird embedded, without a server; its library is loaded at run time; in process, on a file",

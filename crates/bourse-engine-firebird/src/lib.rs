@@ -1,17 +1,17 @@
 //! Firebird embedded, behind the seam. The crate is empty without its feature `firebird`.
 //!
-//! The client's library is loaded at run time, and loads the engine into this process: there is no server. It is called through the
-//! interfaces that Firebird 3 and later have for C++, which are tables of functions: `api` declares those that are used. Existing
-//! bindings (`rsfbclient`) were tried first. They call the older interface, give decimals as floating-point numbers and the number
-//! of SQL's error alone, by which a conflict of writers cannot be told from other errors, and allocate for each row.
+//! The client's library is loaded at run time, and loads the engine into this process: there is no server. It is called through
+//! the interfaces that Firebird 3 and later have for C++, which are tables of functions: `api` declares those that are used.
+//! Existing bindings (`rsfbclient`) were tried first. They call the older interface, return decimals as floating-point numbers,
+//! report only SQL's error number, which does not identify a conflict of writers, and allocate for each row.
 //!
-//! A target such as `firebird:x.fdb?sync=off` is read by `open`; `GRAMMAR` has the table of all settings; `info` says whether the
-//! library and the engine are there, and if not where to have them.
+//! A target such as `firebird:x.fdb?sync=off` is read by `open`; `GRAMMAR` has the table of all settings; `info` reports
+//! whether the library and the engine are available, and if not where to get them.
 //!
-//! Files: `options` (what was asked for), `library` (found and loaded), `api` (tables of functions), `error` and `status` (kinds of
-//! errors), `mark` (whose a file is), `database` (open databases), `attachment` (connections and transactions), `message` (values in),
-//! `row` (rows out), `statement`, `lob` (large objects), `session`, `loader`, `snapshot`, `reading`, `describe` and `engine` (the seam),
-//! `kind` (what a program is told of it).
+//! Files: `options` (settings of a target), `library` (found and loaded), `api` (tables of functions), `error` and `status`
+//! (kinds of errors), `mark` (ownership of a file), `database` (open databases), `attachment` (connections and transactions),
+//! `message` (values in), `row` (rows out), `statement`, `lob` (large objects), `session`, `loader`, `snapshot`, `reading`,
+//! `describe` and `engine` (the seam), `kind` (the engine's registration).
 #![cfg(feature = "firebird")]
 
 mod api;

@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The environment variable that names the library.
+/// Environment variable that names the library.
 pub const LIBRARY_VARIABLE: &str = "BOURSE_FIREBIRD";
 
-/// The library's file.
+/// File name of the library.
 const FILE_NAME: &str = if cfg!(windows) {
     "fbclient.dll"
 } else if cfg!(target_os = "macos") {
@@ -21,7 +21,7 @@ const FILE_NAME: &str = if cfg!(windows) {
     "libfbclient.so.2"
 };
 
-/// Folders that are looked into where the system's loader finds none.
+/// Folders that are searched if the system's loader finds no library.
 const FOLDERS: &[&str] = &[
     "/opt/firebird/lib",
     "/usr/local/firebird/lib",
@@ -29,7 +29,7 @@ const FOLDERS: &[&str] = &[
     "/Library/Frameworks/Firebird.framework/Resources/lib",
 ];
 
-/// The library or the engine is not to be had.
+/// Error for a library or an engine that is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{why}; Debian and Ubuntu have the client's library in the package libfbclient2 and the engine in firebird3.0-server-core, of which no server is started; Firebird's own archives have both; name the client's library in ${LIBRARY_VARIABLE} or with `library=`"
@@ -38,28 +38,29 @@ pub struct Absent {
     why: String,
 }
 
-/// The library that is there.
+/// Version and path of the available library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
-    /// Its version, as `3.0.11`.
+    /// Version, such as `3.0.11`.
     pub version: String,
-    /// Where it was found.
+    /// Path of its file.
     pub path: PathBuf,
 }
 
-/// Looks for the library: the one that `library=` names, or `$BOURSE_FIREBIRD`, or the system's; and for the engine of its version.
+/// Looks for the library: the one named by `library=`, or by `$BOURSE_FIREBIRD`, or the system's; and for the engine of its
+/// version.
 ///
 /// # Errors
-/// [`Absent`]: why not, and where to have it.
+/// [`Absent`]: the reason, and where to get them.
 pub fn info(library: Option<&Path>) -> Result<Info, Absent> {
     load(library).map(|library| Info { version: library.version.clone(), path: library.path.clone() })
 }
 
-/// A library that was loaded.
+/// Loaded library.
 pub(crate) struct Library {
     pub(crate) path: PathBuf,
     pub(crate) version: String,
-    /// The name of the engine, as `Engine12`, which works in this process.
+    /// Name of the engine that works in this process, such as `Engine12`.
     pub(crate) engine: String,
     pub(crate) master: *mut RawMaster,
     pub(crate) provider: *mut RawProvider,
@@ -82,7 +83,7 @@ impl Library {
     }
 }
 
-/// Loads the library, once in a process.
+/// Loads the library, once per process.
 pub(crate) fn load(library: Option<&Path>) -> Result<&'static Library, Absent> {
     static LOADED: Mutex<Option<HashMap<PathBuf, &'static Library>>> = Mutex::new(None);
     let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
@@ -165,7 +166,7 @@ fn load_path(loaded: &mut HashMap<PathBuf, &'static Library>, path: PathBuf) -> 
     Ok(library)
 }
 
-/// The engine of a version of Firebird, by its first number.
+/// Engine of a major version of Firebird.
 fn engine_of(major: u32) -> Option<&'static str> {
     Some(match major {
         3 => "Engine12",
@@ -175,7 +176,7 @@ fn engine_of(major: u32) -> Option<&'static str> {
     })
 }
 
-/// The file of an engine in the folder of plugins.
+/// File name of an engine in the folder of plugins.
 fn plugin_file(engine: &str) -> String {
     if cfg!(windows) {
         format!("{engine}.dll")
@@ -186,7 +187,7 @@ fn plugin_file(engine: &str) -> String {
     }
 }
 
-/// The version in a text as `LI-V6.3.11.33637 Firebird 3.0`: 3.0, and the number of its correction, 11. `number` has the former.
+/// Version from a text such as `LI-V6.3.11.33637 Firebird 3.0`: `number` has the 3.0, the text the patch number 11.
 fn version_of(text: &str, number: u32) -> String {
     let (major, minor) = (number >> 8, number & 0xff);
     let correction = text.split_whitespace().next().and_then(|first| first.split('.').nth(2));
@@ -196,7 +197,7 @@ fn version_of(text: &str, number: u32) -> String {
     }
 }
 
-/// The file that the system's loader found for a name, as the kernel lists it.
+/// File that the system's loader found for a name, as the kernel lists it.
 fn mapped_as(name: &Path) -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let paths = maps.lines().filter_map(|line| line.split_once('/').map(|(_, rest)| PathBuf::from(format!("/{rest}"))));

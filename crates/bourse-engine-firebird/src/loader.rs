@@ -1,4 +1,4 @@
-//! Loading: a new database beside the old one, seen only when it is whole.
+//! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
 use crate::attachment::{Attachment, Begin, Parameters, Sees, Transaction};
 use crate::database::{Database, in_use, is_open};
@@ -16,19 +16,19 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Files of ours beside a database, which a process that is killed leaves behind.
+/// Bourse's files next to a database, which a killed process leaves behind.
 pub(crate) static LOADING: SideFileKind = side_file_kind(".bourse-loading", "a load");
 pub(crate) static SNAPSHOT: SideFileKind = side_file_kind(".bourse-snapshot", "a snapshot");
 pub(crate) static RESTORED: SideFileKind = side_file_kind(".bourse-restored", "restoring a snapshot");
 
 static SIDE_FILES: [&SideFileKind; 3] = [&LOADING, &SNAPSHOT, &RESTORED];
 
-/// What killed processes have left beside a database.
+/// Files that killed processes have left next to a database.
 pub(crate) fn leftovers(path: &Path) -> Vec<PathBuf> {
     SIDE_FILES.iter().filter_map(|kind| SideFile::leftover(path, kind)).collect()
 }
 
-/// Makes an empty database with our mark at a path where there is nothing, or an empty file.
+/// Makes an empty database with Bourse's mark at a free path or in place of an empty file.
 ///
 /// # Errors
 /// The library's, the system's.
@@ -38,7 +38,8 @@ pub(crate) fn create(library: &'static Library, path: &Path, options: &Options) 
     side.rename(path)
 }
 
-/// Makes a side file an empty database with our mark: the bytes are those of a database that Firebird makes beside it.
+/// Fills a side file with an empty database that has Bourse's mark: the bytes are those of a database that Firebird makes next
+/// to it.
 fn fill(library: &'static Library, side: &SideFile, options: &Options) -> Result<(), EngineError> {
     let template = beside(side.path(), TEMPLATE);
     match fs::remove_file(&template) {
@@ -54,15 +55,15 @@ fn fill(library: &'static Library, side: &SideFile, options: &Options) -> Result
     Ok(())
 }
 
-/// Rows on their way in: those between two statements are one transaction.
+/// Rows being loaded: those between two statements are one transaction.
 struct Rows {
     /// INSERT statements, by their tables' names; dropped before the connection.
     inserts: HashMap<&'static str, Statement>,
     transaction: Option<Transaction>,
-    /// Statements that add the foreign keys of the tables that were made, in whichever order their rows come.
+    /// Statements that add the foreign keys of the new tables; run at the end, so that rows may come in any order.
     foreign_keys: Vec<String>,
     attachment: Attachment,
-    /// The last to go: with it the file is closed.
+    /// Dropped last: it closes the file.
     _database: Database,
 }
 
@@ -96,7 +97,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Commits what was inserted: statements see it then.
+    /// Commits the inserted rows, so that statements see them.
     fn settle(&mut self) -> Result<&Attachment, EngineError> {
         self.inserts.clear();
         if let Some(transaction) = self.transaction.take() {
@@ -111,8 +112,8 @@ impl Rows {
         self.settle()?.run(&made, &mut |_| Ok(())).map(|_| ())
     }
 
-    /// Adds the foreign keys, which checks the rows, and has the optimizer know how many keys each index has: those of primary
-    /// keys were made while there was no row.
+    /// Adds the foreign keys, which checks the rows, and updates the statistics of all indexes: those of primary keys were
+    /// computed on empty tables.
     fn complete(mut self) -> Result<(), EngineError> {
         let keys = std::mem::take(&mut self.foreign_keys);
         let attachment = self.settle()?;
@@ -129,7 +130,7 @@ impl Rows {
     }
 }
 
-/// Builds `PATH.bourse-loading`, then renames it over PATH.
+/// Loader that builds `PATH.bourse-loading`, then renames it to PATH.
 pub(crate) struct FileLoader {
     library: &'static Library,
     options: Options,
@@ -165,7 +166,7 @@ impl FileLoader {
         self.rows.as_mut().expect("a finished loader is gone")
     }
 
-    /// Sees to it that nobody has the old database open.
+    /// Checks that no session has the old database open.
     fn retire_old(&self) -> Result<(), EngineError> {
         if is_open(&self.path) {
             return Err(in_use(&self.path));

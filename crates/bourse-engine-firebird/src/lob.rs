@@ -1,11 +1,11 @@
-//! Large objects: made and read as a whole.
+//! Large objects, written and read as a whole.
 
 use crate::api::{LobId, Object, RawLob, value};
 use crate::attachment::{Attachment, Transaction};
 use crate::status::Status;
 use bourse_engine::EngineError;
 
-/// The most bytes that are handed over at once.
+/// Largest number of bytes per call of the library.
 const SEGMENT: usize = 65_535;
 
 /// Makes a large object of these bytes.
@@ -35,7 +35,7 @@ pub(crate) fn make(attachment: &Attachment, transaction: &Transaction, bytes: &[
     Ok(id)
 }
 
-/// Reads a large object into `bytes`, in the place of what they are.
+/// Reads a large object into `bytes`, whose contents are replaced.
 ///
 /// # Errors
 /// The library's.
@@ -69,7 +69,7 @@ pub(crate) fn read(
     }
 }
 
-/// An open large object.
+/// Open large object.
 struct Lob<'s> {
     status: &'s Status,
     raw: *mut RawLob,

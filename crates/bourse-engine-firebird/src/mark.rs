@@ -1,34 +1,34 @@
-//! The mark of a database of ours: some bytes of its first page, behind all that Firebird keeps there.
+//! The mark of a database that Bourse made: some bytes of its first page, behind Firebird's own data.
 //!
-//! It is read from the file without Firebird, which writes into each database that it merely opens. Firebird reads the page as a
-//! whole and writes it back as a whole, and has no checksum of it; what it keeps there are some hundred bytes at its start.
+//! It is read from the file without Firebird, which writes into each database that it merely opens. Firebird reads and writes
+//! the page as a whole and has no checksum of it; its own data are some hundred bytes at the start.
 
 use bourse_engine::{EngineError, ErrorKind, FileOwner, FileUse, SideFileKind, TargetFile};
 use std::path::Path;
 
-/// The mark, and where it stands: behind all that a page of any size has at its start, and in front of its end.
+/// Mark, and its offset in the file: behind the header of a page of any size, and before the end of the smallest one.
 const MARK: &[u8; 16] = b"made by bourse\n\0";
 const MARK_AT: usize = START - 96;
 
 /// Length of the smallest page.
 const START: usize = 4_096;
 
-/// Kind of a page, of which the first one is a header.
+/// Type of the first page: a header.
 const HEADER: u8 = 1;
-/// Where the header has the size of a page, and the version of the format with the bit that says that it is Firebird's.
+/// Offsets in the header of the page size and of the format's version, and the version's bit for Firebird.
 const PAGE_SIZE_AT: usize = 16;
 const VERSION_AT: usize = 18;
 const FIREBIRD: u8 = 0x80;
 
-/// How the name of a database ends that is made to take its bytes.
+/// Suffix of a database that is made for its bytes.
 pub(crate) const TEMPLATE: &str = ".new";
 
-/// A kind of file that lies beside a Firebird database of ours and is one itself.
+/// Kind of side file that is a Firebird database of Bourse's itself.
 pub const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
     SideFileKind { suffix, of, companions: &[TEMPLATE], start: START, has_mark }
 }
 
-/// Looks at a path. What this process has open already was looked at before, and is ours.
+/// Finds out the owner of the file at a path. A file that this process has open was examined before, and is Bourse's.
 ///
 /// # Errors
 /// The system's.
@@ -54,7 +54,7 @@ fn examine(path: &Path) -> Result<FileOwner, EngineError> {
     })
 }
 
-/// Whether a file that begins so is a Firebird database.
+/// Whether the start of a file is that of a Firebird database.
 fn is_firebird(start: &[u8]) -> bool {
     let [low, high] = [PAGE_SIZE_AT, PAGE_SIZE_AT + 1].map(|at| start.get(at).copied().unwrap_or_default());
     let size = u16::from_le_bytes([low, high]);
@@ -62,7 +62,7 @@ fn is_firebird(start: &[u8]) -> bool {
     start.first() == Some(&HEADER) && size >= 4_096 && size.is_power_of_two() && is_firebirds
 }
 
-/// Whether a file that begins so is a Firebird database with our mark.
+/// Whether the start of a file is that of a Firebird database with Bourse's mark.
 fn has_mark(start: &[u8]) -> bool {
     is_firebird(start) && start.get(MARK_AT..MARK_AT + MARK.len()) == Some(MARK)
 }
@@ -70,7 +70,7 @@ fn has_mark(start: &[u8]) -> bool {
 /// Puts the mark into the bytes of a database that was just made.
 ///
 /// # Errors
-/// The first page is not as it is known.
+/// A first page in an unknown format.
 pub(crate) fn put(bytes: &mut [u8]) -> Result<(), EngineError> {
     let unknown = |what: &str| {
         let words =
@@ -94,7 +94,7 @@ pub(crate) fn put(bytes: &mut [u8]) -> Result<(), EngineError> {
 mod tests {
     use super::*;
 
-    /// The first page of a database, as Firebird 3.0 makes it, as far as it is looked at.
+    /// First page of a database, as Firebird 3.0 makes it, as far as it is read here.
     fn page() -> Vec<u8> {
         let mut page = vec![0; 8_192];
         page[0] = HEADER;

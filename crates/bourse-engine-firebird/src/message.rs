@@ -1,5 +1,5 @@
-//! Values on their way in: a block of memory whose layout follows from the values themselves, so that none is converted on this
-//! side. The engine brings them to the types of their parameters.
+//! Values of parameters: a block of memory whose layout follows from the values themselves, so that none is converted on this
+//! side. The engine converts them to the types of their parameters.
 
 use crate::api::{LobId, Object, RawMetadata, sql_type};
 use crate::attachment::{Attachment, Transaction};
@@ -7,19 +7,19 @@ use crate::lob;
 use bourse_engine::{EngineError, ErrorKind, Params, Value};
 use std::ffi::c_void;
 
-/// The longest text or bytes that are a value, and no large object.
+/// Largest length in bytes of a text or bytes that are not a large object.
 const LONGEST: usize = 32_765;
 
-/// Days from the first day that Firebird counts from, 17 November 1858, to 1 January 1970.
+/// Days from Firebird's first day, 17 November 1858, to 1 January 1970.
 pub(crate) const DAYS_TO_1970: i32 = 40_587;
-/// Firebird's units of time in a millisecond, and in a day.
+/// Firebird's units of time per millisecond, and per day.
 pub(crate) const UNITS_PER_MILLI: i64 = 10;
 pub(crate) const UNITS_PER_DAY: i64 = 864_000_000;
 
-/// How a value is handed over.
+/// Representation of a parameter's value in the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Not known yet: only NULL was given.
+    /// Not known yet: only NULL was passed.
     Unknown,
     Int,
     Decimal(u8),
@@ -27,48 +27,48 @@ enum Form {
     Bool,
     Date,
     Timestamp,
-    /// With its length in two bytes before it.
+    /// Text with its length in two bytes before it.
     Text,
     Bytes,
     Lob,
 }
 
-/// A parameter: how it is handed over, and where in the block.
+/// Parameter: its representation, and its offset in the block.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     form: Form,
     /// Whether the parameter is a large object.
     is_lob: bool,
-    /// The most bytes of a text.
+    /// Capacity for a text, in bytes.
     capacity: usize,
     offset: usize,
     null_offset: usize,
 }
 
-/// The parameters of a statement.
+/// Parameters of a statement.
 pub(crate) struct Message {
     metadata: *mut RawMetadata,
     places: Vec<Place>,
-    /// For each place the number of the caller's value, counted from 0.
+    /// Number of the caller's value for each place, counted from 0.
     order: Vec<usize>,
-    /// How many values the caller has to give.
+    /// Number of values that the caller must pass.
     values: usize,
     block: Vec<u64>,
-    /// Whether the values are looked for, and not stored.
+    /// Whether the values are searched for, and not stored.
     is_query: bool,
 }
 
-/// The least number. Firebird 3.0 puts it behind 0 in an index, so that what is looked for from there on is not found.
+/// Smallest integer. Firebird 3.0 sorts it behind 0 in an index, so a search from it on misses rows.
 const LEAST: i64 = i64::MIN;
 
 impl Message {
-    /// Reads what a statement's parameters are. Their descriptions are given back here.
+    /// Reads the descriptions of a statement's parameters, and releases `described`.
     ///
     /// # Errors
     /// The library's.
     ///
     /// # Safety
-    /// `described` must be metadata of the library that lives.
+    /// `described` must be live metadata of the library.
     pub(crate) unsafe fn new(
         attachment: &Attachment,
         described: *mut RawMetadata,
@@ -110,12 +110,12 @@ impl Message {
         Err(EngineError::new(ErrorKind::Other, words))
     }
 
-    /// The library's description of the block.
+    /// Library's description of the block.
     pub(crate) fn metadata(&self) -> *mut RawMetadata {
         self.metadata
     }
 
-    /// The block, as it was filled last.
+    /// Block, as it was filled last.
     pub(crate) fn block(&mut self) -> *mut c_void {
         self.block.as_mut_ptr().cast()
     }
@@ -144,7 +144,7 @@ impl Message {
         Ok(())
     }
 
-    /// The value of a place.
+    /// Value of a place.
     #[inline]
     fn value<'v>(&self, params: Params<'v>, at: usize) -> Result<Value<'v>, EngineError> {
         match value_at(params, self.order[at]) {
@@ -153,7 +153,7 @@ impl Message {
         }
     }
 
-    /// The next number in the place of the least one: as good where that is looked for, since it is never stored.
+    /// Smallest integer but one, in place of the smallest: equivalent in a search, since the smallest is never stored.
     #[cold]
     fn least(&self) -> Result<Value<'static>, EngineError> {
         if self.is_query {
@@ -163,7 +163,7 @@ impl Message {
         Err(EngineError::unsupported(words))
     }
 
-    /// Puts a value into its place, if it has the form that the place has.
+    /// Stores a value in its place; returns whether it has the representation of the place.
     #[inline]
     fn put(&mut self, at: usize, value: Value<'_>) -> bool {
         let place = self.places[at];
@@ -214,7 +214,7 @@ impl Message {
         self.bytes()[place.offset + 2..place.offset + 2 + bytes.len()].copy_from_slice(bytes);
     }
 
-    /// Puts what has not the form of its place: a large object, or after the block was laid out anew.
+    /// Stores a value that does not have the representation of its place: as a large object, or in a new layout of the block.
     #[cold]
     fn put_other(
         &mut self,
@@ -263,7 +263,7 @@ impl Message {
         Ok(())
     }
 
-    /// Has the library lay out a block for the forms that the places have.
+    /// Makes the library lay out a block for the representations of all places.
     fn lay_out(&mut self, attachment: &Attachment) -> Result<(), EngineError> {
         let (status, master) = (attachment.status(), attachment.library().master);
         let count = self.places.len() as u32;
@@ -310,7 +310,7 @@ impl Drop for Message {
 }
 
 impl Place {
-    /// Becomes one for such a value.
+    /// Changes the place's representation to one that fits a value.
     fn take(&mut self, value: Value<'_>) -> Result<(), EngineError> {
         self.form = match value {
             Value::Null => match self.form {
@@ -344,9 +344,9 @@ impl Place {
         Ok(form)
     }
 
-    /// Type, length in bytes, scale and character set, as the library calls them.
+    /// Type, length in bytes, scale and character set, as the library numbers them.
     fn described(&self) -> (u32, u32, i32, u32) {
-        /// Character sets: none, which takes bytes as they are, and that of bytes that are no text.
+        /// Character sets: none, which takes bytes unchanged, and that of binary data.
         const NONE: u32 = 0;
         const OCTETS: u32 = 1;
         let capacity = self.capacity.clamp(1, LONGEST) as u32;

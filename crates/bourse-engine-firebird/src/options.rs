@@ -6,18 +6,18 @@ use bourse_engine::{option_spec, option_words};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Whether a write waits for the disk.
+/// Durability of page writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
-    /// Each write of a page waits.
+    /// Each write of a page waits for the disk.
     Full,
-    /// None does.
+    /// No write waits for the disk.
     Off,
 }
 
 option_words!(Sync { Full = "full", Off = "off" });
 
-/// Size of a page.
+/// Page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageSize {
     /// 4096 bytes.
@@ -31,7 +31,7 @@ pub enum PageSize {
 option_words!(PageSize { KiB4 = "4KiB", KiB8 = "8KiB", KiB16 = "16KiB" });
 
 impl PageSize {
-    /// The same in bytes.
+    /// Page size in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::KiB4 => 4_096,
@@ -41,36 +41,36 @@ impl PageSize {
     }
 }
 
-/// What a transaction has that is to be serializable.
+/// Implementation of serializable transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Serializable {
-    /// A snapshot, as one whose reads are to repeat.
+    /// Snapshot, as for repeatable reads.
     Snapshot,
-    /// Locks on each table that it reads or changes.
+    /// Lock on each table that the transaction reads or changes.
     Tables,
 }
 
 option_words!(Serializable { Snapshot = "snapshot", Tables = "tables" });
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// `library`.
     pub library: Option<PathBuf>,
     /// `sync`.
     pub sync: Sync,
-    /// `page_size`, of a database that is made.
+    /// `page_size` of a database that is made.
     pub page_size: PageSize,
     /// `cache`, in bytes; Firebird's own default if none.
     pub cache_bytes: Option<u64>,
-    /// `lock_timeout`, whole seconds; zero waits not at all.
+    /// `lock_timeout`, whole seconds; zero does not wait.
     pub lock_timeout: Duration,
     /// `serializable`.
     pub serializable: Serializable,
 }
 
 impl Options {
-    /// What holds where nothing is said.
+    /// Default settings.
     pub const DEFAULT: Self = Self {
         library: None,
         sync: Sync::Full,
@@ -81,7 +81,7 @@ impl Options {
     };
 }
 
-/// How Firebird targets are written.
+/// Grammar of Firebird targets.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "Firebird",
     schemes: &[Scheme::plain("firebird")],

@@ -1,4 +1,5 @@
-//! A database that is read, and left as it is: Firebird writes into each file that it opens, so a copy in a folder of its own is read.
+//! Reading a database without changing it: Firebird writes into each file that it opens, so a copy in a folder of its own is
+//! read.
 
 use crate::mark::side_file_kind;
 use bourse_engine::{EngineError, ErrorKind, SideFile, SideFileKind};
@@ -8,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// The copy's name in its folder, before the suffix of its kind.
+/// Name of the copy in its folder, before the suffix of its kind.
 const NAME: &str = "database";
-/// What the names of the copies' folders begin with.
+/// Prefix of the names of the copies' folders.
 const FOLDERS: &str = "bourse-firebird-";
 static KIND: SideFileKind = side_file_kind(".bourse-copy", "a copy to be checked");
-/// A database that is changed while it is copied is copied again, so often.
+/// Upper limit of attempts to copy a database that changes meanwhile.
 const TRIES: usize = 5;
 
-/// A copy of a database, in a folder of its own.
+/// Copy of a database, in a folder of its own.
 #[derive(Debug)]
 pub(crate) struct Copy {
     /// `None` once it is removed.
@@ -25,10 +26,10 @@ pub(crate) struct Copy {
 }
 
 impl Copy {
-    /// Copies the database at a path, which nobody changes meanwhile.
+    /// Copies the database at a path, if no other process changes it meanwhile.
     ///
     /// # Errors
-    /// The system's; [`ErrorKind::Conflict`] if somebody changes it.
+    /// The system's; [`ErrorKind::Conflict`] if a process changes it.
     pub(crate) fn of(path: &Path) -> Result<Self, EngineError> {
         remove_leftovers();
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -63,13 +64,13 @@ impl Drop for Copy {
     }
 }
 
-/// What tells whether a file was changed.
+/// Size and time of change of a file, by which a change is noticed.
 fn stamp(path: &Path) -> Result<(u64, Option<SystemTime>), EngineError> {
     let found = fs::metadata(path).map_err(|e| EngineError::io("look at", path, &e))?;
     Ok((found.len(), found.modified().ok()))
 }
 
-/// Makes a folder that is for this user alone, and was not there.
+/// Makes a new folder that only this user may access.
 fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -77,7 +78,7 @@ fn make_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Removes the copies of processes that were killed.
+/// Removes the copies that killed processes have left.
 fn remove_leftovers() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {

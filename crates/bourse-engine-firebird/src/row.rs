@@ -1,4 +1,4 @@
-//! Rows on their way out, read where the library has put them: one row in a block of memory.
+//! Rows of a result, read in place from the library's memory: one row in a block.
 
 use crate::api::{LobId, Object, RawMetadata, sql_type};
 use crate::attachment::{Attachment, Transaction};
@@ -9,11 +9,11 @@ use bourse_schema::{Date, Timestamp};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
 
-/// The character set of bytes that are no text, and the kind of large objects that are texts.
+/// Character set of binary data, and the subtype of large objects that are texts.
 const OCTETS: u32 = 1;
 const TEXT_LOB: i32 = 1;
 
-/// How a column's value lies in the block.
+/// Representation of a column's value in the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Null,
@@ -26,9 +26,9 @@ enum Form {
     Bool,
     Date,
     Timestamp,
-    /// Of a fixed length, with blanks behind it.
+    /// Text of a fixed length, padded with blanks.
     Text,
-    /// With its length in two bytes before it.
+    /// Text with its length in two bytes before it.
     Varying,
     Lob,
 }
@@ -36,19 +36,19 @@ enum Form {
 #[derive(Debug)]
 struct Column {
     form: Form,
-    /// Digits behind the point, of a decimal.
+    /// Digits behind the point, for a decimal.
     scale: Option<u8>,
-    /// Whether a text or a large object is bytes.
+    /// Whether a text or a large object is binary.
     is_bytes: bool,
     length: usize,
     offset: usize,
     null_offset: usize,
     name: String,
-    /// Which of the large objects it is, counted from 0.
+    /// Number of the large object in the row, counted from 0.
     lob: usize,
 }
 
-/// The columns of a statement's rows, and the row that was read last.
+/// Columns of a statement's rows, and the row that was read last.
 pub(crate) struct Output {
     metadata: *mut RawMetadata,
     columns: Vec<Column>,
@@ -58,13 +58,13 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Reads what the columns are. Their description is given back here.
+    /// Reads the descriptions of the columns, and releases `metadata`.
     ///
     /// # Errors
-    /// The library's; a type that is not read.
+    /// The library's; a type that this crate does not read.
     ///
     /// # Safety
-    /// `metadata` must be metadata of the library that lives.
+    /// `metadata` must be live metadata of the library.
     pub(crate) unsafe fn new(attachment: &Attachment, metadata: *mut RawMetadata) -> Result<Self, EngineError> {
         let status = attachment.status();
         let mut this = Self { metadata, columns: Vec::new(), block: Vec::new(), lobs: Vec::new() };
@@ -112,17 +112,17 @@ impl Output {
         self.columns.is_empty()
     }
 
-    /// The library's description of the block.
+    /// Library's description of the block.
     pub(crate) fn metadata(&self) -> *mut RawMetadata {
         self.metadata
     }
 
-    /// The place of the row that is to be read.
+    /// Block for the next row.
     pub(crate) fn block(&mut self) -> *mut c_void {
         self.block.as_mut_ptr().cast()
     }
 
-    /// The row that was read last, with its large objects.
+    /// Row that was read last, with its large objects.
     ///
     /// # Errors
     /// The library's.
@@ -159,7 +159,7 @@ impl Drop for Output {
     }
 }
 
-/// A form by the library's number for a type.
+/// Form for the library's number of a type.
 const fn form(number: u32) -> Option<Form> {
     Some(match number {
         sql_type::SHORT => Form::I16,
@@ -179,12 +179,12 @@ const fn form(number: u32) -> Option<Form> {
     })
 }
 
-/// A name that Firebird has in capitals, unless it was quoted, as statements have it.
+/// Name as statements write it: Firebird has it in capitals, unless it was quoted.
 fn as_written(name: &str) -> String {
     if name.chars().any(char::is_lowercase) { name.to_owned() } else { name.to_lowercase() }
 }
 
-/// A number or the like, which lies anywhere in a block.
+/// Number at any offset of a block.
 #[inline]
 fn read<T: Copy>(block: &[u64], offset: usize) -> T {
     assert!(offset + size_of::<T>() <= size_of_val(block), "a column lies in its block");
@@ -197,7 +197,7 @@ fn is_null(block: &[u64], column: &Column) -> bool {
     read::<i16>(block, column.null_offset) != 0
 }
 
-/// A row, valid until the next one is read.
+/// Row, valid until the next one is read.
 pub(crate) struct FirebirdRow<'o>(&'o Output);
 
 impl FirebirdRow<'_> {
@@ -206,7 +206,7 @@ impl FirebirdRow<'_> {
         read(&self.0.block, column.offset)
     }
 
-    /// The bytes of a text.
+    /// Bytes of a text.
     #[inline]
     fn bytes(&self, column: &Column) -> &[u8] {
         let (offset, length) = match column.form {

@@ -8,7 +8,7 @@ use crate::statement::{Kind, Statement};
 use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
 use std::sync::Arc;
 
-/// How transactions are begun, each in a form for reading and in one for writing.
+/// Parameters of transactions by isolation, each for reading and for writing.
 struct Begins {
     committed: [Begin; 2],
     snapshot: [Begin; 2],
@@ -23,17 +23,18 @@ impl Begins {
 }
 
 pub(crate) struct FirebirdSession {
-    /// Dropped before the connection.
+    /// Prepared statements; dropped before the connection.
     prepared: Arc<Prepared>,
     transaction: Option<Transaction>,
-    /// Of the open transaction: whether it may write, and commits that it is sure to see.
+    /// Whether the open transaction may write, and the number of commits that it sees.
     writes: bool,
     seen: u64,
-    /// Whether the transaction met a conflict. It was undone at once, so that it is in nobody's way, and its end is still to come.
+    /// Whether the transaction met a conflict. It was undone immediately, so that it blocks no other, and is yet to be ended by
+    /// its user.
     has_conflict: bool,
     begins: Begins,
     serializable: Serializable,
-    /// Dropped before the database.
+    /// Connection; dropped before the database.
     attachment: Attachment,
     database: Arc<Database>,
 }
@@ -59,7 +60,7 @@ impl FirebirdSession {
         if self.has_conflict { Err(has_conflict("has to be rolled back")) } else { Ok(()) }
     }
 
-    /// Runs `work` in the open transaction, or in one of its own, for reading alone if that is known to do.
+    /// Runs `work` in the open transaction, or in one of its own, which is read-only if that is known to suffice.
     #[inline]
     fn within<T>(
         &mut self,
@@ -89,7 +90,8 @@ impl FirebirdSession {
         }
     }
 
-    /// A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
+    /// Turns a duplicate key into a conflict if another transaction may have added it since: Firebird refuses it as one that
+    /// existed before, though it cannot be seen.
     fn unless_unseen(&self, error: EngineError) -> EngineError {
         if error.kind() == ErrorKind::Constraint && self.database.others_committed_since(self.seen) {
             return EngineError::new(ErrorKind::Conflict, error.message()).with_code(error.code().unwrap_or_default());
@@ -132,7 +134,7 @@ impl FirebirdSession {
         ran.map_err(|e| e.with_statement(sql.text()))
     }
 
-    /// Runs a text that is parsed for this run alone.
+    /// Runs a text that is parsed for this run only.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         let ran = self.within(false, |session, transaction| {
             // Texts of the workloads say `LIMIT`, which Firebird calls otherwise.

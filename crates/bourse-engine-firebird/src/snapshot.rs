@@ -1,23 +1,23 @@
-//! Copies of a database, so that rounds can begin alike without loading again.
+//! Snapshots of a database, from which rounds begin alike without loading again.
 //!
-//! A file is cloned where the file system shares blocks between files, and copied where it does not.
+//! A file is cloned if the file system shares blocks between files, else copied.
 
 use crate::database::{in_use, is_open};
 use crate::loader::{RESTORED, SNAPSHOT};
 use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot};
 use std::path::{Path, PathBuf};
 
-/// A file beside the database.
+/// Snapshot as a file next to the database.
 pub(crate) struct FileCopy {
     path: PathBuf,
     copy: SideFile,
-    /// Of the copy's bytes when it was made.
+    /// Digest of the copy's bytes when it was made.
     digest: u128,
     how: &'static str,
 }
 
 impl FileCopy {
-    /// Copies a database that is closed.
+    /// Copies a closed database.
     pub(crate) fn take(path: &Path) -> Result<Self, EngineError> {
         if is_open(path) {
             return Err(in_use(path));

@@ -8,18 +8,18 @@ use crate::status::Status;
 use bourse_engine::{EachRow, EngineError, ErrorKind, Params, split_parameters};
 use std::ffi::{CStr, CString};
 
-/// What a statement is.
+/// Kind of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It gives rows by a cursor.
+    /// Query whose rows are read by a cursor.
     Query,
-    /// It changes rows, and may give one.
+    /// Change of rows, which may return one.
     Change,
-    /// It changes the schema.
+    /// Change of the schema.
     Schema,
 }
 
-/// A prepared statement. It must be dropped before its connection.
+/// Prepared statement. It must be dropped before its connection.
 pub(crate) struct Statement {
     raw: Raw,
     kind: Kind,
@@ -43,10 +43,10 @@ impl Drop for Raw {
 }
 
 impl Statement {
-    /// Prepares a statement whose parameters are `?1`, `?2`, …; Firebird knows a plain `?` alone.
+    /// Prepares a statement whose parameters are `?1`, `?2`, …; Firebird knows only a plain `?`.
     ///
     /// # Errors
-    /// The library's; [`ErrorKind::Unsupported`] for one that would begin or end a transaction.
+    /// The library's; [`ErrorKind::Unsupported`] for a statement that would begin or end a transaction.
     pub(crate) fn prepare(attachment: &Attachment, transaction: &Transaction, sql: &str) -> Result<Self, EngineError> {
         let (pieces, order) = split_parameters(sql);
         let text = CString::new(pieces.join("?"));
@@ -84,7 +84,7 @@ impl Statement {
         self.kind
     }
 
-    /// Runs the statement and hands each row to `each`, at most `limit` of them; how many rows it changed.
+    /// Runs the statement and passes each row to `each`, at most `limit` of them; returns the number of rows changed.
     ///
     /// # Errors
     /// The library's; that of `each`.
@@ -137,7 +137,7 @@ impl Statement {
         }
     }
 
-    /// The plan, a line a step.
+    /// Query plan, one line per step.
     ///
     /// # Errors
     /// The library's.
@@ -155,14 +155,14 @@ impl Statement {
     }
 }
 
-/// An open cursor.
+/// Open cursor.
 struct Cursor<'s> {
     status: &'s Status,
     raw: *mut RawCursor,
 }
 
 impl Cursor<'_> {
-    /// Reads the next row into its place; whether there was one.
+    /// Reads the next row into its block; returns whether there was one.
     #[inline]
     fn next(&self, output: &mut Output) -> Result<bool, EngineError> {
         let place = output.block();

@@ -1,4 +1,4 @@
-//! What each call of the library tells of its success.
+//! The status of each call of the library: success or its errors.
 
 use crate::api::{Object, RawStatus, value};
 use crate::error::error;
@@ -6,7 +6,7 @@ use crate::library::Library;
 use bourse_engine::EngineError;
 use std::ffi::{CStr, c_char};
 
-/// An object that calls write their errors into. Each attachment has one of its own.
+/// Object that calls write their errors into. Each attachment has one of its own.
 pub(crate) struct Status {
     library: &'static Library,
     raw: *mut RawStatus,
@@ -26,7 +26,7 @@ impl Status {
         self.library
     }
 
-    /// Has a call made, and its result unless it has failed.
+    /// Makes a call and returns its result unless it has failed.
     ///
     /// # Errors
     /// The library's.

@@ -1,4 +1,4 @@
-//! Files: made, found again, copied and put back.
+//! Files: made, found again, copied and restored.
 
 use crate::{at, folder, is_there};
 use bourse_engine::{Engine as _, ErrorKind};
@@ -73,7 +73,7 @@ fn reading_leaves_the_file_as_it_is() {
     assert!(at(&folder.path().join("absent"), "").for_reading().unwrap().is_none());
 }
 
-/// Firebird by itself would look for another machine, or for an alias.
+/// Paths that Firebird by itself would take for another machine's, or for an alias.
 #[test]
 fn a_path_is_nothing_else() {
     if !is_there("files::a_path_is_nothing_else") {

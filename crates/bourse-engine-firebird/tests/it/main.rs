@@ -12,7 +12,7 @@ use bourse_engine::{EngineError, RowExt as _, Session};
 use bourse_engine_firebird::{FirebirdEngine, info, open};
 use std::path::Path;
 
-/// Whether library and engine are there; prints the name of the test that is skipped if not.
+/// Whether library and engine are available; prints the name of the test that is skipped if not.
 fn is_there(test: &str) -> bool {
     match info(None) {
         Ok(_) => true,
@@ -23,7 +23,7 @@ fn is_there(test: &str) -> bool {
     }
 }
 
-/// A folder for databases, in memory where there is one.
+/// Folder for databases, in memory if the system has such a place.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
@@ -36,7 +36,7 @@ fn run(session: &mut dyn Session, sql: &str) -> Result<u64, EngineError> {
     session.execute_text(sql, &[])
 }
 
-/// The one number of a query's last row.
+/// Integer in the last row of a query.
 fn number(session: &mut dyn Session, sql: &str) -> Option<i64> {
     let mut number = None;
     let each = &mut |row: &dyn bourse_engine::Row| {

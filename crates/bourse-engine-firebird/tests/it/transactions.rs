@@ -1,4 +1,4 @@
-//! What Firebird's transactions keep apart, and how they meet.
+//! Isolation of Firebird's transactions, and their conflicts.
 
 use crate::{at, folder, is_there, number, run};
 use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Session};
@@ -77,7 +77,7 @@ fn a_row_is_waited_for_no_longer_than_is_said() {
     assert!(waited < Duration::from_secs(10), "{waited:?}");
 }
 
-/// Firebird looks for no circle among those whose patience ends.
+/// Deadlock: Firebird detects none between transactions with a limited wait, whose patience ends it.
 #[test]
 fn writers_in_a_circle_get_out_of_it() {
     let test = "transactions::writers_in_a_circle_get_out_of_it";

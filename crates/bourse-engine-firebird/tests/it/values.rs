@@ -1,4 +1,4 @@
-//! Values in and out.
+//! Values of parameters and rows.
 
 use crate::{at, folder, is_there, number, run};
 use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Value};
@@ -47,7 +47,7 @@ fn values_come_as_what_they_are() {
     assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
 }
 
-/// A parameter may have one kind of value after the other, a longer text than before, and nothing at all.
+/// A parameter takes different kinds of values one after the other, a longer text than before, and NULL.
 #[test]
 fn a_statement_takes_values_of_any_form() {
     if !is_there("values::a_statement_takes_values_of_any_form") {
@@ -104,7 +104,7 @@ fn a_statement_takes_values_of_any_form() {
     assert!(refused.message().contains("2 parameters, 1 were given"), "{refused}");
 }
 
-/// A parameter that stands twice is given once; one in a quoted text is none.
+/// A parameter that occurs twice is passed once; one within a quoted text is none.
 #[test]
 fn parameters_have_numbers() {
     if !is_there("values::parameters_have_numbers") {
@@ -129,7 +129,8 @@ fn parameters_have_numbers() {
     assert_eq!(returned, 11);
 }
 
-/// Firebird 3.0.11 puts the least number of all behind 0 in an index: it is not stored, and the next one is looked for in its place.
+/// Firebird 3.0.11 sorts the smallest integer behind 0 in an index: it is not stored, and a search uses the next one in its
+/// place.
 #[test]
 fn rows_are_found_from_the_least_number_on() {
     if !is_there("values::rows_are_found_from_the_least_number_on") {
