@@ -6,7 +6,7 @@ use crate::product::Product;
 use crate::wire::{Reader, put_bytes};
 use bourse_engine::EngineError;
 
-/// Lengths of the buffers at first: for parameters, for rows.
+/// Initial lengths of the buffers in bytes: for parameters, for rows.
 const BUFFERS: [i32; 2] = [1 << 14, 1 << 17];
 
 const MORE: i64 = 1 << 32;
@@ -14,18 +14,18 @@ const MOVED: i64 = 1 << 33;
 const FAILED: i64 = 1 << 34;
 const ROWS: i64 = 1 << 35;
 
-/// What a call returns.
+/// Result of a call: a count and flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reply(i64);
 
 impl Reply {
-    /// Rows in the buffer, or rows that were changed.
+    /// Number of rows in the buffer, or of rows that were changed.
     #[inline]
     pub(crate) fn count(self) -> u32 {
         self.0 as u32
     }
 
-    /// Whether a query has more rows than the buffer holds.
+    /// Whether the query has more rows than fit in the buffer.
     #[inline]
     pub(crate) fn has_more(self) -> bool {
         self.0 & MORE != 0
@@ -38,21 +38,21 @@ impl Reply {
     }
 }
 
-/// A buffer in the machine, which the bridge there keeps until it is replaced.
+/// Buffer in the machine, valid until the bridge replaces it.
 #[derive(Clone, Copy)]
 struct Buffer {
     data: *mut u8,
     length: usize,
 }
 
-/// The bridge.
+/// Bridge with its buffers.
 pub(crate) struct Bridge {
     machine: &'static Machine,
     product: &'static Product,
     object: Object,
     input: Buffer,
     output: Buffer,
-    /// What the next call gets.
+    /// Bytes to send with the next call.
     message: Vec<u8>,
 }
 
@@ -60,10 +60,10 @@ pub(crate) struct Bridge {
 unsafe impl Send for Bridge {}
 
 impl Bridge {
-    /// A bridge without connection.
+    /// Makes a bridge without a connection.
     ///
     /// # Errors
-    /// The machine has failed.
+    /// A failure of the machine.
     pub(crate) fn new(machine: &'static Machine, product: &'static Product) -> Result<Self, EngineError> {
         let object = machine.new_bridge(BUFFERS).ok_or_else(machine_failed)?;
         let none = Buffer { data: std::ptr::null_mut(), length: 0 };
@@ -82,17 +82,17 @@ impl Bridge {
         Ok(Buffer { data, length })
     }
 
-    /// What the next call gets, to be filled.
+    /// Emptied message of the next call, to be filled.
     #[inline]
     pub(crate) fn message(&mut self) -> &mut Vec<u8> {
         self.message.clear();
         &mut self.message
     }
 
-    /// Calls with texts.
+    /// Calls a method with texts.
     ///
     /// # Errors
-    /// As [`Bridge::call`].
+    /// Those of [`Bridge::call`].
     pub(crate) fn call_with_texts(
         &mut self,
         method: Method,
@@ -104,10 +104,10 @@ impl Bridge {
         self.send(method, numbers)
     }
 
-    /// Calls with what was put to be sent.
+    /// Calls a method with the bytes of the message.
     ///
     /// # Errors
-    /// As [`Bridge::call`].
+    /// Those of [`Bridge::call`].
     #[inline]
     pub(crate) fn send(&mut self, method: Method, numbers: [i32; 2]) -> Result<Reply, EngineError> {
         if self.message.len() > self.input.length {
@@ -132,7 +132,7 @@ impl Bridge {
     /// Calls a method.
     ///
     /// # Errors
-    /// The driver's; the machine has failed.
+    /// The driver's; a failure of the machine.
     #[inline]
     pub(crate) fn call(&mut self, method: Method, numbers: [i32; 2]) -> Result<Reply, EngineError> {
         let reply = self.machine.call(&self.object, method, numbers).ok_or_else(machine_failed)?;
@@ -142,7 +142,7 @@ impl Bridge {
         Ok(Reply(reply))
     }
 
-    /// Calls a method whose number is nothing but that.
+    /// Calls a method that returns a plain number; `None` if the machine has failed.
     pub(crate) fn number(&self, method: Method) -> Option<i64> {
         self.machine.call(&self.object, method, [0; 2])
     }
@@ -162,7 +162,7 @@ impl Bridge {
         Err(error(self.product, what, code, &state, &words))
     }
 
-    /// What the last call has written.
+    /// Reader of the bytes that the last call has written.
     #[inline]
     pub(crate) fn reader(&self) -> Reader<'_> {
         // SAFETY: the buffer is so long, was filled with zeros when it was made, and the machine writes to it in calls alone,

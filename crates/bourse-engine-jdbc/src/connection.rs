@@ -1,28 +1,28 @@
-//! A connection: its prepared statements, found by number, and how they are run.
+//! A connection: its prepared statements, found by number, and their execution.
 
 use crate::bridge::{Bridge, Reply};
 use crate::machine::Method;
 use crate::wire::put_params;
 use bourse_engine::{EachFound, EachRow, EngineError, ErrorKind, Params, RowExt as _, Value, split_parameters};
 
-/// The place of statements that are made for one run.
+/// Number of statements that are prepared for a single run.
 pub(crate) const TEXT: usize = 0;
 
-/// A prepared statement: the machine has it under the same number.
+/// Prepared statement, which the machine has under the same number.
 struct Prepared {
-    /// For each of its parameters the caller's value.
+    /// Number of the caller's value for each parameter.
     order: Vec<usize>,
-    /// How many values the caller gives.
+    /// Number of values that the caller passes.
     wanted: usize,
-    /// Names of a query's columns.
+    /// Column names of a query.
     names: Vec<String>,
 }
 
-/// A connection, closed when it is dropped.
+/// Connection, closed when it is dropped.
 pub(crate) struct Connection {
     bridge: Bridge,
     statements: Vec<Option<Prepared>>,
-    /// Where the values of a row begin.
+    /// Offsets of a row's values in the buffer.
     starts: Vec<usize>,
 }
 
@@ -41,7 +41,7 @@ impl Connection {
         matches!(self.statements.get(number), Some(Some(_)))
     }
 
-    /// Has every statement prepared anew at its next use.
+    /// Makes every statement be prepared again at its next use.
     pub(crate) fn forget(&mut self) {
         self.statements.clear();
     }
@@ -82,17 +82,17 @@ impl Connection {
     /// Runs a prepared statement.
     ///
     /// # Errors
-    /// The driver's; values that are missing.
+    /// The driver's; missing values.
     #[inline]
     pub(crate) fn run(&mut self, number: usize, params: Params<'_>, only_first: bool) -> Result<Reply, EngineError> {
         self.put(number, params)?;
         self.bridge.send(Method::Run, [slot(number)?, i32::from(only_first)])
     }
 
-    /// Hands the rows of a statement that was run before this to `each`, and counts them; a change has none.
+    /// Passes the rows of the statement that was run last to `each`, and counts them; a change has none.
     ///
     /// # Errors
-    /// The driver's; that of `each`, and then the query is ended.
+    /// The driver's; that of `each`, which ends the query.
     #[inline]
     pub(crate) fn each(&mut self, number: usize, mut reply: Reply, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         let mut found = 0;
@@ -116,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// Runs a prepared statement for set after set of parameters; `each` gets the first row of each run.
+    /// Runs a prepared statement for each set of parameters; `each` gets the first row of each run.
     ///
     /// # Errors
     /// The driver's; that of `each`.
@@ -153,7 +153,7 @@ impl Connection {
         }
     }
 
-    /// Runs a text without parameters, and says how many rows it changed.
+    /// Runs a text without parameters; returns the number of rows changed.
     ///
     /// # Errors
     /// The driver's, with the statement.
@@ -172,10 +172,10 @@ impl Connection {
         self.each(TEXT, reply, each).map(|_| ())
     }
 
-    /// The one number that a query gives.
+    /// Integer that a query returns.
     ///
     /// # Errors
-    /// As [`Connection::query_text`].
+    /// Those of [`Connection::query_text`].
     pub(crate) fn number(&mut self, sql: &str) -> Result<i64, EngineError> {
         let mut number = 0;
         self.query_text(sql, &mut |row| {
@@ -186,13 +186,13 @@ impl Connection {
     }
 }
 
-/// A statement's number as the machine has it.
+/// Number of a statement as the machine's integer type.
 #[inline]
 fn slot(number: usize) -> Result<i32, EngineError> {
     i32::try_from(number).map_err(|_| EngineError::unsupported("more than 2^31 statements"))
 }
 
-/// The name of a column as a statement writes it: what is not quoted comes in capital letters.
+/// Name of a column as a statement writes it: an unquoted one is returned in capital letters.
 fn as_written(name: &str) -> String {
     let is_folded = !name.chars().any(char::is_lowercase);
     if is_folded { name.to_lowercase() } else { name.to_owned() }

@@ -1,7 +1,7 @@
 //! An open database, in a folder or in memory, and connections to it.
 //!
-//! A folder of ours holds the database in a folder of its own, `db`, and beside it what loads and copies are made in. Engines of
-//! one process on one folder share the database.
+//! A folder that Bourse made contains the database in a folder of its own, `db`, and next to it the folders for loads and
+//! snapshots. Engines of one process on one folder share the database.
 
 use crate::bridge::Bridge;
 use crate::connection::Connection;
@@ -16,25 +16,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The parts of a folder of ours.
+/// Parts of a folder that Bourse made.
 pub(crate) fn parts(root: impl Into<PathBuf>) -> FolderParts {
     FolderParts::of(root, is_open)
 }
 
-/// A database that is open; closed when the last one drops it.
+/// Open database; closed when its last user drops it.
 pub(crate) struct Database {
     product: &'static Product,
     machine: &'static Machine,
     options: Options,
     jars: Vec<PathBuf>,
     url: String,
-    /// The folder that holds it, if it is not in memory.
+    /// Folder of the database; `None` in memory.
     folder: Option<PathBuf>,
-    /// Keeps the database open between sessions.
+    /// Connection that holds the database open between sessions.
     keeper: Mutex<Connection>,
 }
 
-/// The databases in folders that this process has open.
+/// Databases in folders that this process has open.
 type Open = Vec<(PathBuf, Weak<Database>)>;
 
 fn open_folders() -> MutexGuard<'static, Open> {
@@ -49,7 +49,7 @@ fn is_open(folder: &Path) -> bool {
     open_folders().iter().any(|(open, _)| open == folder)
 }
 
-/// What a database is opened with.
+/// Everything needed to open a database.
 #[derive(Clone)]
 pub(crate) struct Driver {
     product: &'static Product,
@@ -62,7 +62,7 @@ impl Driver {
     /// Finds jars and machine.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`]: what is missing, and where to have it.
+    /// [`ErrorKind::Unsupported`]: what is missing, and where to get it.
     pub(crate) fn find(product: &'static Product, options: &Options) -> Result<Self, EngineError> {
         let jars = jars(product, options).map_err(|e| EngineError::unsupported(e.to_string()))?;
         let machine = machine(options).map_err(|e| EngineError::unsupported(e.to_string()))?;
@@ -127,7 +127,7 @@ impl Database {
         &self.jars
     }
 
-    /// A new connection.
+    /// Opens a connection.
     ///
     /// # Errors
     /// The driver's.
@@ -135,18 +135,18 @@ impl Database {
         connect(self.product, self.machine, &self.options, &self.jars, &self.url)
     }
 
-    /// The connection that is open as long as the database is.
+    /// Connection that is open as long as the database is.
     pub(crate) fn keeper(&self) -> MutexGuard<'_, Connection> {
         self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of the heap that are in use, by whatever is in the machine.
+    /// Bytes of the heap in use, by everything in the machine.
     pub(crate) fn heap_bytes(&self) -> Result<u64, EngineError> {
         let bytes = self.keeper().bridge().number(Method::Heap).ok_or_else(machine_failed)?;
         Ok(u64::try_from(bytes).unwrap_or(0))
     }
 
-    /// Closes a database that nobody has opened anew meanwhile.
+    /// Closes the database, unless it was opened again meanwhile.
     fn end(&self) -> Result<(), EngineError> {
         match if self.folder.is_some() { self.product.end } else { self.product.memory_end } {
             End::LastConnection => Ok(()),
@@ -176,7 +176,7 @@ impl Drop for Database {
     }
 }
 
-/// Puts what a connection needs.
+/// Writes the parameters of a connection to the bridge's message.
 fn put_connect(bridge: &mut Bridge, options: &Options, jars: &[PathBuf], url: &str) -> Result<(), EngineError> {
     let product = bridge.product();
     let paths = jars.iter().map(|path| {

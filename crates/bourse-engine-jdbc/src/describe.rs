@@ -1,4 +1,5 @@
-//! What was run on, read back from the database and the virtual machine, and what its settings promise.
+//! The description of the system under test, read back from the database and the virtual machine, and the guarantee of its
+//! settings.
 
 use crate::connection::Connection;
 use crate::database::Database;
@@ -12,7 +13,7 @@ use bourse_engine::{
 };
 use std::path::Path;
 
-/// Settings in force on a connection, where the product lists them.
+/// Settings in force on a connection, if the product lists them.
 pub(crate) fn settings_of(product: &Product, connection: &mut Connection) -> Result<Vec<Setting>, EngineError> {
     let mut settings = Vec::new();
     if let Some(sql) = product.settings {
@@ -87,7 +88,7 @@ pub(crate) fn describe(
     })
 }
 
-/// What an acknowledged commit survives, and why.
+/// Durability class of an acknowledged commit, with the data that may be lost and the reason.
 fn durability(
     product: &Product,
     options: &Options,

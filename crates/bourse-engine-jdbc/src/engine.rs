@@ -1,4 +1,4 @@
-//! The engine: a target, the database opened once for all its sessions, what it promises.
+//! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::database::{Database, Driver, parts};
 use crate::describe;
@@ -14,21 +14,21 @@ use bourse_engine::{
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// A database of the Java virtual machine under test.
+/// Database of the Java virtual machine under test.
 pub struct JdbcEngine {
     product: &'static Product,
     target: Parsed<Options>,
-    /// Its folder, if it is not in memory.
+    /// Folder of the database; `None` in memory.
     path: Option<PathBuf>,
     kept: Arc<Mutex<Kept>>,
 }
 
-/// What an engine has open.
+/// Database that an engine has open.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// A database in a folder is closed with its last session, so that another process can have it between rounds.
+    /// Database in a folder; closed with its last session, so that another process can open it between rounds.
     folder: Weak<Database>,
-    /// One in memory would be gone.
+    /// Database in memory, held here since its contents would otherwise be lost with its last session.
     pub(crate) memory: Option<Arc<Database>>,
 }
 
@@ -44,10 +44,10 @@ impl std::fmt::Debug for JdbcEngine {
     }
 }
 
-/// Opens a target: reads it; neither the virtual machine nor the disk is touched yet.
+/// Parses a target; neither the virtual machine nor the disk is touched yet.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -81,7 +81,7 @@ impl JdbcEngine {
         Driver::find(self.product, &self.target.options)
     }
 
-    /// The database, opened at first use, and made where there is none.
+    /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
         let mut kept = self.kept();
         if let Some(database) = kept.database() {

@@ -3,7 +3,7 @@
 use crate::product::Product;
 use bourse_engine::{EngineError, ErrorKind};
 
-/// What failed, as the bridge tells it.
+/// Category of a failure, as the bridge reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     Sql,
@@ -25,10 +25,10 @@ impl What {
     }
 }
 
-/// Words of the operating system for a full disk, which no driver has a code for.
+/// Text of the operating system for a full disk, for which no driver has a code.
 const NO_SPACE: &str = "No space left on device";
 
-/// The error of a failure: words of the driver, its code and its SQLSTATE.
+/// Error of a failure, from the driver's text, code and SQLSTATE.
 #[cold]
 pub(crate) fn error(product: &Product, what: What, code: i32, state: &str, words: &str) -> EngineError {
     let line = words.lines().next().unwrap_or_default();
@@ -61,7 +61,7 @@ pub(crate) fn error(product: &Product, what: What, code: i32, state: &str, words
     }
 }
 
-/// The error of a machine that does not answer any more: what it could not even tell was in its way is a full heap as a rule.
+/// Error of a machine that no longer answers; as a rule its heap is so full that it cannot report the reason.
 #[cold]
 pub(crate) fn machine_failed() -> EngineError {
     EngineError::new(

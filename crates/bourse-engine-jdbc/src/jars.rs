@@ -1,4 +1,4 @@
-//! Class paths: the jars of a database, named by the target, by the environment, or in the usual folders.
+//! Class paths: the jars of a database, named by the target, by the environment, or found in the usual folders.
 
 use crate::machine;
 use crate::options::{GRAMMAR, Options};
@@ -9,24 +9,24 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a database needs is not to be had.
+/// Error for a missing jar or a missing virtual machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotFound(String);
 
-/// What a database needs, which is there.
+/// Jars and virtual machine that were found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
-    /// Its jars.
+    /// Jars of the database.
     pub jars: Vec<PathBuf>,
-    /// The library of the virtual machine.
+    /// Library of the virtual machine.
     pub machine: PathBuf,
 }
 
-/// Looks for the jars of a target's database and for a virtual machine; nothing is loaded.
+/// Looks for the jars of a target's database and for a virtual machine, without loading them.
 ///
 /// # Errors
-/// [`NotFound`]: what is missing, and where to have it.
+/// [`NotFound`]: what is missing, and where to get it.
 pub fn info(target: &str) -> Result<Info, NotFound> {
     let split = GRAMMAR.split(target).map_err(|error| NotFound(error.to_string()))?;
     let product = of_scheme(split.scheme.name).ok_or_else(|| NotFound(format!("unknown scheme in {target}")))?;
@@ -40,10 +40,10 @@ pub fn info(target: &str) -> Result<Info, NotFound> {
     }
 }
 
-/// The jars of a database.
+/// Jars of a database.
 ///
 /// # Errors
-/// [`NotFound`]: what is missing, and where to have it.
+/// [`NotFound`]: what is missing, and where to get it.
 pub(crate) fn jars(product: &Product, options: &Options) -> Result<Vec<PathBuf>, NotFound> {
     let where_to =
         format!("{} is {}; name its jar in ${} or with `jar=`", product.name, product.package, product.variable);
@@ -61,7 +61,7 @@ pub(crate) fn jars(product: &Product, options: &Options) -> Result<Vec<PathBuf>,
     }
 }
 
-/// The jars that a list of files and folders names.
+/// Jars named by a list of files and folders.
 fn listed(paths: &OsStr, by: &str) -> Result<Vec<PathBuf>, String> {
     let mut jars = Vec::new();
     for path in env::split_paths(paths).filter(|path| !path.as_os_str().is_empty()) {

@@ -1,10 +1,10 @@
-//! What a program is told of H2, HSQLDB, Derby and MonetDB: one engine for the databases of the Java virtual machine.
+//! Registers H2, HSQLDB, Derby and MonetDB: one engine for the databases of the Java virtual machine.
 
 use crate::{GRAMMAR, Options, info, open};
 use bourse_engine::target::OptionHelp;
 use bourse_engine::{EngineKind, Faults, InProcess};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[
     EngineKind {
         scheme: "jdbc+h2",
@@ -49,7 +49,7 @@ pub static KINDS: &[EngineKind] = &[
     },
 ];
 
-/// What all of them have, with that ending of their files' names.
+/// Properties common to all of them, with that extension of their files.
 const fn with_files(file_ending: &'static str) -> EngineKind {
     EngineKind {
         scheme: "",
@@ -79,7 +79,7 @@ const fn with_files(file_ending: &'static str) -> EngineKind {
     }
 }
 
-/// Jars and virtual machine of a database: its version is known once it runs.
+/// Description of a database's jars and virtual machine: its version is known only once it runs.
 fn version(scheme: &str) -> Result<String, String> {
     let found = info(&format!("{scheme}:x")).map_err(|error| error.to_string())?;
     let jars: Vec<_> = found.jars.iter().map(|jar| jar.display().to_string()).collect();

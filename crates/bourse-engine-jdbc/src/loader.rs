@@ -1,4 +1,4 @@
-//! Loading: a new database beside the old one, seen only when it is whole.
+//! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
 use crate::connection::Connection;
 use crate::database::{Database, Driver, parts};
@@ -12,14 +12,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of parameters after which rows are handed over.
+/// Bytes of parameters after which a batch of rows is sent.
 const ENOUGH: usize = 1 << 18;
 
-/// Rows on their way in.
+/// Rows being loaded.
 struct Rows {
     /// Numbers of the INSERT statements, by their tables' names.
     inserts: HashMap<&'static str, usize>,
-    /// Statements that add the foreign keys of the tables that were made, in whichever order their rows come.
+    /// Statements that add the foreign keys of the new tables; run at the end, so that rows may come in any order.
     foreign_keys: Vec<String>,
     connection: Connection,
 }
@@ -29,8 +29,8 @@ impl Rows {
         Ok(Self { inserts: HashMap::new(), foreign_keys: Vec::new(), connection: database.connect()? })
     }
 
-    /// Runs a statement by the connection that stays open as long as the database does: a check of H2's cannot be evaluated
-    /// once the session that made it is closed (2.4.240, `IN` with constants).
+    /// Runs a statement on the connection that is open as long as the database is: H2 cannot evaluate a check once the session
+    /// that made it is closed (2.4.240, `IN` with constants).
     fn run(&mut self, database: &Database, sql: &str) -> Result<(), EngineError> {
         let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
         self.foreign_keys.append(&mut keys);
@@ -73,11 +73,11 @@ impl Rows {
     }
 }
 
-/// Builds a database in the folder `loading`, then renames it.
+/// Loader that builds a database in the folder `loading`, then renames it.
 pub(crate) struct FolderLoader {
     driver: Driver,
     parts: FolderParts,
-    /// Closed before the database; `None` once finished.
+    /// Rows and new database, closed in this order; `None` once finished.
     open: Option<(Rows, Arc<Database>)>,
 }
 
@@ -136,7 +136,7 @@ impl Drop for FolderLoader {
     }
 }
 
-/// Builds a database in memory, then gives it to new sessions.
+/// Loader that builds a database in memory, then gives it to new sessions.
 pub(crate) struct MemoryLoader {
     kept: Arc<Mutex<Kept>>,
     rows: Rows,

@@ -1,4 +1,4 @@
-//! The Java virtual machine: found, loaded and started once in a process, threads attached to it once each.
+//! The Java virtual machine: found, loaded and started once per process, with threads attached to it once each.
 
 use crate::options::Options;
 use jni_sys::{
@@ -13,7 +13,7 @@ use std::ptr::{null, null_mut};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The library below a runtime's folder: today's place, and those of Java 8.
+/// Paths of the library below a runtime's folder: today's, and those of Java 8.
 const LIBRARIES: &[&str] = if cfg!(windows) {
     &["bin/server/jvm.dll", "jre/bin/server/jvm.dll"]
 } else if cfg!(target_os = "macos") {
@@ -22,13 +22,13 @@ const LIBRARIES: &[&str] = if cfg!(windows) {
     &["lib/server/libjvm.so", "jre/lib/amd64/server/libjvm.so", "lib/amd64/server/libjvm.so"]
 };
 
-/// The other side of the boundary, compiled from `java/bourse/jdbc/Bridge.java`.
+/// Class of the bridge, compiled from `java/bourse/jdbc/Bridge.java`.
 static BRIDGE: &[u8] = include_bytes!("../java/bourse/jdbc/Bridge.class");
 
-/// A class for Java 11 was refused.
+/// Reason for a refused class, which is compiled for Java 11.
 const TOO_OLD: &str = "Java 11 or later is needed";
 
-/// No machine is to be had.
+/// Error for a virtual machine that is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{why}; a Java runtime is a package such as openjdk-17-jre-headless; name its folder in $JAVA_HOME or with `java=`"
@@ -62,7 +62,7 @@ const METHODS: [(&CStr, &CStr); 17] = [
     (c"<init>", c"(II)V"),
 ];
 
-/// A method of the bridge.
+/// Method of the bridge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Connect,
@@ -84,14 +84,14 @@ pub(crate) enum Method {
     New,
 }
 
-/// A machine that runs.
+/// Running machine.
 pub(crate) struct Machine {
     vm: *mut JavaVM,
     class: jclass,
     methods: [jmethodID; METHODS.len()],
-    /// The library that it was loaded from.
+    /// Library that it was loaded from.
     pub(crate) library: PathBuf,
-    /// The heap that it was started with.
+    /// Heap size that it was started with, in bytes; `None` for its own default.
     pub(crate) heap_bytes: Option<u64>,
 }
 
@@ -100,7 +100,7 @@ unsafe impl Send for Machine {}
 // SAFETY: as above.
 unsafe impl Sync for Machine {}
 
-/// The library of the runtime that a target means.
+/// Library of the runtime that a target names.
 ///
 /// # Errors
 /// [`NoMachine`]: where it was looked for.
@@ -129,10 +129,10 @@ pub(crate) fn library(java: Option<&Path>) -> Result<PathBuf, NoMachine> {
     below(home).ok_or_else(|| no_machine(format!("no Java virtual machine beside {}", program.display())))
 }
 
-/// The machine of this process, started at first use with that target's settings.
+/// Machine of this process, started at first use with that target's settings.
 ///
 /// # Errors
-/// [`NoMachine`]: it is not there, or does not start.
+/// [`NoMachine`]: it is unavailable, or does not start.
 pub(crate) fn machine(options: &Options) -> Result<&'static Machine, NoMachine> {
     static MACHINE: Mutex<Option<Result<&'static Machine, NoMachine>>> = Mutex::new(None);
     let mut machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,14 +163,14 @@ pub(crate) fn machine(options: &Options) -> Result<&'static Machine, NoMachine> 
     machine.insert(started.map(|machine| &*Box::leak(Box::new(machine)))).clone()
 }
 
-/// The machine's memory.
+/// Memory of the computer in bytes.
 fn memory_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let kib = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?.trim().strip_suffix("kB")?;
     kib.trim().parse::<u64>().ok().map(|kib| kib << 10)
 }
 
-/// Arguments of the machine.
+/// Command-line arguments of the machine.
 fn arguments(heap_bytes: Option<u64>) -> Vec<String> {
     let mut all = vec![
         // Signals stay the program's.
@@ -193,7 +193,7 @@ fn arguments(heap_bytes: Option<u64>) -> Vec<String> {
 
 type CreateJavaVm = unsafe extern "system" fn(*mut *mut JavaVM, *mut *mut c_void, *mut c_void) -> i32;
 
-/// Loads the library and starts the machine, by a thread that ends then.
+/// Loads the library and starts the machine, on a thread that ends afterwards.
 fn start(path: &Path, heap_bytes: Option<u64>) -> Result<Machine, NoMachine> {
     // SAFETY: the library is the runtime's own, whose initialization loads nothing of ours.
     let library = unsafe { Library::new(path) }
@@ -231,7 +231,7 @@ fn start(path: &Path, heap_bytes: Option<u64>) -> Result<Machine, NoMachine> {
     machine
 }
 
-/// Defines the bridge in a machine that has just started.
+/// Defines the bridge's class in a machine that has just started.
 ///
 /// # Safety
 /// The machine must run, and `env` be this thread's.
@@ -278,7 +278,7 @@ unsafe fn define(
     }
 }
 
-/// This thread's way into the machine, taken back when the thread ends.
+/// This thread's JNI environment, detached when the thread ends.
 struct Attached(Cell<*mut JNIEnv>, Cell<*mut JavaVM>);
 
 impl Drop for Attached {
@@ -296,7 +296,7 @@ thread_local! {
 }
 
 impl Machine {
-    /// This thread's way into the machine; the thread is attached at first use, and stays so until it ends.
+    /// This thread's JNI environment; the thread is attached at first use, until it ends.
     #[inline]
     fn env(&self) -> Option<*mut JNIEnv> {
         let known = ATTACHED.try_with(|attached| attached.0.get()).unwrap_or(null_mut());
@@ -320,7 +320,7 @@ impl Machine {
         Some(env)
     }
 
-    /// Makes a bridge, whose buffers have these lengths.
+    /// Makes a bridge with buffers of these lengths.
     pub(crate) fn new_bridge(&self, buffers: [i32; 2]) -> Option<Object> {
         let env = self.env()?;
         let arguments = buffers.map(|bytes| jvalue { i: bytes });
@@ -338,7 +338,7 @@ impl Machine {
         }
     }
 
-    /// Calls a method that returns a number; `None` if the machine has failed. Methods take as many of the numbers as they need.
+    /// Calls a method that returns a number; `None` if the machine has failed. Methods use as many of the numbers as they need.
     #[inline]
     pub(crate) fn call(&self, object: &Object, method: Method, numbers: [i32; 2]) -> Option<i64> {
         debug_assert!(!matches!(method, Method::Buffer | Method::New), "they return no number");
@@ -356,7 +356,7 @@ impl Machine {
         }
     }
 
-    /// Where a bridge's buffer is, and its length: 0 is for parameters, 1 for rows.
+    /// Address and length of a bridge's buffer: 0 for parameters, 1 for rows.
     pub(crate) fn buffer(&self, object: &Object, which: i32) -> Option<(*mut u8, usize)> {
         let env = self.env()?;
         let arguments = [jvalue { i: which }];
@@ -376,7 +376,7 @@ impl Machine {
         }
     }
 
-    /// Lets an object go.
+    /// Releases the machine's reference to an object.
     pub(crate) fn release(&self, object: &Object) {
         if let Some(env) = self.env() {
             // SAFETY: this thread is attached, and nobody uses the object again.
@@ -385,7 +385,7 @@ impl Machine {
     }
 }
 
-/// A bridge in the machine.
+/// Reference to a bridge in the machine.
 pub(crate) struct Object(jobject);
 
 // SAFETY: a global reference may be used by any thread that is attached.

@@ -6,7 +6,7 @@ use bourse_engine::target::{Grammar, OptionSpec, Scheme, Wanted, parse_bytes, pa
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// `jar`: files and folders, as they are written.
@@ -22,12 +22,12 @@ pub struct Options {
 }
 
 impl Options {
-    /// What holds where nothing is said.
+    /// Default settings.
     pub const DEFAULT: Self =
         Self { jar: None, java: None, heap_bytes: None, lock_timeout: Duration::from_secs(10), write_delay: None };
 }
 
-/// How JDBC targets are written.
+/// Grammar of JDBC targets.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "JDBC",
     schemes: &[

@@ -1,86 +1,86 @@
-//! The databases: what differs between them, as data.
+//! The databases, and their differences as data.
 
 use crate::options::Options;
 use bourse_engine::{Dialect, Durability, ErrorKind, Isolation, MayLose};
 use std::path::Path;
 
-/// A database that has a JDBC driver and works in this process.
+/// Database that has a JDBC driver and works in this process.
 pub(crate) struct Product {
-    /// The scheme of its targets.
+    /// Scheme of its targets.
     pub(crate) scheme: &'static str,
-    /// Its name, for a person.
+    /// Name, for people.
     pub(crate) name: &'static str,
-    /// Its name in run files.
+    /// Name in run files.
     pub(crate) engine: &'static str,
-    /// The environment variable that names its jars.
+    /// Environment variable that names its jars.
     pub(crate) variable: &'static str,
-    /// Jars that packages of systems install: all of one list.
+    /// Lists of jars that operating systems' packages install; all jars of one list are needed.
     pub(crate) usual: &'static [&'static [&'static str]],
-    /// Where to have its jars.
+    /// Source of its jars.
     pub(crate) package: &'static str,
-    /// The class of its driver.
+    /// Class of its driver.
     pub(crate) driver: &'static str,
     pub(crate) dialect: &'static Dialect,
-    /// The URL of a database in a folder.
+    /// URL of a database in a folder.
     pub(crate) file_url: fn(&Path, &Options) -> String,
-    /// The URL of a database in memory of that number.
+    /// URL of the database in memory with that number.
     pub(crate) memory_url: fn(u64, &Options) -> String,
-    /// System properties that must be set before its driver is loaded, of a database in that folder: lines of name and value.
+    /// System properties that must be set before its driver is loaded: lines of name and value.
     pub(crate) system: fn(&Options) -> String,
     /// Properties of each connection: lines of name and value.
     pub(crate) properties: &'static str,
     /// Statements of the first connection to a database, once it is open.
     pub(crate) on_open: fn(&Options, is_memory: bool) -> Vec<String>,
-    /// How a database in a folder is closed, and one in memory removed.
+    /// Ways to close a database in a folder, and to remove one in memory.
     pub(crate) end: End,
     pub(crate) memory_end: End,
     /// JDBC's numbers for read committed, repeatable read and serializable.
     pub(crate) levels: [i32; 3],
-    /// The levels that it really gives.
+    /// Isolation levels that it really provides.
     pub(crate) isolation: &'static [Isolation],
-    /// Whether readers see versions, and are in nobody's way.
+    /// Whether readers see versions, and block no writer.
     pub(crate) snapshots: bool,
     /// Whether it knows `CHECK`.
     pub(crate) checks: bool,
     /// Whether transactions that change different rows of one table can both commit.
     pub(crate) row_conflicts: bool,
-    /// Whether a statement that was prepared in a transaction is there when that was rolled back.
+    /// Whether a statement that was prepared in a transaction survives its rollback.
     pub(crate) keeps_statements: bool,
     /// Whether it takes dates and times of `java.time`.
     pub(crate) has_java_time: bool,
-    /// Beginnings of SQLSTATEs beside the standard's: the first that fits.
+    /// Prefixes of SQLSTATEs other than the standard's, with their kinds; the first match counts.
     pub(crate) states: &'static [(&'static str, ErrorKind)],
-    /// Words of conflicts that have the same SQLSTATE as other errors.
+    /// Texts of conflicts that have the same SQLSTATE as other errors.
     pub(crate) conflict_words: &'static [&'static str],
-    /// The query for the row that took a unique key first, by the words of the violation: a transaction that does not see that
-    /// row has met a conflict.
+    /// Query for the row that took a unique key first, from the text of the violation: a transaction that does not see that row
+    /// has met a conflict.
     pub(crate) first_of_key: Option<fn(words: &str) -> Option<String>>,
-    /// The number of its tables.
+    /// Query for the number of its tables.
     pub(crate) tables: &'static str,
-    /// Settings in force: rows of name and value.
+    /// Query for the settings in force: rows of name and value.
     pub(crate) settings: Option<&'static str>,
-    /// The statement that gathers statistics of a table: an engine that orders joins by itself needs them.
+    /// Statement that gathers statistics of a table: an engine with a join optimizer needs them.
     pub(crate) statistics: fn(table: &str) -> Option<String>,
-    /// What stands before a statement to see its plan.
+    /// Prefix of a statement that returns its plan.
     pub(crate) explain: Option<&'static str>,
-    /// The statement that moves its log into the database.
+    /// Statement that merges its log into the database.
     pub(crate) checkpoint: Option<&'static str>,
     /// Whether a file of that name is a log.
     pub(crate) is_log: fn(&str) -> bool,
-    /// What a commit survives on a disk.
+    /// Durability class of a commit on a disk, with the data that may be lost and the reason.
     pub(crate) durability: fn(&Options) -> (Durability, Option<MayLose>, &'static str),
-    /// What a reader should know of every figure.
+    /// Warning next to every figure.
     pub(crate) warning: Option<&'static str>,
 }
 
-/// How a database is closed.
+/// Way to close a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// With its last connection.
+    /// Closing of its last connection.
     LastConnection,
-    /// By a statement.
+    /// A statement.
     Statement(&'static str),
-    /// By a connection to its URL with another ending: what is replaced, and by what.
+    /// A connection to its URL with another ending: the text that is replaced, and its replacement.
     Url(&'static str, &'static str),
 }
 
@@ -94,7 +94,7 @@ fn millis(time: std::time::Duration) -> u128 {
     time.as_millis()
 }
 
-/// The standard's SQLSTATEs: their beginnings.
+/// Prefixes of the standard's SQLSTATEs, with their kinds.
 const STATES: &[(&str, ErrorKind)] = &[
     ("40", ErrorKind::Conflict),
     ("23", ErrorKind::Constraint),
@@ -102,7 +102,7 @@ const STATES: &[(&str, ErrorKind)] = &[
     ("08", ErrorKind::ConnectionLost),
 ];
 
-/// H2.
+/// Description of H2.
 const H2: Product = Product {
     scheme: "jdbc+h2",
     name: "H2",
@@ -164,7 +164,7 @@ const H2: Product = Product {
     warning: None,
 };
 
-/// HSQLDB.
+/// Description of HSQLDB.
 const HSQLDB: Product = Product {
     scheme: "jdbc+hsqldb",
     name: "HSQLDB",
@@ -217,7 +217,7 @@ const HSQLDB: Product = Product {
     ..H2
 };
 
-/// Derby.
+/// Description of Derby.
 const DERBY: Product = Product {
     scheme: "jdbc+derby",
     name: "Derby",
@@ -260,7 +260,7 @@ const DERBY: Product = Product {
     ..H2
 };
 
-/// MonetDB.
+/// Description of MonetDB.
 const MONETDB: Product = Product {
     scheme: "jdbc+monetdb",
     name: "MonetDB",
@@ -294,16 +294,16 @@ const MONETDB: Product = Product {
     ..H2
 };
 
-/// Every database.
+/// All databases.
 pub(crate) static PRODUCTS: [Product; 4] = [H2, HSQLDB, DERBY, MONETDB];
 
-/// The database of a scheme.
+/// Database of a scheme.
 pub(crate) fn of_scheme(scheme: &str) -> Option<&'static Product> {
     PRODUCTS.iter().find(|product| product.scheme == scheme)
 }
 
-/// H2 hands the result of a query out again where nothing was changed since; within a snapshot that result is an old one, and H2
-/// hands it out after the transaction too. So it is told not to.
+/// URL of an H2 database. H2 reuses the result of a query if nothing was changed since; after a transaction it would reuse an
+/// old snapshot's result, so this is switched off.
 fn h2_url(place: &str, options: &Options) -> String {
     let mut url = format!(
         "jdbc:h2:{place};LOCK_TIMEOUT={};DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;NON_KEYWORDS=KEY,VALUE;OPTIMIZE_REUSE_RESULTS=FALSE",
@@ -315,7 +315,7 @@ fn h2_url(place: &str, options: &Options) -> String {
     url
 }
 
-/// H2 names table and row: `… ON PUBLIC.T(A, B) VALUES ( /* key:7 */ 1, 'x')`.
+/// Query for the row that H2's error text names: `… ON PUBLIC.T(A, B) VALUES ( /* key:7 */ 1, 'x')`.
 fn h2_first_of_key(words: &str) -> Option<String> {
     let (_, table) = words.split_once(" ON ")?;
     let (table, values) = table.split_once('(')?;
@@ -327,7 +327,7 @@ fn h2_first_of_key(words: &str) -> Option<String> {
 }
 
 impl Product {
-    /// JDBC's number of a level.
+    /// JDBC's number of an isolation level.
     pub(crate) fn level(&self, isolation: Isolation) -> i32 {
         let [committed, repeatable, serializable] = self.levels;
         match isolation {
@@ -337,7 +337,7 @@ impl Product {
         }
     }
 
-    /// What a program does about an error of that SQLSTATE, in these words.
+    /// Kind of an error with that SQLSTATE and text.
     pub(crate) fn kind(&self, state: &str, words: &str) -> ErrorKind {
         if self.conflict_words.iter().any(|conflict| words.contains(conflict)) {
             return ErrorKind::Conflict;

@@ -10,19 +10,19 @@ use bourse_engine::{
 };
 use std::sync::Arc;
 
-/// Whether a transaction is open.
+/// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Idle,
     Open,
-    /// Another transaction was in the way, and what it did may be undone already: it has to be rolled back.
+    /// The transaction met a conflict, and may have been undone in part; it must be rolled back.
     Failed,
 }
 
 pub(crate) struct JdbcSession {
     connection: Connection,
     state: State,
-    /// Dropped after the connection.
+    /// Database; dropped after the connection.
     database: Arc<Database>,
 }
 
@@ -36,7 +36,7 @@ impl JdbcSession {
         if self.state == State::Failed { Err(failed()) } else { Ok(()) }
     }
 
-    /// The statement's number, prepared.
+    /// Number of the statement, which is prepared at first use.
     #[inline]
     fn ready(&mut self, sql: &'static Sql) -> Result<usize, EngineError> {
         let number = sql.slot() + 1;
@@ -47,7 +47,7 @@ impl JdbcSession {
         Ok(number)
     }
 
-    /// Notes what a failure does to the transaction, and names the statement.
+    /// Applies the effect of a failure on the transaction, and adds the statement to the error.
     #[cold]
     fn settle(&mut self, error: EngineError, sql: &str) -> EngineError {
         let error = if self.is_of_unseen_row(&error) {
@@ -66,7 +66,7 @@ impl JdbcSession {
         error.with_statement(sql)
     }
 
-    /// Whether the error is of a key that a row has which this transaction does not see.
+    /// Whether the error is a duplicate key of a row that this transaction does not see.
     fn is_of_unseen_row(&mut self, error: &EngineError) -> bool {
         let is_violation = self.state == State::Open && error.kind() == ErrorKind::Constraint;
         let query = self.database.product().first_of_key.filter(|_| is_violation).and_then(|of| of(error.message()));
@@ -79,7 +79,7 @@ impl JdbcSession {
         rolled_back
     }
 
-    /// Notes that a transaction was rolled back, by whomever.
+    /// Drops prepared statements if they do not survive a rollback, whoever caused it.
     fn rolled_back(&mut self) {
         if !self.database.product().keeps_statements {
             self.connection.forget();

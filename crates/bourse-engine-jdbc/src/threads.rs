@@ -1,9 +1,9 @@
-//! The virtual machine's own threads, told by their names: what they work at, and the CPU time that it took.
+//! The virtual machine's own threads, recognized by their names: their work, and their CPU time.
 
 use bourse_engine::OwnThreads;
 use std::fs;
 
-/// Works, and how the names of their threads begin. Linux keeps 15 characters of a name.
+/// Kinds of work, and prefixes of their threads' names. Linux stores 15 characters of a name.
 const WORKS: [(&str, bool, &[&str]); 3] = [
     (
         "garbage collection",
@@ -16,10 +16,10 @@ const WORKS: [(&str, bool, &[&str]); 3] = [
     ("VM thread", false, &["VM Thread", "VM Periodic Tas"]),
 ];
 
-/// Nanoseconds of a tick of the kernel's statistics, which is a hundredth of a second on every system that has them.
+/// Length in nanoseconds of a tick of the kernel's statistics: a hundredth of a second on every system that has them.
 const TICK_NS: u64 = 10_000_000;
 
-/// What the machine's threads have used until now; empty where the system does not say.
+/// CPU time of the machine's threads so far; empty if the system does not report it.
 pub(crate) fn own_threads() -> Vec<OwnThreads> {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
     let threads = tasks.filter_map(|task| {
@@ -43,7 +43,7 @@ fn summed(threads: impl Iterator<Item = (String, u64)>) -> Vec<OwnThreads> {
     all.to_vec()
 }
 
-/// CPU time by the kernel's line about a thread: user and system.
+/// CPU time in nanoseconds from the kernel's line about a thread: user and system.
 fn cpu_ns(stat: &str) -> Option<u64> {
     // The name before may hold spaces and parentheses.
     let (_, fields) = stat.rsplit_once(") ")?;

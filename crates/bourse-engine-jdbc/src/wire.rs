@@ -1,4 +1,4 @@
-//! The form of values in the buffers that both sides share: parameters in, rows out.
+//! The format of values in the buffers that both sides share: parameters in, rows out.
 
 use bourse_engine::{EngineError, ErrorKind, Row, Value};
 use bourse_schema::{Date, Timestamp};
@@ -54,20 +54,20 @@ pub(crate) fn put_params<'v>(to: &mut Vec<u8>, count: usize, values: impl Iterat
     }
 }
 
-/// Appends bytes with their length before them.
+/// Appends bytes, preceded by their length.
 #[inline]
 pub(crate) fn put_bytes(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend((bytes.len() as u32).to_ne_bytes());
     to.extend(bytes);
 }
 
-/// What was written into a buffer, read from its start.
+/// Reader of a buffer, from its start.
 pub(crate) struct Reader<'b> {
     bytes: &'b [u8],
     at: usize,
 }
 
-/// The buffer does not hold what it should.
+/// Error for a buffer that ends too early.
 #[cold]
 fn short() -> EngineError {
     EngineError::new(ErrorKind::Other, "the Java virtual machine has answered with less than it announced")
@@ -136,7 +136,7 @@ impl<'b> Reader<'b> {
         })
     }
 
-    /// Notes where the values of the next row begin, and passes over it.
+    /// Records the offsets of the next row's values, and skips it.
     #[inline]
     fn pass_row(&mut self, columns: usize, starts: &mut Vec<usize>) -> Result<(), EngineError> {
         starts.clear();

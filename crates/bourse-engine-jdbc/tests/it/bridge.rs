@@ -1,9 +1,9 @@
-//! The class on the other side of the boundary is the one that its source gives.
+//! The bridge's class equals the one compiled from its source.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The instructions of a class, without the numbers of its constants.
+/// Instructions of a class, without the numbers of its constants.
 fn instructions(class: &Path) -> Option<String> {
     let output = Command::new("javap").args(["-p", "-c"]).arg(class).output().ok()?;
     let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;

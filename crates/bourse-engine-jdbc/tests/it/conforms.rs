@@ -5,7 +5,7 @@ use bourse_testkit::{
     conformance, folders_conformance, records_conformance, rounds_begin_alike, what_is_in_use_is_not_replaced,
 };
 
-/// The targets that keep the promises of the seam, but for their places.
+/// Targets that give the seam's guarantees: scheme and options.
 const TARGETS: [(&str, &str); 3] =
     [("jdbc+h2", "lock_timeout=1s"), ("jdbc+hsqldb", ""), ("jdbc+derby", "lock_timeout=1s")];
 
@@ -136,8 +136,8 @@ fn it_describes_itself() {
     assert!(description.version.starts_with(|first: char| first.is_ascii_digit()), "{}", description.version);
 }
 
-/// In a snapshot two transactions may each find a key free. The second one to take it has met a conflict, and violates nothing
-/// that it could have seen.
+/// Duplicate keys in snapshots: two transactions may each find a key free. The second one to take it has met a conflict, since
+/// it violates nothing that it could have seen.
 #[test]
 fn a_key_that_an_unseen_row_has_is_a_conflict() {
     let Some(engine) = in_memory("jdbc+h2", "conforms::a_key_that_an_unseen_row_has_is_a_conflict", "") else { return };

@@ -8,7 +8,7 @@ mod tpce;
 
 use bourse_engine_jdbc::{JdbcEngine, info, open};
 
-/// Whether jars and a virtual machine are there; prints the name of the test that is skipped if not.
+/// Whether jars and a virtual machine are available; prints the name of the test that is skipped if not.
 fn has(scheme: &str, test: &str) -> bool {
     match info(&format!("{scheme}:x")) {
         Ok(_) => true,
@@ -19,12 +19,12 @@ fn has(scheme: &str, test: &str) -> bool {
     }
 }
 
-/// A database in memory, where its jars are there.
+/// Database in memory; `None` if its jars are missing.
 fn in_memory(scheme: &str, test: &str, query: &str) -> Option<JdbcEngine> {
     has(scheme, test).then(|| open(&format!("{scheme}::memory:?{query}")).unwrap())
 }
 
-/// A folder for databases, in memory where there is one.
+/// Folder for databases, in memory if the system has such a place.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }

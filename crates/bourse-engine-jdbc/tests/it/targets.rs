@@ -1,4 +1,4 @@
-//! Targets: what is refused, and in which words.
+//! Targets that are refused, with their messages.
 
 use crate::{folder, has};
 use bourse_engine::{Engine as _, ErrorKind};
@@ -22,7 +22,7 @@ fn a_wrong_target_is_refused_with_what_was_expected() {
     refused("jdbc+h2:x?jars=y", "did you mean 'jar'?");
 }
 
-/// What is missing is told before anything is made.
+/// Missing jars are reported before anything is made.
 #[test]
 fn what_is_missing_is_told() {
     let folder = folder();
@@ -34,7 +34,7 @@ fn what_is_missing_is_told() {
     assert!(!path.exists());
 }
 
-/// A jar of another database has no driver of this one.
+/// The jar of another database, which lacks this one's driver, is reported.
 #[test]
 fn a_wrong_jar_is_told() {
     if !has("jdbc+h2", "targets::a_wrong_jar_is_told") {
