@@ -16,7 +16,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Ends and removes what a target's private cluster has left whose owner was killed, and returns the folders.
+/// Stops orphaned nodes of a target's private clusters (owner process dead), removes their folders and returns them.
 pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
     match &target.server.place {
         Place::Private { directory } => {
@@ -30,7 +30,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A cluster of our own; ended and removed with its folders when dropped.
+/// Cluster started by Bourse; stopped and removed with its folders when dropped.
 pub(crate) struct PrivateCluster {
     product: Product,
     server: ServerTarget,
@@ -41,24 +41,24 @@ pub(crate) struct PrivateCluster {
     spread: bool,
 }
 
-/// A node of it.
+/// Node of the cluster.
 struct PrivateNode {
-    /// Locked as long as it is started or killed.
+    /// Server; locked while it is started or killed.
     server: Mutex<PrivateServer>,
     data: PathBuf,
     socket: PathBuf,
-    /// What its earlier processes had used when they were ended.
+    /// Resource usage of its earlier processes at their end.
     earlier: Mutex<ServerProcess>,
 }
 
-/// What is done to a node, so that a cluster begins.
+/// Step of starting a node.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Start,
     Join,
 }
 
-/// Takes the steps that so many nodes need, in the product's order.
+/// Takes the steps of all nodes, in the product's order.
 fn begin(
     product: Product,
     nodes: usize,
@@ -72,7 +72,7 @@ fn begin(
 }
 
 impl PrivateCluster {
-    /// Starts a target's cluster, and waits until every node has all that was committed.
+    /// Starts a target's cluster, and waits until every node has all committed data.
     pub(crate) fn start(target: &Target) -> Result<Self, EngineError> {
         let installed = installed(target.product, &target.options)?;
         let started = Self::start_once(target, &installed);
@@ -126,7 +126,7 @@ impl PrivateCluster {
         Ok(Self { product, server, installed, identity, nodes, causal: options.causal, spread: options.spread })
     }
 
-    /// Its nodes, as sessions reach them.
+    /// Nodes, as sessions reach them.
     pub(crate) fn nodes(&self) -> Nodes {
         let settings = self.product.settings(self.causal);
         let node = |(at, node): (usize, &PrivateNode)| (node_name(at), node.connector(&self.server.options, settings));
@@ -134,24 +134,24 @@ impl PrivateCluster {
         self.product.nodes(nodes, DATABASE.to_owned(), self.spread)
     }
 
-    /// How many nodes it has.
+    /// Number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The data directory of each node.
+    /// Data directory of each node.
     pub(crate) fn data(&self) -> impl Iterator<Item = &Path> {
         self.nodes.iter().map(|node| node.data.as_path())
     }
 
-    /// The process of a node's server; none while it does not run.
+    /// Process of a node's server; `None` while it does not run.
     pub(crate) fn process(&self, node: usize) -> Option<u32> {
         let server = self.nodes.get(node)?;
         let process = told_process(&server.data)?;
         (self.product.facts().private.serves)(process, &server.data).then_some(process)
     }
 
-    /// What the nodes' servers have used, those that were ended too.
+    /// Resource usage of the nodes' servers, including those that have ended.
     pub(crate) fn process_use(&self) -> Option<ServerProcess> {
         let mut sum: Option<ServerProcess> = None;
         for at in 0..self.nodes.len() {
@@ -164,26 +164,26 @@ impl PrivateCluster {
         sum
     }
 
-    /// Notes what a node's process has used, before it is ended.
+    /// Records the resource usage of a node's process before it is ended.
     fn note_use(&self, node: usize) {
         if let Some(used) = self.process(node).and_then(|process| processes::process_use(process, false)) {
             add(&mut locked(&self.nodes[node].earlier), &ServerProcess { resident_bytes: 0, ..used.process });
         }
     }
 
-    /// Ends a node as a crash would; its data stays.
+    /// Kills a node; its data stays.
     pub(crate) fn kill(&self, node: usize) -> Result<(), EngineError> {
         let server = self.node(node)?;
         self.note_use(node);
         locked(&server.server).kill()
     }
 
-    /// Ends all nodes as a crash would.
+    /// Kills all nodes.
     pub(crate) fn kill_all(&self) -> Result<(), EngineError> {
         (0..self.len()).try_for_each(|node| self.kill(node))
     }
 
-    /// Starts a node that was killed on the data that it has, and waits until it has what was committed meanwhile.
+    /// Restarts a killed node on its data, and waits until it has received the commits made meanwhile.
     pub(crate) fn restart(&self, node: usize) -> Result<(), EngineError> {
         self.node(node)?;
         match self.product {
@@ -192,7 +192,7 @@ impl PrivateCluster {
         }
     }
 
-    /// Starts all nodes again after a kill of all: first the one that has most.
+    /// Restarts all nodes after a kill of all, beginning with the most advanced one.
     pub(crate) fn restart_all(&self) -> Result<(), EngineError> {
         match self.product {
             Product::Galera => galera::restart_all(self),
@@ -200,7 +200,7 @@ impl PrivateCluster {
         }
     }
 
-    /// Ends all nodes, keeps a copy of the first one's data, and starts the cluster again from those.
+    /// Stops all nodes, takes a copy of the first one's data, and starts the cluster again from that data.
     pub(crate) fn keep_copy(&self) -> Result<(), EngineError> {
         let keep = || self.with_folder(0, |folder| folder.keep_copy(self.product.facts().not_copied));
         let Err(e) = self.stop().and_then(|()| keep()) else { return self.begin_again() };
@@ -210,14 +210,15 @@ impl PrivateCluster {
         Err(e)
     }
 
-    /// Ends all nodes, and starts the cluster again from the copy that was kept.
+    /// Kills all nodes, and starts the cluster again from the stored copy.
     pub(crate) fn put_back_copy(&self) -> Result<(), EngineError> {
         self.kill_all()?;
         self.with_folder(0, ServerFolder::put_back_copy)?;
         self.begin_again()
     }
 
-    /// Has the first node end by itself, with all that was committed; what the others have is no more needed then.
+    /// Shuts the first node down cleanly, with all committed data; the data of the others, which are killed, is no longer
+    /// needed.
     fn stop(&self) -> Result<(), EngineError> {
         let until = self.until();
         let waiting = self.nodes[0].connector(&self.server.options, self.product.settings(true));
@@ -230,7 +231,7 @@ impl PrivateCluster {
         self.with_folder(0, self.product.facts().may_be_first)
     }
 
-    /// Starts all nodes with the data of the first: nobody has to be sent anything.
+    /// Starts all nodes on copies of the first one's data, so that no node needs a state transfer.
     fn begin_again(&self) -> Result<(), EngineError> {
         let facts = self.product.facts();
         let until = self.until();
@@ -246,7 +247,7 @@ impl PrivateCluster {
         })
     }
 
-    /// How each node's server has ended; none while it runs.
+    /// Exit status of each node's server; `None` while it runs.
     pub(crate) fn exits(&self) -> Vec<Option<ExitStatus>> {
         self.nodes.iter().map(|node| locked(&node.server).exit()).collect()
     }
@@ -257,7 +258,7 @@ impl PrivateCluster {
         })
     }
 
-    /// When whoever starts now has to have it done.
+    /// Deadline of a start that begins now.
     pub(crate) fn until(&self) -> Instant {
         Instant::now() + self.server.options.start_timeout
     }
@@ -276,17 +277,17 @@ impl PrivateCluster {
         act(locked(&self.nodes[node].server).folder())
     }
 
-    /// Starts the server of a node that has ended, on the data that are there.
+    /// Starts the server of a node that has ended, on its existing data.
     pub(crate) fn start_node(&self, node: usize, more: &[&str]) -> Result<(), EngineError> {
         self.nodes[node].start_again(&self.plan(), node, more)
     }
 
-    /// Waits until a node takes part and has all that was committed.
+    /// Waits until a node takes part in the cluster and has all committed data.
     pub(crate) fn join(&self, node: usize, role: Role, until: Instant) -> Result<(), EngineError> {
         self.nodes[node].join(&self.plan(), role, until).map(drop)
     }
 
-    /// A connection to a node's server, whether or not it takes part; waits until there is one.
+    /// Connection to a node's server, whether or not it takes part; waits until there is one.
     pub(crate) fn connection(&self, node: usize, until: Instant) -> Result<Link, EngineError> {
         self.nodes[node].connection(&self.server.options, until)
     }
@@ -308,7 +309,7 @@ impl PrivateNode {
         server.start_again(command)
     }
 
-    /// Tells the server to end by itself.
+    /// Makes the server shut down.
     fn tell_to_end(&self, mut connection: Link) -> Result<(), EngineError> {
         connection.query_drop("SHUTDOWN").map_err(|e| error(&e).with_statement("SHUTDOWN"))
     }
@@ -327,7 +328,7 @@ impl PrivateNode {
         }
     }
 
-    /// How the one who starts and ends it reaches it: no answer is waited for longer than for a start.
+    /// Connector for starting and stopping the node: waits for an answer at most as long as for a start.
     fn own_connector(&self, options: &ServerOptions) -> Connector {
         let answer_timeout = options.start_timeout.min(options.answer_timeout);
         self.connector(&ServerOptions { answer_timeout, ..options.clone() }, "")
@@ -338,7 +339,7 @@ impl PrivateNode {
         locked(&self.server).wait_until_it_answers(until, || connector.connect(None))
     }
 
-    /// Has it take part if it does not try to by itself, and waits until it does and has all that was committed.
+    /// Makes the node join, unless it does so by itself, and waits until it takes part and has all committed data.
     fn join(&self, plan: &Plan<'_>, role: Role, until: Instant) -> Result<Link, EngineError> {
         let connector = self.own_connector(&plan.server.options);
         let joined = plan.product.facts().joined;

@@ -1,4 +1,4 @@
-//! Copies of a private cluster's data, so that rounds begin alike without loading again.
+//! Snapshots of a private cluster's data, from which rounds begin alike without loading again.
 
 use crate::cluster::PrivateCluster;
 use crate::engine::locked;
@@ -7,22 +7,22 @@ use crate::watcher::Watcher;
 use bourse_engine::{EngineError, Snapshot};
 use std::sync::{Arc, Mutex};
 
-/// A copy of the first node's data, taken while no node ran; the other nodes begin with the same.
+/// Copy of the first node's data, taken while no node ran; the other nodes start from the same data.
 pub(crate) struct StoppedCopy {
     pub(crate) cluster: Arc<PrivateCluster>,
     pub(crate) nodes: Arc<Nodes>,
-    /// Connections that would end with their servers.
+    /// Monitoring connections, closed since they would end with their servers.
     pub(crate) watchers: Arc<Mutex<Vec<Option<Watcher>>>>,
 }
 
 impl StoppedCopy {
-    /// Ends all nodes, keeps a copy of the first one's data, and starts the cluster again.
+    /// Stops all nodes, takes a copy of the first one's data, and starts the cluster again.
     pub(crate) fn take(self) -> Result<Self, EngineError> {
         self.stopped(PrivateCluster::keep_copy)?;
         Ok(self)
     }
 
-    /// Stops and starts the cluster; nobody asks for sizes meanwhile.
+    /// Stops and starts the cluster; no monitoring query runs meanwhile.
     fn stopped(&self, act: impl FnOnce(&PrivateCluster) -> Result<(), EngineError>) -> Result<(), EngineError> {
         let mut watchers = locked(&self.watchers);
         watchers.clear();

@@ -23,28 +23,28 @@ use mysql::prelude::Queryable as _;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A cluster under test.
+/// Cluster under test.
 pub struct ClusterEngine {
     target: Target,
-    /// Once something needed it.
+    /// Nodes; `None` until first use.
     reached: Mutex<Option<Reached>>,
-    /// A connection to each node for sizes, so that asking for them each second opens none.
+    /// Monitoring connection to each node, so that sampling sizes each second opens none.
     watchers: Arc<Mutex<Vec<Option<Watcher>>>>,
     announced: Announced,
 }
 
-/// A cluster that something needed.
+/// Cluster in use.
 #[derive(Clone)]
 struct Reached {
     nodes: Arc<Nodes>,
-    /// None of a cluster that ran already.
+    /// Private cluster; `None` for one that Bourse did not start.
     private: Option<Arc<PrivateCluster>>,
 }
 
-/// Opens a target: reads it; a private cluster is started at first use.
+/// Parses a target; a private cluster is started at first use.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -67,45 +67,45 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ClusterEngine {
-    /// The engine of a target that was read before.
+    /// Engine of a parsed target.
     pub fn new(target: Target) -> Self {
         Self { target, reached: Mutex::default(), watchers: Arc::default(), announced: Announced::default() }
     }
 
-    /// The target as it was read.
+    /// Parsed target.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// Ends a node of a private cluster, counted from 0, as a crash would; its data stays.
+    /// Kills a node of a private cluster, counted from 0; its data stays.
     ///
     /// # Errors
-    /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported) if there is no such node of ours.
+    /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported) if the cluster is not private, or has no such node.
     pub fn kill_node(&self, node: usize) -> Result<(), EngineError> {
         self.private()?.kill(node)
     }
 
-    /// Starts a node again that was killed, and waits until it has what was committed meanwhile.
+    /// Restarts a killed node, and waits until it has received the commits made meanwhile.
     ///
     /// # Errors
-    /// As [`kill_node`](Self::kill_node), or the server's, with its last words if it does not come back.
+    /// Those of [`kill_node`](Self::kill_node), or the server's, with the end of its log if it does not restart.
     pub fn restart_node(&self, node: usize) -> Result<(), EngineError> {
         self.private()?.restart(node)?;
         self.reached()?.nodes.set_up(node, true);
         Ok(())
     }
 
-    /// The process of a node of a private cluster; none while it does not run.
+    /// Process of a node of a private cluster; `None` while it does not run.
     pub fn node_process(&self, node: usize) -> Option<u32> {
         self.looked_at()?.private?.process(node)
     }
 
-    /// How each node of a private cluster has ended; none while it runs.
+    /// Exit status of each node of a private cluster; `None` while it runs.
     pub fn node_exits(&self) -> Vec<Option<ExitStatus>> {
         self.looked_at().and_then(|it| it.private).map_or_else(Vec::new, |private| private.exits())
     }
 
-    /// A session at a node, counted from 0; it goes on at another where that one is lost.
+    /// Opens a session at a node, counted from 0; it continues at another node if that one is lost.
     ///
     /// # Errors
     /// The client's or the server's.
@@ -113,8 +113,8 @@ impl ClusterEngine {
         self.opened(NodeSession::at(self.dialect(), self.reached()?.nodes, node)?)
     }
 
-    /// A session that knows the tables that were there before it. A group's node prepares a statement without a wait, so that
-    /// a table which another node has just made would not be found; where a transaction begins it waits.
+    /// Makes a session see all tables that exist. A group's node prepares a statement without waiting, so a table that another
+    /// node has just made would not be found; at the begin of a transaction it waits.
     fn opened(&self, mut session: NodeSession<Connector>) -> Result<Box<dyn Session>, EngineError> {
         if self.target.product == Product::Group && self.target.options.causal {
             session.begin(Isolation::ReadCommitted, Access::Read)?;
@@ -123,7 +123,7 @@ impl ClusterEngine {
         Ok(Box::new(session))
     }
 
-    /// The nodes; starts those of ours if they do not run yet.
+    /// Nodes; a private cluster is started if it does not run yet.
     fn reached(&self) -> Result<Reached, EngineError> {
         let mut reached = locked(&self.reached);
         if let Some(reached) = &*reached {
@@ -138,7 +138,7 @@ impl ClusterEngine {
         Ok(reached.insert(made).clone())
     }
 
-    /// The nodes, if something needed them.
+    /// Nodes; `None` before first use.
     fn looked_at(&self) -> Option<Reached> {
         locked(&self.reached).clone()
     }
@@ -148,19 +148,19 @@ impl ClusterEngine {
         self.looked_at().and_then(|it| it.private).ok_or_else(none)
     }
 
-    /// A connection to the first node that can be reached.
+    /// Opens a connection to the first node that can be reached.
     fn reach(&self) -> Result<(Arc<Nodes>, Link), EngineError> {
         let Reached { nodes, .. } = self.reached()?;
         let (_, connection) = nodes.reach(0, |connector| connector.connect(None))?;
         Ok((nodes, connection))
     }
 
-    /// A private cluster begins empty, and is started for what needs it.
+    /// Whether the cluster runs: a private one is empty, and started at first use.
     fn is_started(&self) -> bool {
         !self.target.is_private() || self.looked_at().is_some()
     }
 
-    /// What `ask` gets of each node that answers.
+    /// Results of `ask` for each node that answers.
     fn watch<T>(&self, ask: impl Fn(&mut Watcher) -> Result<T, EngineError>) -> Result<Vec<T>, EngineError> {
         let Reached { nodes, .. } = self.reached()?;
         let mut watchers = locked(&self.watchers);
@@ -187,8 +187,7 @@ impl ClusterEngine {
         Ok(answers)
     }
 
-    /// What `ask` gets of all nodes, in the order of the nodes; nothing once a node was lost, since it counts anew when it
-    /// comes back.
+    /// Results of `ask` for all nodes, in order; empty once a node was lost, since its counters restart at 0.
     fn watch_all<T>(&self, ask: impl Fn(&mut Watcher) -> Result<T, EngineError>) -> Result<Vec<T>, EngineError> {
         if !self.is_started() {
             return Ok(Vec::new());
@@ -198,7 +197,7 @@ impl ClusterEngine {
     }
 }
 
-/// The nodes of a cluster that runs already.
+/// Nodes of a cluster that runs already.
 fn running(target: &Target) -> Result<Nodes, EngineError> {
     let places: Vec<&Place> = target.nodes.iter().collect();
     let database = match &target.server.place {
@@ -281,7 +280,7 @@ impl Engine for ClusterEngine {
         foreign(&mut connection, nodes.database())
     }
 
-    /// At the first node: a cluster has no such lock of all its nodes.
+    /// Holds the first node: a cluster has no lock that covers all its nodes.
     fn hold(&self, _: &str) -> Result<Hold, EngineError> {
         if self.target.is_private() {
             return Ok(Hold::Nothing);
@@ -298,7 +297,7 @@ impl Engine for ClusterEngine {
         leftovers(&mut connection, nodes.database())
     }
 
-    /// Of the first node's data, where the cluster is ours.
+    /// Location of the first node's data, for a private cluster.
     fn location(&self) -> Location {
         let Place::Private { directory } = &self.target.server.place else { return Location::RunningServer };
         let private = self.looked_at().and_then(|it| it.private);
@@ -327,7 +326,7 @@ impl Engine for ClusterEngine {
         Ok(SideDatabase { engine: Box::new(engine), remove: Box::new(remove) })
     }
 
-    /// Every node looks at its own data; one that is lost is no part of the cluster until it has joined again.
+    /// Checks every node's own data; a lost node is not part of the cluster until it has joined again.
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         let Reached { nodes, .. } = self.reached()?;
         let mut found = Vec::new();
@@ -341,7 +340,7 @@ impl Engine for ClusterEngine {
         Ok(Some(found))
     }
 
-    /// All nodes' together.
+    /// Sum of all nodes' sizes.
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let Reached { nodes, private } = self.reached()?;
         let status = self.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
@@ -387,7 +386,7 @@ impl Engine for ClusterEngine {
         Ok(counts.into_iter().reduce(add))
     }
 
-    /// All nodes' together.
+    /// Counters of all nodes.
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
         let nodes = self.watch_all(|watcher| counters(&mut watcher.connection))?;
         let mut sums: Vec<Counter> = Vec::new();
@@ -427,7 +426,7 @@ impl SqlEngine for ClusterEngine {
         self.opened(NodeSession::new(self.dialect(), nodes)?)
     }
 
-    /// By way of one node; the others apply the same statements and rows.
+    /// Loader on one node; the others apply the same statements and rows.
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         let Reached { nodes, .. } = self.reached()?;
         let (node, _) = nodes.reach(0, |connector| connector.connect(None))?;
@@ -436,7 +435,7 @@ impl SqlEngine for ClusterEngine {
 }
 
 impl OwnedServer for ClusterEngine {
-    /// Every node at once.
+    /// Kills every node.
     fn kill(&self) -> Result<(), EngineError> {
         self.private()?.kill_all()
     }

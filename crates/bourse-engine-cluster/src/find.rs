@@ -1,5 +1,5 @@
-//! What a private cluster needs: the server with its plugin; for Galera its library, and the programs that nodes copy their
-//! state with.
+//! The software that a private cluster needs: the server with its plugin; for Galera its library, and the programs that copy
+//! state between nodes.
 
 use crate::options::Options;
 use crate::product::Product;
@@ -8,7 +8,7 @@ use bourse_engine_mysql::{Installed as InstalledServer, installed as installed_s
 use bourse_private_server::everywhere;
 use std::path::PathBuf;
 
-/// Where packages put Galera's library.
+/// Paths where packages install Galera's library.
 const PROVIDERS: &[&str] = &[
     "/usr/lib/galera/libgalera_smm.so",
     "/usr/lib/galera-4/libgalera_smm.so",
@@ -19,19 +19,19 @@ const PROVIDERS: &[&str] = &[
     "/usr/local/lib/libgalera_smm.so",
 ];
 
-/// Where packages put the other programs.
+/// Folders where packages install the other programs.
 const USUAL: &[&str] = &["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin"];
 
-/// What a private cluster is started from.
+/// Software that a private cluster is started from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// The server.
+    /// Server.
     pub server: InstalledServer,
-    /// Galera's library; none of a group.
+    /// Galera's library; `None` for a group.
     pub provider: Option<PathBuf>,
 }
 
-/// What a private cluster would be started from.
+/// Finds the software that a private cluster would be started from.
 ///
 /// # Errors
 /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported): what was not found, and how to get it.
@@ -47,7 +47,7 @@ pub fn installed(product: Product, options: &Options) -> Result<Installed, Engin
     Ok(Installed { server, provider })
 }
 
-/// Looks for the plugin where the server would.
+/// Looks for the plugin in the server's own folder.
 fn check_plugin(server: &InstalledServer) -> Result<(), EngineError> {
     // A server that does not say where its plugins are says at its start whether it has this one.
     let Some(plugin) = server.plugins().map(|folder| folder.join("group_replication.so")) else { return Ok(()) };
@@ -63,7 +63,7 @@ fn check_plugin(server: &InstalledServer) -> Result<(), EngineError> {
     )))
 }
 
-/// Galera's library, where everything else is there too.
+/// Finds Galera's library, if everything else is installed too.
 fn galera_library(options: &Options) -> Result<PathBuf, EngineError> {
     let provider = match &options.provider {
         Some(named) if named.is_file() => named.clone(),

@@ -1,4 +1,4 @@
-//! MariaDB Galera: what its nodes are started with, and where their data end.
+//! MariaDB Galera: arguments of its nodes, and the positions of their data.
 
 use crate::cluster::PrivateCluster;
 use crate::plan::{Plan, node_name};
@@ -56,19 +56,20 @@ pub(crate) static FACTS: Facts = Facts {
     joined,
 };
 
-/// The argument for the first node of a cluster.
+/// Argument for the first node of a cluster.
 const NEW_CLUSTER: &str = "--wsrep-new-cluster";
 
-/// The argument of a server that says where its data ends, and ends.
+/// Argument that makes a server report the position of its data and exit.
 const RECOVER: &str = "--wsrep-recover";
 
-/// Bytes of changes that a node keeps for others that were away.
+/// Size of the cache of changes for nodes that were away.
 const KEPT_CHANGES: &str = "128M";
 
-/// The file that tells a node where its data ends.
+/// Name of the file with the position of a node's data.
 const POSITION: &str = "grastate.dat";
 
-/// The server, and what it starts to get its state from another node: a script, and a daemon that receives files.
+/// Whether a process is a node's server, or a program that it starts to get its state from another node: a script, or a daemon
+/// that receives files.
 fn serves(process: u32, data: &Path) -> bool {
     let state_transfer = data.join("rsync_sst.conf").display().to_string();
     processes::has_argument(process, &datadir_argument(data)) || processes::has_argument(process, &state_transfer)
@@ -99,7 +100,7 @@ fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
     ]
 }
 
-/// A node joins by its arguments alone.
+/// Checks whether a node has joined; its arguments alone make it join.
 fn joined(connection: &mut Link, _: &Plan<'_>, _: Role) -> Result<(), EngineError> {
     let state: Vec<(String, String)> = connection
         .query("SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_local_state_comment')")
@@ -111,14 +112,14 @@ fn joined(connection: &mut Link, _: &Plan<'_>, _: Role) -> Result<(), EngineErro
     Err(EngineError::new(ErrorKind::ConnectionLost, "the node has not all that was committed yet"))
 }
 
-/// Starts a node that was killed: with its position it is sent what it lacks; without, all there is.
+/// Restarts a killed node: with its position it receives only the missing changes, without it all data.
 pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), EngineError> {
     let position = recovered(cluster, node)?.map(|(history, sequence)| start_position(&history, sequence));
     cluster.start_node(node, &position.iter().map(String::as_str).collect::<Vec<_>>())?;
     cluster.join(node, Role::Joiner, cluster.until())
 }
 
-/// Starts all nodes again after a kill of all: first the one that has most.
+/// Restarts all nodes after a kill of all, beginning with the most advanced one.
 pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
     let nodes = 0..cluster.len();
     let positions = nodes.clone().map(|node| recovered(cluster, node)).collect::<Result<Vec<_>, _>>()?;
@@ -133,7 +134,7 @@ pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
     nodes.filter(|node| *node != first).try_for_each(|node| restart(cluster, node))
 }
 
-/// Where the data of a node that does not run ends, as its server finds it: the history, and the number of the last change.
+/// Position of the data of a stopped node, as its server finds it: the history, and the number of the last change.
 fn recovered(cluster: &PrivateCluster, node: usize) -> Result<Option<(String, i64)>, EngineError> {
     let said = cluster.with_folder(node, |folder| {
         folder.look_at_data(cluster.plan().command(node, folder, &[RECOVER]), cluster.until())
@@ -141,14 +142,14 @@ fn recovered(cluster: &PrivateCluster, node: usize) -> Result<Option<(String, i6
     Ok(said.lines().rev().find_map(position_in))
 }
 
-/// The node that is stopped last may be the first; one that is stopped before the others has to be told that it may.
+/// Allows a stopped node to start a cluster: only the node that was stopped last may do so by itself.
 fn allow_first(folder: &ServerFolder) -> Result<(), EngineError> {
     let path = folder.data().join(POSITION);
     let text = std::fs::read_to_string(&path).map_err(|e| EngineError::io("read", &path, &e))?;
     folder.write_data(POSITION, &text.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1"))
 }
 
-/// The file with the position of a node that may be the first of a cluster.
+/// Position file of a node that may start a cluster.
 fn may_be_first(history: &str, sequence: i64) -> String {
     format!("# GALERA saved state\nversion: 2.1\nuuid:    {history}\nseqno:   {sequence}\nsafe_to_bootstrap: 1\n")
 }
@@ -157,7 +158,7 @@ fn start_position(history: &str, sequence: i64) -> String {
     format!("--wsrep-start-position={history}:{sequence}")
 }
 
-/// `WSREP: Recovered position: HISTORY:SEQUENCE` of a server's log.
+/// Position in a line of a server's log: `WSREP: Recovered position: HISTORY:SEQUENCE`.
 fn position_in(line: &str) -> Option<(String, i64)> {
     let (_, told) = line.split_once("Recovered position: ")?;
     let (history, sequence) = told.trim().split_once(':')?;

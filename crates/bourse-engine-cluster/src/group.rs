@@ -1,4 +1,4 @@
-//! MySQL Group Replication: what its nodes are started with, how they join, and which one has most after all were killed.
+//! MySQL Group Replication: arguments of its nodes, joining, and the choice of the first node after all were killed.
 
 use crate::cluster::PrivateCluster;
 use crate::plan::Plan;
@@ -63,13 +63,13 @@ pub(crate) static FACTS: Facts = Facts {
     joined,
 };
 
-/// Bytes of messages that a node keeps for others that were away: the least there can be.
+/// Size in bytes of the cache of messages for nodes that were away: the smallest allowed.
 const KEPT_MESSAGES: u64 = 128 << 20;
 
-/// Who nodes are to each other, where one gets from another what it lacks.
+/// User as which nodes fetch missing changes from each other.
 const NODE_USER: &str = "bourse_node";
 
-/// The channel of changes that were made at other nodes.
+/// Channel of changes that were made at other nodes.
 const APPLIER: &str = "group_replication_applier";
 
 fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
@@ -108,7 +108,8 @@ fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
     ]
 }
 
-/// What it makes is no part of the group's history, so that each node can have it from the beginning.
+/// Makes the database and the nodes' user. They are not part of the group's history, so that each node can have them from the
+/// beginning.
 fn prepare(connection: &mut Link, plan: &Plan<'_>) -> Result<(), mysql::Error> {
     connection.query_drop("SET SESSION sql_log_bin = 0")?;
     connection.query_drop(format!("CREATE DATABASE IF NOT EXISTS {DATABASE}"))?;
@@ -117,7 +118,7 @@ fn prepare(connection: &mut Link, plan: &Plan<'_>) -> Result<(), mysql::Error> {
     connection.query_drop(format!("GRANT REPLICATION SLAVE ON *.* TO '{NODE_USER}'@'127.0.0.1'"))
 }
 
-/// A node joins by a statement. One that was refused tries again: the group may not have noticed yet that it was away.
+/// Makes a node join by a statement. A node that was refused tries again: the group may not have noticed yet that it was away.
 fn joined(connection: &mut Link, plan: &Plan<'_>, role: Role) -> Result<(), EngineError> {
     const STATE: &str =
         "SELECT member_state FROM performance_schema.replication_group_members WHERE member_id = @@server_uuid";
@@ -144,8 +145,8 @@ fn joined(connection: &mut Link, plan: &Plan<'_>, role: Role) -> Result<(), Engi
     Err(EngineError::new(ErrorKind::ConnectionLost, "the node has not all that was committed yet"))
 }
 
-/// Starts a node that was killed; others send it what it lacks. It does not join before they have noticed that it was away: who
-/// asks too early is not answered, and asks again after a minute.
+/// Restarts a killed node; others send it the missing changes. It does not join before they have noticed that it was away: a
+/// join that comes too early is not answered, and repeated after a minute.
 pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), EngineError> {
     let until = cluster.until();
     cluster.start_node(node, &[])?;
@@ -160,7 +161,7 @@ pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), Engin
     cluster.join(node, Role::Joiner, cluster.until())
 }
 
-/// Whether a node takes the server of that UUID for a member.
+/// Whether a node regards the server with that UUID as a member.
 fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str) -> Result<bool, EngineError> {
     let mut connection = cluster.connection(node, cluster.until())?;
     let sql = "SELECT count(*) FROM performance_schema.replication_group_members WHERE member_id = ?";
@@ -168,7 +169,7 @@ fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str) -> Result<bool, 
     Ok(found.is_some_and(|found| found > 0))
 }
 
-/// Starts all nodes again after a kill of all: the group begins with the one that has most.
+/// Restarts all nodes after a kill of all: the group starts from the most advanced one.
 pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
     let until = cluster.until();
     let nodes = 0..cluster.len();
@@ -181,7 +182,7 @@ pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
     nodes.filter(|node| *node != first).try_for_each(|node| cluster.join(node, Role::Joiner, until))
 }
 
-/// What a node has made, and what it had received and not made yet, as GTIDs: it makes that before it takes part.
+/// GTIDs that a node has executed, and those received and not executed yet, which it executes before it takes part.
 fn certified(connection: &mut Link) -> Result<[String; 2], EngineError> {
     let made: Option<String> = connection.query_first("SELECT @@global.gtid_executed").map_err(|e| error(&e))?;
     let received: Option<String> = connection
@@ -193,7 +194,7 @@ fn certified(connection: &mut Link) -> Result<[String; 2], EngineError> {
     Ok([made.unwrap_or_default(), received.unwrap_or_default()])
 }
 
-/// The first node that has all that any node has; what was acknowledged to a client is in one at least.
+/// Number of the first node that has all changes of any node; each acknowledged change is in at least one.
 fn with_most(connection: &mut Link, certified: &[[String; 2]]) -> Result<usize, EngineError> {
     let sets: Vec<String> = certified.iter().map(|sets| sets.join(",")).collect();
     for (node, set) in sets.iter().enumerate() {
@@ -211,8 +212,8 @@ fn with_most(connection: &mut Link, certified: &[[String; 2]]) -> Result<usize, 
     Err(EngineError::new(ErrorKind::Other, message))
 }
 
-/// The strictest isolation that a running group takes. Refuses one whose mode does not allow sessions where the target has
-/// them, before anything is loaded.
+/// Strictest isolation that a running group supports. Refuses a group whose mode does not allow sessions at the nodes that the
+/// target chose, before anything is loaded.
 pub(crate) fn check_mode(connector: &Connector, spread: bool) -> Result<Isolation, EngineError> {
     let mut connection = Connector { settings: "", ..connector.clone() }.connect(None)?;
     let variables: Vec<(String, String)> = connection
@@ -237,7 +238,7 @@ pub(crate) fn check_mode(connector: &Connector, spread: bool) -> Result<Isolatio
     Ok(if is_on("update_everywhere_checks") { Isolation::RepeatableRead } else { Isolation::Serializable })
 }
 
-/// What a report on a group says that refuses serializable transactions.
+/// Note in the report on a group that refuses serializable transactions.
 pub(crate) const REFUSES_SERIALIZABLE: &str = "group_replication_enforce_update_everywhere_checks=ON: the group refuses \
     serializable transactions, which run at repeatable read; one of two that change the same row at one node may then fail or \
     be overwritten";

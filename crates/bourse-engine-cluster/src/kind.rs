@@ -1,9 +1,9 @@
-//! What a program is told of MariaDB Galera and MySQL Group Replication: private clusters, and clusters that run already.
+//! Registers MariaDB Galera and MySQL Group Replication: private clusters, and clusters that run already.
 
 use crate::{GRAMMAR, Options, Product, Target, installed, open, sweep_target};
 use bourse_engine::{EngineKind, Faults};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[
     EngineKind {
         scheme: "mariadb+galera",
@@ -35,7 +35,7 @@ pub static KINDS: &[EngineKind] = &[
     },
 ];
 
-/// A cluster that runs already.
+/// Properties of clusters that run already.
 const RUNNING: EngineKind = EngineKind {
     scheme: "galera",
     summary: "MariaDB Galera, a running cluster",
@@ -62,7 +62,7 @@ const RUNNING: EngineKind = EngineKind {
     stays_loaded: false,
 };
 
-/// The version of the servers that a private cluster would start.
+/// Version of the servers that a private cluster would start.
 fn version(product: Product) -> Result<String, String> {
     let found = installed(product, &Options::DEFAULT).map_err(|error| error.to_string())?;
     let version = found.server.version.split('-').next().unwrap_or_default();
@@ -72,7 +72,7 @@ fn version(product: Product) -> Result<String, String> {
     })
 }
 
-/// Whether what a private cluster would start is installed.
+/// Checks whether the software of a private cluster is installed.
 fn available(target: &str) -> Result<(), String> {
     let target = Target::parse(target).map_err(|error| error.to_string())?;
     installed(target.product, &target.options).map(drop).map_err(|error| error.to_string())

@@ -7,7 +7,7 @@ use bourse_engine_mysql::Options as ServerOptions;
 use bourse_engine_mysql::parts::OPTIONS;
 use std::path::PathBuf;
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// `nodes`.
@@ -18,17 +18,17 @@ pub struct Options {
     pub spread: bool,
     /// `provider`.
     pub provider: Option<PathBuf>,
-    /// What each node has as a server.
+    /// Settings of each node's server.
     pub server: ServerOptions,
 }
 
 impl Options {
-    /// Every default.
+    /// Default settings.
     pub const DEFAULT: Self =
         Self { nodes: 3, causal: true, spread: true, provider: None, server: ServerOptions::DEFAULT };
 }
 
-/// The option of a server of that name.
+/// Option of a server by its name.
 const fn of_server(name: &str) -> &'static OptionSpec<ServerOptions> {
     let mut rest = OPTIONS;
     while let [option, more @ ..] = rest {
@@ -51,20 +51,20 @@ const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// An option that each node's server has.
+/// Option that each node's server has.
 macro_rules! each_node {
     ($name:literal) => {
         nested_option!(ServerOptions: of_server($name) => server: Options)
     };
 }
 
-/// Options that nodes are reached with, which those of a private cluster do not need.
+/// Options for reaching nodes, which private clusters do not need.
 const TO_REACH: &[&str] = &["password_file", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
-/// The same for a group, which has no library of its own to be found either.
+/// Options for reaching nodes that private groups do not need, and Galera's library, which a group does not have.
 const TO_REACH_A_GROUP: &[&str] = &["password_file", "sslmode", "sslrootcert", "sslcert", "sslkey", "provider"];
 
-/// Options that clusters which run already do not have.
+/// Options of private clusters only.
 const PRIVATE: &[&str] = &[
     "nodes",
     "provider",
@@ -91,7 +91,7 @@ const fn running_cluster(name: &'static str) -> Scheme {
     }
 }
 
-/// The grammar of clusters' targets, with every option in the order of help and documents. Options of a server hold for each node.
+/// Grammar of clusters' targets, with every option in the order of help and documents. Options of a server apply to each node.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "MariaDB Galera and MySQL Group Replication",
     schemes: &[

@@ -1,4 +1,4 @@
-//! What the servers of a private cluster are started with.
+//! The start of a private cluster's servers: identity, ports and commands.
 
 use crate::find::Installed;
 use crate::product::Product;
@@ -9,31 +9,31 @@ use bourse_private_server::{ServerFolder, free_ports};
 use std::hash::{BuildHasher as _, RandomState};
 use std::process::Command;
 
-/// What nodes are started from.
+/// Parameters from which nodes are started.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan<'a> {
     pub(crate) product: Product,
     pub(crate) server: &'a ServerTarget,
     pub(crate) installed: &'a Installed,
     pub(crate) identity: &'a Identity,
-    /// Whether sessions are at all nodes.
+    /// Whether sessions are spread over all nodes.
     pub(crate) spread: bool,
 }
 
-/// What tells a private cluster from every other.
+/// Identity of a private cluster.
 pub(crate) struct Identity {
-    /// Its name among clusters: a UUID.
+    /// Unique name: a UUID.
     pub(crate) name: String,
-    /// What nodes log in to each other with.
+    /// Password with which nodes log in to each other.
     pub(crate) password: String,
-    /// Ports of the loopback address: so many of each node.
+    /// Ports of the loopback address, `each` of them per node.
     ports: Vec<u16>,
-    /// How many.
+    /// Number of ports per node.
     each: usize,
 }
 
 impl Identity {
-    /// A new one for so many nodes.
+    /// Makes a new identity for a number of nodes.
     pub(crate) fn new(product: Product, nodes: usize) -> Result<Self, EngineError> {
         let each = product.facts().ports;
         let ports = free_ports(each * nodes)
@@ -50,24 +50,24 @@ impl Identity {
         Ok(Self { name, password: format!("{third:016x}{:016x}", unpredictable()), ports, each })
     }
 
-    /// The ports of a node, counted from 0.
+    /// Ports of a node, counted from 0.
     pub(crate) fn ports(&self, node: usize) -> &[u16] {
         &self.ports[node * self.each..][..self.each]
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(crate) fn nodes(&self) -> usize {
         self.ports.len() / self.each
     }
 }
 
-/// A number of the system's randomness: hash maps are seeded with it against people who choose their keys.
+/// Unpredictable number: the standard library seeds hash maps from the system's randomness.
 fn unpredictable() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
 impl Plan<'_> {
-    /// Starts a node's server on the data that are in its folder.
+    /// Command that starts a node's server on the data in its folder.
     pub(crate) fn command(&self, node: usize, folder: &ServerFolder, more: &[&str]) -> Command {
         let mut arguments = (self.product.facts().arguments)(self, node);
         arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
@@ -76,7 +76,7 @@ impl Plan<'_> {
     }
 }
 
-/// The name of a node, counted from 0.
+/// Name of a node, counted from 0.
 pub(crate) fn node_name(node: usize) -> String {
     format!("n{}", node + 1)
 }

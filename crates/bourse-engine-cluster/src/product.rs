@@ -1,4 +1,4 @@
-//! Whose clusters there are, and what differs between them.
+//! The cluster products, and their differences.
 
 use crate::plan::Plan;
 use crate::{galera, group};
@@ -12,7 +12,7 @@ use bourse_private_server::{Kind, ServerFolder};
 /// Nodes, as sessions reach them.
 pub(crate) type Nodes = bourse_client::Nodes<Connector>;
 
-/// Whose cluster it is.
+/// Product of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Product {
     /// MariaDB Galera.
@@ -21,61 +21,61 @@ pub enum Product {
     Group,
 }
 
-/// What clusters of a product have of their own.
+/// Properties of a product's clusters.
 pub(crate) struct Facts {
-    /// The engine's name in reports.
+    /// Name of the engine in reports.
     pub(crate) name: &'static str,
-    /// Whose servers its nodes are.
+    /// Flavour of its nodes' servers.
     pub(crate) flavour: Flavour,
-    /// The scheme of clusters that run already.
+    /// Scheme of clusters that run already.
     pub(crate) running: &'static str,
-    /// Settings of sessions that wait for what other nodes have committed.
+    /// Settings of sessions that wait for other nodes' commits.
     pub(crate) waiting: &'static str,
-    /// Settings of sessions that do not.
+    /// Settings of sessions that do not wait.
     pub(crate) not_waiting: &'static str,
-    /// Conflicts that are told apart.
+    /// Kinds of conflicts that are counted separately.
     pub(crate) conflicts: ConflictKinds,
-    /// Queries for what a figure depends on, as names and values.
+    /// Queries for settings that affect figures, as names and values.
     pub(crate) described: &'static [&'static str],
-    /// What private nodes have of their own as servers.
+    /// Properties of private nodes as servers.
     pub(crate) private: Kind,
-    /// Ports of the loopback address that a private node listens on.
+    /// Number of ports of the loopback address that a private node listens on.
     pub(crate) ports: usize,
-    /// Files of a node's data that make it this node: they are no part of what is copied to another one.
+    /// Files that identify a node: they are not copied to another one.
     pub(crate) not_copied: &'static [&'static str],
-    /// Arguments of the first node's server, where a cluster begins with it.
+    /// Arguments of the first node's server when it starts a cluster.
     pub(crate) first: &'static [&'static str],
-    /// Has the data of a node that has ended say that a cluster may begin with them.
+    /// Marks the data of a stopped node as the start of a cluster.
     pub(crate) may_be_first: fn(&ServerFolder) -> Result<(), EngineError>,
-    /// Whether a server of it runs before it joins, so that all can be started at once.
+    /// Whether a server runs before it joins, so that all can be started together.
     pub(crate) runs_before_joining: bool,
     /// Arguments of a node's server, counted from 0.
     pub(crate) arguments: fn(&Plan<'_>, usize) -> Vec<String>,
-    /// Has the first server make what the nodes will need, before its data are copied.
+    /// Makes the first server create what the nodes will need, before its data is copied.
     pub(crate) prepare: fn(&mut Link, &Plan<'_>) -> Result<(), mysql::Error>,
-    /// Whether a node takes part and has all that was committed; has it join if it does not try to yet. An error says what is
-    /// waited for.
+    /// Checks that a node takes part and has all committed data, and makes it join if necessary. The error says what is
+    /// missing.
     pub(crate) joined: fn(&mut Link, &Plan<'_>, Role) -> Result<(), EngineError>,
 }
 
-/// How a node comes into a cluster.
+/// Role of a node at the start of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It is the first, and the cluster begins with it.
+    /// The first node, with which the cluster begins.
     First,
-    /// It joins others.
+    /// A node that joins others.
     Joiner,
 }
 
 impl Role {
-    /// That of a node, counted from 0, where node `first` is the first.
+    /// Role of a node, counted from 0, if node `first` is the first.
     pub(crate) fn of(node: usize, first: usize) -> Self {
         if node == first { Self::First } else { Self::Joiner }
     }
 }
 
 impl Product {
-    /// What its clusters have of their own.
+    /// Properties of the product's clusters.
     pub(crate) fn facts(self) -> &'static Facts {
         match self {
             Self::Galera => &galera::FACTS,

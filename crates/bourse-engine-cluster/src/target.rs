@@ -1,4 +1,4 @@
-//! Targets, checked whole before anything is started or reached.
+//! Targets, checked completely before anything is started or reached.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::options::{GRAMMAR, Options};
@@ -7,23 +7,23 @@ use bourse_engine::target::TargetError;
 use bourse_engine_mysql::parts::FORMS;
 use bourse_engine_mysql::{Place, Target as ServerTarget};
 
-/// A parsed target.
+/// Parsed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The target as it was typed; it has no password.
+    /// Text of the target; it has no password.
     pub text: String,
-    /// Whose cluster it is.
+    /// Product of the cluster.
     pub product: Product,
-    /// The nodes of a cluster that runs already, at least one; none of a private cluster.
+    /// Nodes of a cluster that runs already, at least one; empty for a private cluster.
     pub nodes: Vec<Place>,
-    /// The target of one node: the first of a running cluster, any of a private one.
+    /// Target of one node: the first of a running cluster, any of a private one.
     pub server: ServerTarget,
-    /// The options, with defaults for those that were not given.
+    /// Options, with defaults for those that were not given.
     pub options: Options,
 }
 
 impl Target {
-    /// Reads a target.
+    /// Parses a target.
     ///
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what was expected.
@@ -70,7 +70,7 @@ impl Target {
         Ok(Self { text: parsed.text, product, nodes, server, options: parsed.options })
     }
 
-    /// The same target with another database of its nodes.
+    /// Copy of the target with another database name.
     pub(crate) fn with_database(&self, name: &str) -> Self {
         Self {
             nodes: self.nodes.iter().map(|node| node.with_database(name)).collect(),
@@ -79,7 +79,7 @@ impl Target {
         }
     }
 
-    /// Whether the cluster is ours.
+    /// Whether the cluster is a private one, started by Bourse.
     pub fn is_private(&self) -> bool {
         self.nodes.is_empty()
     }

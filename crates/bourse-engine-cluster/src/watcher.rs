@@ -1,12 +1,12 @@
-//! A node asked for sizes.
+//! Monitoring of a node's sizes and counters.
 
 use bourse_engine::EngineError;
 use bourse_engine_mysql::parts::{Connector, Link, Status};
 
-/// A connection to a node for sizes.
+/// Monitoring connection to a node.
 pub(crate) struct Watcher {
     pub(crate) connection: Link,
-    /// What the server had counted before us.
+    /// Counters of the server when the connection was opened.
     pub(crate) before: Status,
 }
 

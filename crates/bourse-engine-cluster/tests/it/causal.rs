@@ -1,4 +1,4 @@
-//! What `causal=off` breaks: a Trade-Result at a node that has not applied the order yet.
+//! The effect of `causal=off`: a Trade-Result at a node that has not applied the order yet.
 
 use crate::long_cluster;
 use bourse_egen::Inputs;
@@ -13,7 +13,7 @@ use bourse_tpce_testkit::load_small;
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// What a Trade-Result says that finds no trade.
+/// Status of a Trade-Result that finds no trade.
 const NO_TRADE: i32 = -811;
 
 fn number(session: &mut dyn Session, sql: &str) -> i64 {
@@ -22,7 +22,7 @@ fn number(session: &mut dyn Session, sql: &str) -> i64 {
     found.unwrap()
 }
 
-/// Places an order that the market is told of, in that session.
+/// Places an order in that session; returns the request sent to the market.
 fn order(session: &mut dyn Session, inputs: &Inputs, ids: &TradeIds, now: Timestamp) -> TradeRequest {
     let database = Database::of(1_000, 500, 1);
     let mut customers = CustomerEmulator::new(inputs, &CustomerConfig::of(database), 1, 2).unwrap();
@@ -44,7 +44,7 @@ fn order(session: &mut dyn Session, inputs: &Inputs, ids: &TradeIds, now: Timest
     }
 }
 
-/// The order's Trade-Result.
+/// Runs the order's Trade-Result.
 fn result(session: &mut dyn Session, ids: &TradeIds, now: Timestamp, order: &TradeRequest) -> TradeResultOutput {
     let context = Context {
         now: &|| now,
@@ -56,7 +56,7 @@ fn result(session: &mut dyn Session, ids: &TradeIds, now: Timestamp, order: &Tra
     trade_result(session, &context, &input).unwrap()
 }
 
-/// Node 2 holds back what others have committed, as it does by itself for a moment: an order is placed at node 1, and its
+/// Causal reads: node 2 delays the changes of others, as it may by itself for a moment; an order is placed at node 1, and its
 /// Trade-Result runs at node 2.
 #[test]
 fn a_trade_result_finds_its_order_where_reads_are_causal() {

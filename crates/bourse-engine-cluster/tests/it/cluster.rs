@@ -15,7 +15,8 @@ fn ids(session: &mut dyn Session) -> Vec<i64> {
     session.all(&ALL, &[], |row| row.get(0)).unwrap()
 }
 
-/// The promises of the seam, by way of one node: sessions at several are not serializable, which is no promise to be tested.
+/// Runs the seam's conformance tests through one node: sessions at several nodes are not serializable, and the seam does not
+/// demand it.
 fn promises_are_kept(test: &str, product: Product) {
     if let Some(engine) = long_cluster(test, product, "nodes=2&spread=off&lock_timeout=1s") {
         conformance(&engine);
@@ -37,7 +38,7 @@ fn promises_are_kept_at_the_primary_of_a_group() {
     promises_are_kept("cluster::promises_are_kept_at_the_primary_of_a_group", Product::Group);
 }
 
-/// One cluster through its whole life, for starting one takes seconds.
+/// Life of one cluster in a single test, since starting one takes seconds.
 #[test]
 fn a_cluster_is_described_killed_started_again_and_removed() {
     let test = "cluster::a_cluster_is_described_killed_started_again_and_removed";

@@ -1,4 +1,4 @@
-//! Transactions at several nodes: the first to commit wins, and what is not promised does not hold.
+//! Transactions at several nodes: the first to commit wins, and what is not guaranteed does not hold.
 
 use crate::cluster;
 use bourse_engine::{Access, Engine as _, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql};
@@ -8,7 +8,7 @@ static ADD: Sql = Sql::new("UPDATE account SET balance = balance + ?2 WHERE id =
 static READ: Sql = Sql::new("SELECT balance FROM account WHERE id = ?1");
 static TAKE: Sql = Sql::new("UPDATE account SET balance = balance - 100 WHERE id = ?1");
 
-/// The account's balance, if the node has it.
+/// Balance of the account; `None` if the node does not have it.
 fn found(session: &mut dyn Session, id: i64) -> Result<Option<i64>, EngineError> {
     let mut found = None;
     session.query(&READ, Params::of(&[id.into()]), &mut |row| {
@@ -51,7 +51,7 @@ fn the_first_to_commit_wins_and_nothing_is_lost(test: &str, product: Product) {
     skewed(&engine);
 }
 
-/// The loser is told at its next statement or at its commit; a commit after that is none.
+/// First committer wins: the other gets a conflict at its next statement or at its commit, and a later commit does nothing.
 fn one_of_two_is_told(engine: &ClusterEngine) {
     let mut sessions = [0, 1].map(|node| engine.session_at(node).unwrap());
     for session in &mut sessions {
@@ -71,7 +71,7 @@ fn one_of_two_is_told(engine: &ClusterEngine) {
     assert_eq!(balance(&mut *sessions[1], 1).unwrap(), 1);
 }
 
-/// A rollback that is told of the other's commit instead is one all the same: the caller wanted nothing else.
+/// Rollback that meets the other's commit: it succeeds, since the caller wanted nothing else.
 fn a_rollback_is_one(engine: &ClusterEngine) {
     let before = balance(&mut *engine.session_at(0).unwrap(), 3).unwrap();
     let mut sessions = [0, 1].map(|node| engine.session_at(node).unwrap());
@@ -89,7 +89,7 @@ fn a_rollback_is_one(engine: &ClusterEngine) {
     assert_eq!(balance(&mut *sessions[0], 3).unwrap(), before + 101);
 }
 
-/// Users at both nodes change few rows: each commit that was acknowledged is there, and nothing else.
+/// Contention: users at both nodes change few rows, and exactly the acknowledged commits are there.
 fn hot_rows(engine: &ClusterEngine) {
     const EACH: i64 = 150;
     let before: i64 = (1..=4).map(|id| balance(&mut *engine.session().unwrap(), id).unwrap()).sum();
@@ -129,8 +129,8 @@ fn hot_rows(engine: &ClusterEngine) {
     assert_eq!(counted - told, conflicts);
 }
 
-/// Two transactions at two nodes each read both rows and clear one if the sum allows it: one after the other, only one would.
-/// That both do it shows that serializable is not given between nodes.
+/// Write skew: two transactions at two nodes each read both rows and clear one if the sum allows it; run one after the other,
+/// only one would. Both succeed sometimes, which shows that serializable isolation is not given between nodes.
 fn skewed(engine: &ClusterEngine) {
     const TRIES: u32 = 200;
     let mut sessions = [0, 1].map(|node| engine.session_at(node).unwrap());
@@ -165,7 +165,7 @@ fn skewed(engine: &ClusterEngine) {
     panic!("{TRIES} tries without a write skew: is serializable given after all?");
 }
 
-/// What `causal=off` gives up: a node does not see at once what was just committed at another.
+/// Loss of causality with `causal=off`: a node does not see a commit at another one immediately.
 fn without_causal_reads_a_commit_at_another_node_is_missed(test: &str, product: Product) {
     const TRIES: i64 = 2_000;
     let Some(engine) = cluster(test, product, "nodes=2&causal=off") else { return };

@@ -1,4 +1,4 @@
-//! A replication group's life, where it differs from Galera's.
+//! A replication group's life, as far as it differs from Galera's.
 
 use crate::long_cluster;
 use bourse_engine::{
@@ -31,7 +31,7 @@ fn setting(engine: &ClusterEngine, name: &str) -> String {
     found.map_or_else(String::new, |setting| setting.value)
 }
 
-/// A target of a group that runs already, made of a private one: by TCP, as a user without a password.
+/// Target of a running group, derived from a private one: by TCP, as a user without a password.
 fn running(private: &ClusterEngine, nodes: usize, query: &str) -> ClusterEngine {
     let mut session = private.session_at(0).unwrap();
     for sql in ["CREATE USER IF NOT EXISTS ann@'127.0.0.1'", "GRANT ALL ON *.* TO ann@'127.0.0.1'"] {
@@ -69,7 +69,7 @@ fn a_running_group_is_reached_where_its_mode_allows() {
     assert_eq!(ids(&mut *session), [8]);
 }
 
-/// One group through its whole life, for starting one takes seconds.
+/// Life of one group in a single test, since starting one takes seconds.
 #[test]
 fn a_group_is_described_killed_and_started_again() {
     let test = "group::a_group_is_described_killed_and_started_again";
@@ -163,7 +163,8 @@ fn add(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
     session.commit()
 }
 
-/// With `spread=off` the first node is the primary, which gives serializable; another one takes its place where it is lost.
+/// Failover with `spread=off`: the first node is the primary, which provides serializable isolation; another one takes its
+/// place if it is lost.
 #[test]
 fn a_primary_is_lost_and_another_takes_its_place() {
     let test = "group::a_primary_is_lost_and_another_takes_its_place";

@@ -12,7 +12,7 @@ mod tpce;
 
 use bourse_engine_cluster::{ClusterEngine, Product, installed, open};
 
-/// A private cluster small enough for tests, or `None` where it cannot be had: then the test's name is printed.
+/// Private cluster small enough for tests; `None` if it is unavailable, with the test's name printed.
 fn cluster(test: &str, product: Product, query: &str) -> Option<ClusterEngine> {
     let scheme = scheme(product);
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
@@ -26,7 +26,7 @@ fn cluster(test: &str, product: Product, query: &str) -> Option<ClusterEngine> {
     }
 }
 
-/// The scheme of private clusters.
+/// Scheme of private clusters.
 fn scheme(product: Product) -> &'static str {
     match product {
         Product::Galera => "mariadb+galera",
@@ -34,7 +34,7 @@ fn scheme(product: Product) -> &'static str {
     }
 }
 
-/// The same for a test that takes half a minute, which is skipped too unless `BOURSE_LONG_TESTS` says otherwise.
+/// Private cluster for a test that takes half a minute, skipped unless `BOURSE_LONG_TESTS` is set.
 fn long_cluster(test: &str, product: Product, query: &str) -> Option<ClusterEngine> {
     if std::env::var_os("BOURSE_LONG_TESTS").is_none() {
         bourse_testkit::skipped(test, "`cargo xtask full` runs it");

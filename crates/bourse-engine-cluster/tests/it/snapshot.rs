@@ -1,4 +1,4 @@
-//! Copies of a cluster's data: each restore begins alike at every node, also where one was lost meanwhile.
+//! Snapshots of a cluster's data: each restore gives every node the same data, even if one was lost meanwhile.
 
 use crate::{long_cluster, scheme};
 use bourse_engine::{Engine as _, RowExt as _, Session};
