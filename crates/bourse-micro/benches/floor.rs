@@ -1,4 +1,4 @@
-//! What the harness takes of a classic workload's operation: the null engine, one sample an operation and in batches.
+//! Harness overhead of a classic workload's operation: the null engine, one sample an operation and in batches.
 //!
 //! `cargo bench -p bourse-micro --bench floor`
 
@@ -31,7 +31,7 @@ fn main() {
     }
 }
 
-/// What reading the clock takes: the best of some.
+/// Time of reading the clock, in nanoseconds: the best of several measurements.
 fn reading_ns() -> f64 {
     const READINGS: u32 = 100_000;
     let clock = RealClock::start();

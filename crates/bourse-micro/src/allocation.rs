@@ -1,4 +1,4 @@
-//! Test: what a workload's users do in the timed part allocates nothing of ours, on the null engine.
+//! Test that the timed part of workloads' users makes no allocation of Bourse's, on the null engine.
 
 use crate::WORKLOADS;
 use crate::workload::{Setting, Tally};
@@ -10,14 +10,14 @@ use bourse_record::Recorder;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A user whose allocations while it performs are counted, once it has performed some times.
+/// A user whose allocations are counted while it performs, after its first operations.
 struct Counted<'s> {
     user: Box<dyn User + 's>,
     times: u64,
     allocations: Arc<AtomicU64>,
 }
 
-/// Until then what is made once has been made: statements, room for the samples.
+/// Number of operations during which one-time allocations are made: statements, capacity for samples.
 const FIRST: u64 = 50;
 
 impl User for Counted<'_> {

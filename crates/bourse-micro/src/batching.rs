@@ -1,9 +1,9 @@
-//! Short operations are timed together: reading the clock twice would cost as much as some of them take.
+//! Batches of short operations: timing each alone would read the clock twice, which costs as much as some of them take.
 
 use crate::options::{Kind, OptionSpec};
 use bourse_driver::{Clock, Nanos, SplitMix};
 
-/// The option that says how many operations are timed together.
+/// Option: the number of operations timed together.
 pub(crate) const BATCH: OptionSpec = OptionSpec {
     name: "batch",
     kind: Kind::CountOr { word: "auto", min: 1, max: 100_000 },
@@ -11,7 +11,7 @@ pub(crate) const BATCH: OptionSpec = OptionSpec {
     meaning: "operations timed together; auto: as many as fill 20 µs, so longer operations are timed one by one",
 };
 
-/// How many operations come next in one sample.
+/// Size of the next sample, in operations.
 #[derive(Debug, Clone)]
 pub(crate) struct Batching {
     size: u64,
@@ -19,14 +19,14 @@ pub(crate) struct Batching {
     handed_out: Nanos,
 }
 
-/// What decides how many come next.
+/// Rule for the size of the next sample.
 #[derive(Debug, Clone)]
 enum By {
-    /// A number that was given.
+    /// A fixed number.
     Number,
-    /// As many as fill the time.
+    /// A number that takes about the target time.
     Time,
-    /// One to be timed alone after so many that are only counted, in turns; how many is drawn.
+    /// Alternation of one operation timed alone and several that are only counted; their number is drawn.
     Turns { is_alone: bool, random: SplitMix },
 }
 
@@ -34,7 +34,7 @@ impl Batching {
     const FILL_NS: f64 = 20_000.0;
     const MOST: u64 = 1_000;
 
-    /// Always that many, or as many as fill the time.
+    /// Batches of a fixed size, or as large as the target time allows.
     pub(crate) const fn new(fixed: Option<u64>) -> Self {
         match fixed {
             Some(size) => Self { size, by: By::Number, handed_out: 0 },
@@ -42,29 +42,31 @@ impl Batching {
         }
     }
 
-    /// One of [`Self::ONE_IN`] alone, on average, and the others together. Their number is drawn each time, evenly from a half
-    /// to one and a half times the mean: at even distances the one alone might always meet, or never, what comes periodically.
+    /// Times one of [`Self::ONE_IN`] operations alone, on average, and counts the others. Their number is drawn each
+    /// time, evenly from a half to one and a half times the mean: at even distances the one alone might always meet, or
+    /// always miss, a periodic event.
     pub(crate) const fn sampled(seed: u64) -> Self {
         Self { size: 1, by: By::Turns { is_alone: true, random: SplitMix::new(seed) }, handed_out: 0 }
     }
 
-    /// Of how many one is timed alone, where only some are.
+    /// Mean number of operations per operation timed alone, if sampled.
     pub(crate) const ONE_IN: u64 = 64;
 
-    /// Whether what comes next is to be timed, and not only counted.
+    /// Whether the next sample is timed, and not only counted.
     pub(crate) const fn is_timed(&self) -> bool {
         !matches!(self.by, By::Turns { is_alone: false, .. })
     }
 
-    /// Whether it goes with what came before: it is the one alone, after those that are only counted.
+    /// Whether the next sample belongs with the previous one: it is the operation timed alone, after those only
+    /// counted.
     pub(crate) const fn is_alone(&self) -> bool {
         matches!(self.by, By::Turns { is_alone: true, .. })
     }
 
-    /// The size of the next batch, of at most `left` operations. The clock is read only where nothing is fixed: a reading is
-    /// a good part of what a sample costs.
+    /// Size of the next batch, of at most `left` operations. The clock is read only if no size is fixed: a reading is a
+    /// good part of what a sample costs.
     ///
-    /// Where nothing is fixed it follows what the batch before took, upwards at once and downwards slowly: one slow
+    /// A variable size follows the time of the previous batch, upwards immediately and downwards slowly: one slow
     /// operation among many quick ones is no reason to time the quick ones alone.
     #[inline]
     pub(crate) fn next(&mut self, clock: &dyn Clock, left: u64) -> u64 {
@@ -89,7 +91,7 @@ impl Batching {
         self.handed_out = now.max(1);
     }
 
-    /// The batch is drawn and begins: drawing is no part of what it takes.
+    /// Marks the start of the batch, after its inputs were drawn: drawing is not part of its time.
     #[inline]
     pub(crate) fn begins(&mut self, clock: &dyn Clock) {
         if matches!(self.by, By::Time) {

@@ -1,4 +1,4 @@
-//! `bulk-load`: rows into empty tables.
+//! `bulk-load`: inserts rows into empty tables.
 
 use crate::database::{Work, count, create, pairs, push_pair_text, same, work_on_records};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
@@ -13,7 +13,7 @@ use bourse_engine::{
 };
 use bourse_record::{Check, NameValue};
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "bulk-load",
     summary: "inserts rows into empty tables, in key order",
@@ -71,16 +71,16 @@ const NAMES: [&str; 4] = ["persons", "orders", "parcels", "places"];
 const INSERT: usize = 0;
 const INDEX: usize = 1;
 
-/// Rows inserted between two looks at the clock, where a transaction has more: the report's curve needs them, and an
-/// interruption has to be heard.
+/// Rows inserted between two readings of the clock, if a transaction has more: the report's curve needs them, and an
+/// interruption must be noticed.
 const SAMPLE: u64 = 1_000;
 
-/// Rows assembled and handed to the engine: few enough to stay in the nearest cache.
+/// Rows assembled before they are passed to the engine: few enough to stay in the nearest cache.
 const TOGETHER: usize = 32;
 
 struct BulkLoad {
     tables: Vec<&'static RecordTable>,
-    /// Without the second index, to make the tables of `indexes=after`.
+    /// Tables without the second index, for `indexes=after`.
     bare: Vec<&'static RecordTable>,
     pairs: bool,
     rows: u64,
@@ -210,15 +210,15 @@ impl Planned for BulkLoad {
 
 struct Loader<'s> {
     load: &'s BulkLoad,
-    /// The next row, over all tables.
+    /// Number of the next row, over all tables.
     at: u64,
-    /// The first row that is not in the sample drawn.
+    /// Number of the first row after the sample.
     until: u64,
     /// Rows inserted and not yet committed.
     in_transaction: u64,
-    /// Texts of the sample drawn, where rows are pairs.
+    /// Texts of the sample, if rows are pairs.
     pair_texts: PairTexts,
-    /// Whether the index is still to be built.
+    /// Whether the index has not been built yet.
     index: bool,
     setting: Setting<'s>,
 }
@@ -228,7 +228,7 @@ impl Loader<'_> {
         self.load.rows * self.load.tables.len() as u64
     }
 
-    /// Inserts the rows drawn; begins and commits where a transaction does.
+    /// Inserts the rows of the sample; begins and commits at the bounds of transactions.
     fn insert<R: Records + ?Sized>(&mut self, records: &mut R) -> Result<(), EngineError> {
         let (load, all) = (self.load, self.all());
         while self.at < self.until {
@@ -284,7 +284,7 @@ impl BulkLoad {
         }
     }
 
-    /// Inserts a row into each table before the next into the first.
+    /// Inserts a row into each table before the next row into the first.
     fn insert_by_turns<R: Records + ?Sized>(
         &self,
         records: &mut R,
@@ -312,14 +312,14 @@ impl BulkLoad {
     }
 }
 
-/// What the next person has beside the key.
+/// Values of the next person, without the key.
 #[inline]
 fn person<'f>(texts: &mut Texts<'f>) -> [Value<'f>; 3] {
     let [c2, c3] = texts.next_row();
     [Value::Int(0), Value::Text(c2), Value::Text(c3)]
 }
 
-/// Inserts rows of `W` values, some at a time.
+/// Inserts rows of `W` values in blocks.
 #[inline]
 fn insert_blocks<'v, R: Records + ?Sized, const W: usize>(
     records: &mut R,
@@ -337,17 +337,17 @@ fn insert_blocks<'v, R: Records + ?Sized, const W: usize>(
     }
 }
 
-/// Texts of neighbouring pairs, one behind the other.
+/// Texts of consecutive pairs, concatenated.
 #[derive(Default)]
 struct PairTexts {
-    /// The first pair's number, counted from 0.
+    /// Number of the first pair, from 0.
     first: u64,
     text: String,
     ends: Vec<usize>,
 }
 
 impl PairTexts {
-    /// Makes the texts of pairs `from` to before `until`.
+    /// Creates the texts of pairs `from` to `until`, exclusive.
     fn draw(&mut self, from: u64, until: u64) {
         self.first = from;
         self.text.clear();
@@ -365,7 +365,7 @@ impl PairTexts {
     }
 }
 
-/// Inserts what a loader has drawn.
+/// Inserts the sample of a loader.
 struct Inserting<'l, 's>(&'l mut Loader<'s>);
 
 impl Work for Inserting<'_, '_> {

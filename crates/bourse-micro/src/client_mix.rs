@@ -1,7 +1,8 @@
-//! `client-mix`: many clients on four wide tables, as mysqlslap has them: insert, update all, select all, delete all, mixed.
+//! `client-mix`: many clients on four wide tables, as mysqlslap has them: insert, update all, select all, delete all,
+//! mixed.
 //!
-//! A round is one phase; the database it needs is made before the clock starts. Clients share the statements out among
-//! them, and each goes through the tables by turns.
+//! A round is one phase; the database it needs is created before the clock starts. Clients share the statements, and
+//! each visits the tables in turn.
 
 mod statements;
 
@@ -17,7 +18,7 @@ use bourse_engine::{
 use bourse_record::{Check, NameValue, SplitMix};
 use statements::{InsertValues, TABLE_COUNT, TABLES, TableStatements, UPDATED, run};
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "client-mix",
     summary: "many clients insert into, update, read and empty four wide tables, as mysqlslap does",
@@ -69,9 +70,9 @@ struct ClientMix {
     batch: Option<u64>,
 }
 
-/// Statements with which a client of phase `mixed` goes through a table.
+/// Statements of phase `mixed` per visit of a client to a table.
 const MIXED: u64 = 4;
-/// Ids are drawn from 0 to this, as `round(rand() * 10000000)` does.
+/// Largest id drawn, as by `round(rand() * 10000000)`.
 const LARGEST_ID: u64 = 10_000_000;
 
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
@@ -92,7 +93,7 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
 }
 
 impl ClientMix {
-    /// Rows of table number `table` before the round.
+    /// Number of rows of table number `table` before the round.
     fn rows(&self, table: u64) -> u64 {
         let tables = TABLES.len() as u64;
         match self.phase {
@@ -101,7 +102,7 @@ impl ClientMix {
         }
     }
 
-    /// What the clients have to do together: statements, tables, or for `mixed` goes through a table.
+    /// Number of tasks of all clients: statements, tables, or for `mixed` visits to a table.
     fn tasks(&self) -> u64 {
         match self.phase {
             Phase::Insert | Phase::Select => self.queries,
@@ -110,13 +111,13 @@ impl ClientMix {
         }
     }
 
-    /// The ids that tables are loaded with, one after another.
+    /// Generator of the ids that tables are loaded with.
     fn loaded_ids() -> impl FnMut() -> i64 {
         let mut random = SplitMix::new(1);
         move || random.below(LARGEST_ID + 1) as i64
     }
 
-    /// The sum of each table's ids before the round.
+    /// Sum of each table's ids before the round.
     fn ids(&self) -> [i64; TABLE_COUNT] {
         let mut drawn = Self::loaded_ids();
         std::array::from_fn(|table| (0..self.rows(table as u64)).map(|_| drawn()).sum())
@@ -140,7 +141,7 @@ impl ClientMix {
         Ok(())
     }
 
-    /// The sum of a query's first column over the tables.
+    /// Sum of a query's first column over the tables.
     fn sum(
         &self,
         engine: &dyn Engine,
@@ -245,14 +246,14 @@ impl Planned for ClientMix {
 
 struct Client<'s> {
     mix: &'s ClientMix,
-    /// Tasks that are left of its share.
+    /// Tasks left of the client's share.
     left: u64,
     all: u64,
-    /// The table that comes next, before division by their number.
+    /// Number of the next table, before the remainder is taken.
     turn: u64,
-    /// The sums of the tables' ids before the round.
+    /// Sums of the tables' ids before the round.
     ids: [i64; TABLE_COUNT],
-    /// The ids of the sample drawn, one a task.
+    /// Ids of the sample, one a task.
     drawn: Vec<InsertValues>,
     random: SplitMix,
     batching: Batching,
@@ -330,7 +331,7 @@ impl User for Client<'_> {
     }
 }
 
-/// Four statements, each a transaction of its own.
+/// Performs four statements, each a transaction of its own.
 fn mixed(
     cx: &mut OperationCx<'_>,
     statements: Statements,
@@ -356,7 +357,7 @@ fn one(changed: u64, setting: &Setting<'_>) -> Result<u64, EngineError> {
     all(changed, 1, setting)
 }
 
-/// What changed must be all the rows there are.
+/// Checks that a statement changed every row.
 fn all(changed: u64, rows: u64, setting: &Setting<'_>) -> Result<u64, EngineError> {
     if changed == rows || !setting.is_real {
         return Ok(rows);

@@ -1,4 +1,4 @@
-//! `commit`: transactions as empty as can be, which still have to last, beside a raw fdatasync of the same file system.
+//! `commit`: minimal transactions that must be durable, compared with a raw fdatasync on the same file system.
 
 use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill, same, sum};
@@ -16,7 +16,7 @@ use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "commit",
     summary: "commits transactions that increment a number; compares with raw fdatasync on the same file system",
@@ -41,9 +41,9 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
 static COUNTERS: RecordTable =
     RecordTable::new("counters", RecordField::new("id", RecordType::Int), &[RecordField::new("n", RecordType::Int)]);
 
-/// What the raw syncs are called beside the commits.
+/// Name of the raw syncs in reports.
 const RAW: &str = "raw fdatasync";
-/// Commits of the first thread between two raw syncs: so few syncs leave the rate of the commits as it is, within 2 %.
+/// Commits of the first thread between two raw syncs: so few syncs change the rate of the commits by less than 2 %.
 const COMMITS_A_SYNC: u64 = 50;
 
 struct Commits {
@@ -51,7 +51,7 @@ struct Commits {
     raw_syncs: u64,
     statements: Statements,
     batch: Option<u64>,
-    /// The raw syncs of this round.
+    /// Raw syncs of this round.
     raw: Mutex<Option<RawSyncs>>,
 }
 
@@ -159,7 +159,7 @@ impl Commits {
     }
 }
 
-/// A file that goes when it is dropped.
+/// A file that is removed when dropped.
 struct Scratch(PathBuf);
 
 impl Drop for Scratch {
@@ -169,14 +169,14 @@ impl Drop for Scratch {
     }
 }
 
-/// A file of 1 MiB of which 4 KiB at a time are written over and synced.
+/// A file of 1 MiB of which 4 KiB at a time are overwritten and synced.
 struct RawSyncs {
     file: File,
-    /// Syncs that may still come, and those that came.
+    /// Numbers of syncs still possible and made.
     left: u64,
     done: u64,
     counts: Counts,
-    /// Why there are no more of them.
+    /// Error that ended the syncs.
     error: Option<std::io::Error>,
     _scratch: Scratch,
 }
@@ -197,7 +197,7 @@ impl RawSyncs {
         Ok(Self { file, left: most, done: 0, counts: Counts::new(), error: None, _scratch })
     }
 
-    /// Writes and syncs once, if that may be; what it took counts where `counts`.
+    /// Writes and syncs once, unless the limit is reached; `counts` includes the time in the figures.
     fn sync(&mut self, clock: &dyn Clock, counts: bool) {
         if self.left == 0 || self.error.is_some() {
             return;
@@ -221,11 +221,11 @@ impl RawSyncs {
 
 struct Committer<'s> {
     commits: &'s Commits,
-    /// The counter that is this thread's alone.
+    /// Counter that only this thread changes.
     counter: i64,
-    /// Commits of the sample drawn.
+    /// Number of commits in the sample.
     drawn: u64,
-    /// Commits until the next raw sync, of the thread that makes them.
+    /// Commits until the next raw sync, for the thread that makes them.
     syncs_in: Option<u64>,
     batching: Batching,
     left: Left,

@@ -1,4 +1,4 @@
-//! The tables of the classic workloads, their rows, and how they get into an engine.
+//! Tables of the classic workloads, their rows, and how both are created in an engine.
 
 use crate::workload::MicroError;
 use arrayvec::{ArrayString, ArrayVec};
@@ -8,32 +8,32 @@ use bourse_engine::{
 };
 use bourse_record::{Check, CheckStatus};
 
-/// Marks a database as ours to replace.
+/// Table that marks a database as Bourse's, which may be replaced.
 static MARK: RecordTable = RecordTable::new(
     "bourse_micro",
     RecordField::new("id", RecordType::Int),
     &[RecordField::new("made_by", RecordType::Text(20))],
 );
 
-/// The maker, in the mark's row.
+/// Creator, in the mark's row.
 const MADE_BY: &str = concat!("bourse ", env!("CARGO_PKG_VERSION"));
 
 /// The step in progress, for errors.
 const MAKING: &str = "making the tables";
 
-/// Rows that go into one transaction while loading outside the timed part.
+/// Rows per transaction while loading outside the timed part.
 const LOAD_TRANSACTION: u64 = 10_000;
 
-/// What is done on records, compiled apart for SQL sessions.
+/// Work on records, compiled separately for SQL sessions.
 pub(crate) trait Work {
     /// Result type.
     type Result;
-    /// Does it.
+    /// Performs the work.
     fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result;
 }
 
-/// As [`Connection::with_records`], for work whose single operations are so short that a call through the adapter would
-/// show.
+/// Performs work on records like [`Connection::with_records`], for operations so short that a call through the adapter
+/// would be noticeable.
 #[inline]
 pub(crate) fn work_on_records<W: Work>(connection: &mut Connection, statements: Statements, work: W) -> W::Result {
     match connection {
@@ -42,25 +42,26 @@ pub(crate) fn work_on_records<W: Work>(connection: &mut Connection, statements: 
     }
 }
 
-/// Pairs: a number and a text of at most 50 characters, each a key; the text's index as wanted.
+/// Table of pairs: a number and a text of at most 50 characters, each a key; `text` is the index on the text.
 pub(crate) fn pairs(key: IndexKind, text: Option<IndexKind>) -> &'static RecordTable {
     let key = RecordField::new("int_key", RecordType::Int).indexed(key);
     let text = RecordField { index: text, ..RecordField::new("str_key", RecordType::Text(50)) };
     RecordTable::leaked("pairs", key, &[text])
 }
 
-/// The text of pair number `number`: 28 characters, none like another, 41 with the largest numbers.
+/// Text of pair number `number`: 28 characters, 41 with the largest numbers; unique.
 pub(crate) fn pair_text(number: u64) -> String {
     pair_chars(number).as_str().to_owned()
 }
 
-/// The same behind what `text` has.
+/// Appends the text of a pair to `text`.
 pub(crate) fn push_pair_text(text: &mut String, number: u64) {
     text.push_str(&pair_chars(number));
 }
 
-/// The same in place: `key-`, sixteen hexadecimal digits, `-` and the number with at least seven digits. By hand, since a
-/// driver makes one for each row that it expects, and the usual way takes as long as reading the row.
+/// Text of a pair without allocation: `key-`, sixteen hexadecimal digits, `-` and the number with at least seven
+/// digits. Written by hand, since a driver makes one for each row that it expects, and `format!` takes as long as
+/// reading the row.
 pub(crate) fn pair_chars(number: u64) -> ArrayString<41> {
     let mut text = ArrayString::new();
     text.push_str("key-");
@@ -87,7 +88,7 @@ pub(crate) fn pair_chars(number: u64) -> ArrayString<41> {
     text
 }
 
-/// Makes a database with these tables, empty, in the place of one of ours or of none.
+/// Creates a database with these empty tables; replaces one of Bourse's.
 pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Result<(), MicroError> {
     match engine.interface() {
         // There may be no database yet that a session could be opened on.
@@ -106,8 +107,8 @@ pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Re
     }
 }
 
-/// Makes a database by these statements of a SQL engine, in the place of one of ours or of none: a database of its own,
-/// so that none of an earlier round's pages is in it. `failed` makes the error of one of them, by its number.
+/// Creates a database by statements of a SQL engine; replaces one of Bourse's, so that no page of an earlier round
+/// remains. `failed` converts the error of a statement, by its number.
 pub(crate) fn create_by(
     engine: &dyn Engine,
     statements: &[String],
@@ -134,7 +135,7 @@ fn mark(connection: &mut Connection) -> Result<(), MicroError> {
         .map_err(MicroError::engine(MAKING))
 }
 
-/// Refuses to replace what is not ours.
+/// Refuses to replace a database that Bourse did not create.
 fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
     refuse_foreign(engine)?;
     if !engine.exists().map_err(MicroError::engine("looking for a database"))? {
@@ -148,7 +149,7 @@ fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
     if is_ours { Ok(()) } else { Err(MicroError::Foreign) }
 }
 
-/// Refuses what lies at the target and is not ours, before anything is opened.
+/// Refuses a target that Bourse did not create, before anything is opened.
 pub(crate) fn refuse_foreign(engine: &dyn Engine) -> Result<(), MicroError> {
     let doing = || MicroError::engine("looking for a database");
     match engine.foreign().map_err(doing())? {
@@ -157,13 +158,13 @@ pub(crate) fn refuse_foreign(engine: &dyn Engine) -> Result<(), MicroError> {
     }
 }
 
-/// Values of a record, with its key, of the workloads' tables: none has as many.
+/// Maximum number of values of a record, key included: above that of any workload's table.
 const WIDEST: usize = 8;
 
-/// Takes a record to be inserted.
+/// Inserts a record.
 pub(crate) type Put<'f> = dyn FnMut(Key<'_>, &[Value<'_>]) -> Result<(), EngineError> + 'f;
 
-/// Fills a table with `rows` records, whose keys and values `record` hands out by number from 0.
+/// Fills a table with `rows` records, whose keys and values `record` passes on by number from 0.
 pub(crate) fn fill(
     engine: &dyn Engine,
     table: &'static RecordTable,
@@ -202,7 +203,7 @@ pub(crate) fn fill_pairs(engine: &dyn Engine, table: &'static RecordTable, rows:
     })
 }
 
-/// A check of ours: whether `found` is what was `expected`.
+/// A check of Bourse's: whether `found` equals `expected`.
 pub(crate) fn same(name: &str, condition: String, expected: u64, found: u64) -> Check {
     Check {
         name: name.to_owned(),
@@ -214,7 +215,7 @@ pub(crate) fn same(name: &str, condition: String, expected: u64, found: u64) -> 
     }
 }
 
-/// Asks a fresh session about its records.
+/// Reads records in a new session.
 pub(crate) fn ask<T>(
     engine: &dyn Engine,
     f: impl FnOnce(&mut dyn Records) -> Result<T, EngineError>,
@@ -223,12 +224,12 @@ pub(crate) fn ask<T>(
     connection.with_records(Statements::Prepared, f).map_err(MicroError::engine("checking"))
 }
 
-/// How many records a table has.
+/// Number of records of a table.
 pub(crate) fn count(engine: &dyn Engine, table: &'static RecordTable) -> Result<u64, MicroError> {
     ask(engine, |records| records.count(table))
 }
 
-/// The sum of a field over all records, by key from the first on.
+/// Sum of a field over all records, in key order.
 pub(crate) fn sum(engine: &dyn Engine, table: &'static RecordTable, field: usize) -> Result<u64, MicroError> {
     use bourse_engine::RowExt as _;
     ask(engine, |records| {

@@ -1,4 +1,4 @@
-//! `delete`: pairs, all at once or one by one.
+//! `delete`: deletes pairs, all together or one by one.
 
 use crate::database::{count, create, fill_pairs, pairs, same};
 use crate::index_search::{INDEX, PAIRS, index_kind};
@@ -11,7 +11,7 @@ use bourse_engine::{
 };
 use bourse_record::{Check, NameValue};
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "delete",
     summary: "deletes rows, all at once or one by one in key order",
@@ -52,7 +52,7 @@ struct Delete {
     statements: Statements,
 }
 
-/// Deletions between two looks at the clock, where a transaction has more.
+/// Deletions between two readings of the clock, if a transaction has more.
 const SAMPLE: u64 = 1_000;
 
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
@@ -120,9 +120,9 @@ impl Planned for Delete {
 
 struct Deleter<'s> {
     delete: &'s Delete,
-    /// The next row.
+    /// Number of the next row.
     at: u64,
-    /// The first row that is not in the sample drawn.
+    /// Number of the first row after the sample.
     until: u64,
     /// Rows deleted and not yet committed.
     in_transaction: u64,

@@ -1,4 +1,4 @@
-//! `index-search`: pairs by integer and by text, each by its index.
+//! `index-search`: finds pairs by integer and by text, each by its index.
 
 use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill_pairs, pair_chars, pair_text, pairs};
@@ -11,13 +11,13 @@ use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed,
 use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, IndexKind, Key, RecordTable, Statements, Value};
 use bourse_record::NameValue;
 
-/// How pairs are found by their number.
+/// Option: the index by which pairs are found by number.
 pub(crate) const INDEX: OptionSpec =
     OptionSpec { name: "index", kind: Kind::Word(&["tree", "hash"]), default: "tree", meaning: "the index on int_key" };
 /// Description of the table of pairs.
 pub(crate) const PAIRS: &str = "pairs (int_key integer, primary key; str_key text of 28 characters, indexed)";
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "index-search",
     summary: "looks up rows by integer key and by text key",
@@ -55,7 +55,7 @@ struct IndexSearch {
 const NUMBER: usize = 0;
 const TEXT: usize = 1;
 
-/// The kind of index that an option names.
+/// Kind of index that the option selects.
 pub(crate) fn index_kind(options: &Options) -> IndexKind {
     if options.is(INDEX.name, "hash") { IndexKind::Hash } else { IndexKind::Tree }
 }
@@ -138,7 +138,7 @@ struct Searcher<'s> {
     texts: Vec<String>,
     /// Sum of the texts of all pairs drawn.
     expected: u64,
-    /// Which of the kinds of search comes next.
+    /// Index of the next kind of search.
     turn: usize,
     batching: Batching,
     left: Left,

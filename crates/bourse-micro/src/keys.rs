@@ -1,22 +1,22 @@
-//! Which keys are asked for: drawn before the clock starts.
+//! Keys of operations, drawn before the clock starts.
 
 use crate::options::{Kind, OptionSpec, Options};
 use bourse_record::SplitMix;
 use std::sync::Arc;
 
-/// How often each of `n` keys is drawn.
+/// Distribution of keys over a range of `n`.
 #[derive(Debug, Clone)]
 pub enum Distribution {
-    /// All as often.
+    /// All keys equally often.
     Uniform,
-    /// A few very often: the k-th most popular of n in proportion to k^-0.99, YCSB's exponent. The popular ones lie
-    /// scattered over the range.
+    /// A few keys very often: the k-th most popular of n with a probability proportional to k^-0.99, YCSB's exponent.
+    /// Popular keys are scattered over the range.
     Zipfian(Arc<Zipf>),
-    /// One after the other, around and around; each thread begins at another place.
+    /// Keys in ascending order, cyclically; each thread begins at another one.
     Sequential,
 }
 
-/// The option by which a workload lets its distribution be chosen.
+/// Option: the distribution of a workload's keys.
 pub(crate) const KEYS: OptionSpec = OptionSpec {
     name: "keys",
     kind: Kind::Word(&["uniform", "zipfian", "sequential"]),
@@ -25,7 +25,7 @@ pub(crate) const KEYS: OptionSpec = OptionSpec {
 };
 
 impl Distribution {
-    /// The one that the option [`KEYS`] names, over `n` keys.
+    /// Distribution that the option [`KEYS`] selects, over `n` keys.
     pub(crate) fn chosen(options: &Options, n: u64) -> Self {
         match options.text(KEYS.name) {
             "zipfian" => Self::Zipfian(Arc::new(Zipf::new(n))),
@@ -35,8 +35,9 @@ impl Distribution {
     }
 }
 
-/// Zipf's distribution over `n` ranks: rank k comes in proportion to k^-0.99, exactly, by rejection-inversion (Hörmann &
-/// Derflinger, "Rejection-inversion to generate variates from monotone discrete distributions", ACM TOMACS 6(3), 1996).
+/// Zipf's distribution over `n` ranks: rank k with a probability proportional to k^-0.99, exactly, by
+/// rejection-inversion (Hörmann & Derflinger, "Rejection-inversion to generate variates from monotone discrete
+/// distributions", ACM TOMACS 6(3), 1996).
 ///
 /// A point under the curve x^-0.99 between ½ and n + ½ is drawn by inverting the curve's integral, and the rank is the integer
 /// next to it. Each rank's strip of the curve is larger than its bar, since the curve is convex: a point outside of the bar is
@@ -44,17 +45,17 @@ impl Distribution {
 #[derive(Debug)]
 pub struct Zipf {
     n: u64,
-    /// The integral at the upper end of the first rank's bar, less that bar: where points begin.
+    /// Integral at the upper end of the first rank's bar, less that bar: the lower bound of points.
     from: f64,
-    /// The integral at n + ½, where points end.
+    /// Integral at n + ½: the upper bound of points.
     to: f64,
     /// Distance below a rank within which every point belongs to its bar.
     sure: f64,
-    /// Coprime to `n`: multiplying by it scatters ranks over keys, each to another.
+    /// Multiplier coprime to `n`, which maps ranks to scattered keys one to one.
     scatter: u64,
 }
 
-/// The exponent.
+/// Exponent of the distribution.
 const THETA: f64 = 0.99;
 
 /// Height of rank x's bar.
@@ -76,10 +77,11 @@ fn inverse(y: f64) -> f64 {
 }
 
 impl Zipf {
-    /// The most ranks: with as many the bounds between ranks are still exact to a hundred-thousandth of a rank.
+    /// Maximum number of ranks: with as many the bounds between ranks are still exact to a hundred-thousandth of a
+    /// rank.
     pub const MOST: u64 = 1_000_000_000;
 
-    /// Over so many ranks, at least one.
+    /// A distribution over `n` ranks, at least one.
     pub fn new(n: u64) -> Self {
         let n = n.max(1);
         let divides = |a: u64, b: u64| {
@@ -112,7 +114,7 @@ impl Zipf {
     }
 }
 
-/// One thread's keys, from 0 to n − 1.
+/// Keys of one thread, from 0 to n − 1.
 #[derive(Debug, Clone)]
 pub struct KeyStream {
     distribution: Distribution,
@@ -122,7 +124,7 @@ pub struct KeyStream {
 }
 
 impl KeyStream {
-    /// Keys of thread number `thread` of `threads`, of a seed that all threads share.
+    /// Keys of thread number `thread` of `threads`; all threads share the seed.
     pub fn new(distribution: Distribution, n: u64, seed: u64, thread: usize, threads: usize) -> Self {
         let mut seeds = SplitMix::new(seed);
         let own = (0..=thread).map(|_| seeds.next()).last().unwrap_or(seed);
@@ -130,7 +132,7 @@ impl KeyStream {
         Self { distribution, n: n.max(1), random: SplitMix::new(own), at }
     }
 
-    /// Draws so many keys and adds to `drawn` what `each` makes of them.
+    /// Draws `count` keys and adds to `drawn` what `each` converts them to.
     #[inline]
     pub fn draw<T>(&mut self, count: u64, drawn: &mut Vec<T>, mut each: impl FnMut(u64) -> T) {
         if let Distribution::Uniform = self.distribution {
@@ -177,8 +179,8 @@ mod tests {
         assert!(counts.iter().all(|count| (1_800..2_200).contains(count)), "{counts:?}");
     }
 
-    /// Pearson's χ² of many drawn ranks against their exact probabilities, at most five standard deviations above its mean.
-    /// Gray's approximation, which YCSB has, is beyond it: it draws the third of 1,000 ranks 19 % too often.
+    /// Compares many drawn ranks with their exact probabilities: Pearson's χ² is at most five standard deviations above
+    /// its mean. Gray's approximation, which YCSB uses, exceeds it: it draws the third of 1,000 ranks 19 % too often.
     #[test]
     fn zipfian_ranks_come_with_their_exact_probabilities() {
         const DRAWN: usize = 1_000_000;

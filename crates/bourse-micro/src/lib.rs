@@ -1,15 +1,16 @@
-//! The classic workloads, measured so that they can be believed, on any engine that can do them.
+//! Classic workloads (point read, bulk load, update, scan, …) on any engine with the necessary capabilities, with
+//! checked results.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | [`options`] | options as data, addressable by name and value |
-//! | [`workload`] | what a workload is, and one planned with options |
+//! | [`workload`] | declaration of a workload, and a workload planned with options |
 //! | [`round`] | one round of it: database, warm-up, measurement, checks, the null engine's figure |
-//! | [`keys`] | which keys are asked for |
-//! | `database`, `persons` | making and checking tables; the one that several workloads read and change |
-//! | `row_sum` | rows read whole, and what their sums ought to be |
+//! | [`keys`] | keys of operations |
+//! | `database`, `persons` | creation and checks of tables; the table that several workloads read and change |
+//! | `row_sum` | rows read whole, and their expected sums |
 //! | `usual`, `batching` | options and needs that workloads share; short operations timed together |
-//! | `watch` | sizes of logs, looked at more often than once a second |
+//! | `watch` | sizes of logs, sampled more often than once a second |
 //! | `point_read`, `bulk_load`, … | a workload each |
 
 #[cfg(test)]
@@ -41,7 +42,7 @@ pub use round::{NOTICE, OpenLoop, RoundResult, Timed, Timing, run_round};
 pub use sql::operations_of;
 pub use workload::{Case, Extent, MicroError, WorkloadSpec};
 
-/// Every workload.
+/// All classic workloads.
 pub static WORKLOADS: &[&WorkloadSpec] = &[
     &point_read::SPEC,
     &bulk_load::SPEC,
@@ -56,7 +57,7 @@ pub static WORKLOADS: &[&WorkloadSpec] = &[
     &sql::SPEC,
 ];
 
-/// The workload of that name.
+/// Finds the workload of that name.
 ///
 /// # Errors
 /// [`OptionError::Workload`] if there is none; it names all workloads.

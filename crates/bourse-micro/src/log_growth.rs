@@ -1,4 +1,4 @@
-//! `log-growth`: how large the write-ahead log or the rollback journal becomes while one user writes.
+//! `log-growth`: size of the write-ahead log or the rollback journal while one user writes.
 
 use crate::batching::Batching;
 use crate::database::{count, same};
@@ -19,7 +19,7 @@ use bourse_record::{Check, NameValue, Round};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "log-growth",
     summary: "records the size of the write-ahead log or rollback journal while one user writes",
@@ -69,7 +69,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
 const WRITE: usize = 0;
 const CHECKPOINT: usize = 1;
 
-/// Changes between two looks at the clock, where a transaction has more.
+/// Changes between two readings of the clock, if a transaction has more.
 const SAMPLE: u64 = 1_000;
 
 struct LogGrowth {
@@ -82,7 +82,7 @@ struct LogGrowth {
     keys: Distribution,
     statements: Statements,
     watched: Watched,
-    /// Checkpoints that left something in the log.
+    /// Number of checkpoints that left something in the log.
     unfinished: Arc<AtomicU64>,
 }
 
@@ -104,7 +104,7 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
 }
 
 impl LogGrowth {
-    /// The place of the pinned reader's operation.
+    /// Index of the pinned reader's operation.
     fn pin(&self) -> usize {
         CHECKPOINT + usize::from(self.checkpoint.is_some())
     }
@@ -221,15 +221,15 @@ impl Planned for LogGrowth {
 struct Writer<'s> {
     growth: &'s LogGrowth,
     keys: KeyStream,
-    /// What the sample changes: keys to update, or numbers of rows to insert, from 0.
+    /// Changes of the sample: keys to update, or numbers of rows to insert, from 0.
     drawn: Vec<u64>,
-    /// The next row to insert.
+    /// Number of the next row to insert.
     next_row: u64,
     /// Changes made and not yet committed.
     in_transaction: u64,
     /// Beginning of the round.
     begin: Nanos,
-    /// Whether the sample ends the transaction, where that has more than one change.
+    /// Whether the sample ends the transaction, if that has more than one change.
     commits: bool,
     batching: Batching,
     left: Left,
@@ -250,7 +250,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Transactions of one change each.
+    /// Performs transactions of one change each.
     fn singly(&self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
         for &number in &self.drawn {
             cx.retrying(|connection| {
@@ -265,7 +265,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A part of a transaction. A conflict in its midst cannot be tried again: what came before is drawn no more.
+    /// Performs a part of a transaction. A conflict in its middle cannot be retried, since the previous parts' inputs
+    /// are gone.
     fn part(&mut self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
         if self.in_transaction == 0 {
             cx.retrying(|connection| {
@@ -340,11 +341,11 @@ impl User for Writer<'_> {
     }
 }
 
-/// Moves the log into the database again and again.
+/// Moves the log into the database repeatedly.
 struct Checkpointer<'s> {
     checkpoint: Checkpoint,
     growth: &'s LogGrowth,
-    /// When the next one is due, from the round's beginning.
+    /// Due time of the next checkpoint, from the round's start.
     due: Nanos,
 }
 
@@ -382,7 +383,7 @@ impl User for Checkpointer<'_> {
     }
 }
 
-/// Begins to read, and goes on seeing what it saw until the round drains.
+/// Begins to read, and reads the same snapshot until the round drains.
 struct PinnedReader<'s> {
     growth: &'s LogGrowth,
     has_begun: bool,

@@ -1,5 +1,5 @@
-//! Options of workloads, as data: help, parsing and sweeps read the same table. Every value has a text form, so that a
-//! command line, a sweep and a data file write it alike.
+//! Options of workloads, as data: help, parsing and sweeps read the same table. Every value has a text form, equal on a
+//! command line, in a sweep and in a data file.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::did_you_mean;
@@ -11,11 +11,11 @@ use thiserror::Error;
 pub struct OptionSpec {
     /// Name, as in `rows=100000`.
     pub name: &'static str,
-    /// The values it takes.
+    /// Values of the option.
     pub kind: Kind,
-    /// The default value, as it would be typed.
+    /// Default value, as typed.
     pub default: &'static str,
-    /// The meaning, in one sentence without full stop.
+    /// Meaning, in one sentence without full stop.
     pub meaning: &'static str,
 }
 
@@ -24,29 +24,29 @@ pub struct OptionSpec {
 pub enum Kind {
     /// An integer from `min` to `max`; `100_000`, `100k` and `1M` are understood.
     Count {
-        /// The least.
+        /// Minimum.
         min: u64,
-        /// The most.
+        /// Maximum.
         max: u64,
     },
-    /// An integer as above, or this word.
+    /// An integer as of `Count`, or this word.
     CountOr {
-        /// The word.
+        /// Word in place of a number.
         word: &'static str,
-        /// The least.
+        /// Minimum.
         min: u64,
-        /// The most.
+        /// Maximum.
         max: u64,
     },
     /// A number above 0 and up to 1.
     Fraction,
-    /// One of these words.
+    /// One of several words.
     Word(&'static [&'static str]),
-    /// Any text, which is to be this.
+    /// Any text; the words describe it.
     Text(&'static str),
 }
 
-/// On or off, as words.
+/// A switch: `on` or `off`.
 pub const SWITCH: Kind = Kind::Word(&["on", "off"]);
 
 impl Kind {
@@ -62,7 +62,7 @@ impl Kind {
         }
     }
 
-    /// The value in its normal form; `None` if it is invalid.
+    /// Value in its normal form; `None` if it is invalid.
     fn normal(self, text: &str) -> Option<String> {
         let counted = |min, max| count(text).filter(|number| (min..=max).contains(number)).map(|it| it.to_string());
         match self {
@@ -84,14 +84,14 @@ fn range(min: u64, max: u64) -> String {
     if max == u64::MAX { format!("{least} or more") } else { format!("an integer from {least} to {most}") }
 }
 
-/// A number with commas between its thousands.
+/// A number with commas between thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")
 }
 
-/// An integer as people write it.
+/// Parses an integer as people write it.
 fn count(text: &str) -> Option<u64> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),
@@ -103,59 +103,59 @@ fn count(text: &str) -> Option<u64> {
 /// Error of a workload's name or of its options.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OptionError {
-    /// There is no such workload.
+    /// The workload does not exist.
     #[error("unknown workload '{name}'{hint}\nworkloads: {known}")]
     Workload {
-        /// The name as it was typed.
+        /// Name as typed.
         name: String,
         /// `; did you mean …`, or nothing.
         hint: String,
-        /// Every workload.
+        /// Names of all workloads.
         known: String,
     },
-    /// There is no such option.
+    /// The option does not exist.
     #[error("unknown option '{name}' for {workload}{hint}\noptions of {workload}: {known}")]
     Unknown {
-        /// The workload.
+        /// Name of the workload.
         workload: &'static str,
-        /// The name as it was typed.
+        /// Name as typed.
         name: String,
         /// `; did you mean …`, or nothing.
         hint: String,
-        /// Every option.
+        /// Names of all options.
         known: String,
     },
-    /// The option does not take this value.
+    /// The value of an option is invalid.
     #[error("invalid value '{value}' for '{name}' of {workload}: expected {expected}")]
     Value {
-        /// The workload.
+        /// Name of the workload.
         workload: &'static str,
-        /// The option.
+        /// Name of the option.
         name: &'static str,
-        /// The value as it was typed.
+        /// Value as typed.
         value: String,
-        /// The values that it takes.
+        /// Permitted values.
         expected: String,
     },
     /// A file that an option names cannot be read or used.
     #[error("{place}: {what}")]
     File {
-        /// The file, with the line if it is about one.
+        /// Path of the file, with the line if known.
         place: String,
-        /// What is wrong, and what was expected.
+        /// Defect, and the expected form.
         what: String,
     },
-    /// Values that cannot be combined.
+    /// The values cannot be combined.
     #[error("{workload}: {what}")]
     Combination {
-        /// The workload.
+        /// Name of the workload.
         workload: &'static str,
-        /// The values, and the reason.
+        /// Values, and the reason.
         what: String,
     },
 }
 
-/// The effective options of a workload: every one has a value.
+/// Effective options of a workload: every one has a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     workload: &'static str,
@@ -163,10 +163,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// Those given, over the defaults.
+    /// Applies given values over the defaults.
     ///
     /// # Errors
-    /// An option that is not known, or a value it does not take.
+    /// The option is unknown, or its value is invalid.
     pub fn parse<'g>(
         workload: &'static str,
         specs: &'static [OptionSpec],
@@ -191,35 +191,35 @@ impl Options {
         Ok(Self { workload, values })
     }
 
-    /// Every option with its value, by name.
+    /// Options with their values, by name.
     pub fn effective(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.values.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// The text of an option.
+    /// Value of an option as text.
     ///
     /// # Panics
-    /// If the workload has no such option: its own mistake.
+    /// Panics if the workload has no such option: a defect of the workload.
     pub fn text(&self, name: &str) -> &str {
         self.values.get(name).unwrap_or_else(|| panic!("{} asks for an option {name} it does not have", self.workload))
     }
 
-    /// A number.
+    /// Value of an option as a number.
     pub fn count(&self, name: &str) -> u64 {
         self.text(name).parse().expect("numbers were checked when they were given")
     }
 
-    /// A number, or nothing for the word in its place.
+    /// Value of an option as a number; `None` for the word in its place.
     pub fn count_or(&self, name: &str) -> Option<u64> {
         self.text(name).parse().ok()
     }
 
-    /// A number that counts things in memory.
+    /// Value of an option as a number of things in memory.
     pub fn size(&self, name: &str) -> usize {
         usize::try_from(self.count(name)).unwrap_or(usize::MAX)
     }
 
-    /// A part of one.
+    /// Value of an option as a part of one.
     pub fn fraction(&self, name: &str) -> f64 {
         self.text(name).parse().expect("fractions were checked when they were given")
     }
@@ -229,7 +229,7 @@ impl Options {
         self.text(name) == word
     }
 
-    /// Refuses values that do not go together.
+    /// Error for values that cannot be combined.
     pub fn refuse(&self, what: impl Into<String>) -> OptionError {
         OptionError::Combination { workload: self.workload, what: what.into() }
     }

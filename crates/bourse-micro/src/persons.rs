@@ -1,4 +1,4 @@
-//! The table of persons, which several workloads read and change: its shape, its rows, its options.
+//! Table of persons, which several workloads read and change: its columns, rows and options.
 
 use crate::database::{create, fill, pair_text};
 use crate::options::{Kind, OptionSpec, Options};
@@ -8,7 +8,7 @@ use bourse_engine::{Engine, IndexKind, Key, RecordField, RecordTable, RecordType
 use bourse_record::{NameValue, SplitMix};
 use std::sync::OnceLock;
 
-/// Width of the texts.
+/// Option: width of the texts.
 pub(crate) const WIDTH: OptionSpec = OptionSpec {
     name: "width",
     kind: Kind::Count { min: 1, max: 60_000 },
@@ -25,7 +25,7 @@ pub(crate) const KEY: OptionSpec = OptionSpec {
 /// Description of the table.
 pub(crate) const TABLES: &str = "persons (id integer, primary key; c1 integer; c2, c3 texts of `width` characters)";
 
-/// Persons: number, a count, two texts. `c1` begins at 0.
+/// Table of persons: number, a count, two texts. `c1` is 0 at first.
 pub(crate) fn persons(name: &str, width: usize, index: Option<IndexKind>) -> RecordTable {
     keyed(name, RecordType::Int, width, index)
 }
@@ -36,24 +36,24 @@ fn keyed(name: &str, key: RecordType, width: usize, index: Option<IndexKind>) ->
     RecordTable::owned(name, RecordField::new("id", key), &[c1, text("c2"), text("c3")])
 }
 
-/// The table of a workload that finds it full: persons numbered from 1.
+/// A filled table of persons, numbered from 1.
 #[derive(Debug)]
 pub(crate) struct Persons {
     pub(crate) table: &'static RecordTable,
     pub(crate) rows: u64,
-    /// Whether the key is a text, [`pair_text`] of the row's number.
+    /// Whether the key is a text: [`pair_text`] of the row's number.
     pub(crate) text_key: bool,
     filler: Filler,
     sums: OnceLock<RowSums>,
 }
 
 impl Persons {
-    /// As the options `rows` and [`WIDTH`] say.
+    /// Table as the options `rows` and [`WIDTH`] describe it.
     pub(crate) fn chosen(options: &Options) -> Self {
         Self::made(options, false)
     }
 
-    /// The same, with the key that the option [`KEY`] names.
+    /// Table as [`Self::chosen`], with the key that the option [`KEY`] selects.
     pub(crate) fn chosen_with_key(options: &Options) -> Self {
         Self::made(options, options.is(KEY.name, "text"))
     }
@@ -65,17 +65,17 @@ impl Persons {
         Self { table, rows: options.count("rows"), text_key, filler: Filler::new(width), sums: OnceLock::new() }
     }
 
-    /// Sums of the rows' texts, as [`read_person`](crate::row_sum::read_person) has them.
+    /// Sums of the rows' texts, as computed by [`read_person`](crate::row_sum::read_person).
     pub(crate) fn sums(&self) -> &RowSums {
         self.sums.get_or_init(|| self.filler.sums(self.rows))
     }
 
-    /// The two texts of row `number`, counted from 0, which need not be there yet.
+    /// Texts of row `number`, from 0; the row need not exist yet.
     pub(crate) fn texts(&self, number: u64) -> [&str; 2] {
         self.filler.texts(number)
     }
 
-    /// Makes the table and its rows, in the place of a database of ours or of none.
+    /// Creates the table and its rows; replaces a database of Bourse's.
     pub(crate) fn make(&self, engine: &dyn Engine) -> Result<Vec<NameValue>, MicroError> {
         create(engine, &[self.table])?;
         fill(engine, self.table, self.rows, &|number, put| {
@@ -90,7 +90,7 @@ impl Persons {
     }
 }
 
-/// Texts for rows: different from row to row, and made of nothing but a slice.
+/// Source of rows' texts, which are slices of one text and differ from row to row.
 #[derive(Debug)]
 pub(crate) struct Filler {
     text: String,
@@ -110,17 +110,17 @@ impl Filler {
 
     const STEP: usize = 7_919;
 
-    /// The two texts of row `number`.
+    /// Texts of row `number`.
     pub(crate) fn texts(&self, number: u64) -> [&str; 2] {
         self.from(number).next_row()
     }
 
-    /// The texts of row `number` and those that follow it.
+    /// Texts of row `number` and the following ones.
     pub(crate) fn from(&self, number: u64) -> Texts<'_> {
         Texts { filler: self, start: Self::start(2 * number) }
     }
 
-    /// Sums of the texts of the first rows: as many as differ, at most.
+    /// Sums of the texts of the first `rows` rows, at most one period of them.
     fn sums(&self, rows: u64) -> RowSums {
         let sliding = SlidingSums::new(self.text.as_bytes(), self.width);
         let text = |number| sliding.at(Self::start(number));
@@ -139,14 +139,14 @@ impl Filler {
     }
 }
 
-/// Texts of row after row; where each begins is counted on, since dividing costs more than the rest of a row.
+/// Texts of row after row; their offset is incremented, since a division costs more than the rest of a row.
 pub(crate) struct Texts<'f> {
     filler: &'f Filler,
     start: usize,
 }
 
 impl<'f> Texts<'f> {
-    /// The two texts of the next row.
+    /// Texts of the next row.
     #[inline]
     pub(crate) fn next_row(&mut self) -> [&'f str; 2] {
         [self.next_text(), self.next_text()]

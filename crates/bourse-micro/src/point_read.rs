@@ -1,4 +1,4 @@
-//! `point-read`: records by primary key, each thread on a connection of its own.
+//! `point-read`: reads records by primary key, each thread on a connection of its own.
 
 use crate::batching::{BATCH, Batching};
 use crate::database::pair_text;
@@ -12,7 +12,7 @@ use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed,
 use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, RecordTable, Row, Statements, Value};
 use bourse_record::{NameValue, Round};
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "point-read",
     summary: "reads rows by primary key",
@@ -98,10 +98,10 @@ impl Planned for PointRead {
     }
 }
 
-/// Text keys handed to the engine together, to be looked up one after another.
+/// Text keys passed to the engine together, to be looked up one after another.
 const TOGETHER: usize = 32;
 
-/// What reading some rows came to.
+/// Counts and sums of the rows read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Found {
     rows: u64,
@@ -112,7 +112,7 @@ struct Found {
 }
 
 impl Found {
-    /// Counts a row in, every byte of it. One with a column missing is not counted.
+    /// Adds a row, every byte of it. A row with a missing column is not counted.
     #[inline]
     fn add(&mut self, row: &dyn Row) {
         if let Some((number, texts)) = read_person(row) {
@@ -123,22 +123,22 @@ impl Found {
     }
 }
 
-/// Reads by key, and knows which keys there are and what their rows hold.
+/// Reads by key, with known keys and row contents.
 pub(crate) struct Reader<'s> {
     operation: usize,
     table: &'static RecordTable,
-    /// Keys 1 to `rows` are there.
+    /// Number of rows; their keys are 1 to `rows`.
     rows: u64,
     keys: KeyStream,
     drawn: Vec<Value<'static>>,
-    /// The same as texts, where the key is one; `drawn` is empty then.
+    /// Keys drawn, if they are texts; `drawn` is empty then.
     texts: Vec<String>,
     text_key: bool,
-    /// What reading those drawn must give.
+    /// Expected result of reading the keys drawn.
     expected: Found,
-    /// Sums of the rows' texts as they were loaded.
+    /// Sums of the rows' texts as loaded.
     sums: &'s RowSums,
-    /// Whether nobody changes the rows' numbers, which are 0.
+    /// Whether the rows' numbers stay 0, because no user updates them.
     numbers_stay: bool,
     statements: Statements,
     batching: Batching,
@@ -173,7 +173,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Where nobody updates: the numbers that rows were loaded with are part of what is expected.
+    /// Expects the numbers that rows were loaded with, for workloads without updates.
     fn expecting_loaded_numbers(self) -> Self {
         Self { numbers_stay: true, ..self }
     }

@@ -1,4 +1,4 @@
-//! `read-write`: readers and writers at once, their figures apart.
+//! `read-write`: concurrent readers and writers, with separate figures.
 
 use crate::batching::BATCH;
 use crate::keys::{Distribution, KEYS, KeyStream};
@@ -13,7 +13,7 @@ use bourse_engine::{Capabilities, Engine};
 use bourse_record::{Check, NameValue, Round};
 use std::sync::Arc;
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "read-write",
     summary: "reads rows by primary key on some threads while other threads update them",

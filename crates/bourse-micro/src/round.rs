@@ -1,4 +1,4 @@
-//! One round of a case: tables and rows, warm-up, measurement, checks, and the null engine's figure beside.
+//! One round of a case: tables and rows, warm-up, measurement, checks, and the null engine's figure for comparison.
 
 use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, Writes, named};
 use bourse_driver::{
@@ -10,35 +10,35 @@ use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Length of a round, and when its operations are due.
+/// Length of a round, and due times of its operations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
     /// Warm-up before the measurement interval; workloads that end by themselves have none.
     pub warm_up_ns: Nanos,
-    /// The measurement interval; for workloads that end by themselves, and with a count, the longest it may take.
+    /// Measurement interval; a maximum for workloads that end by themselves, and with a count.
     pub measure_ns: Option<Nanos>,
     /// Operations of each thread after the warm-up, instead of a time.
     pub count: Option<u64>,
-    /// Which operations are timed; at a rate each is.
+    /// Selection of timed operations; at a rate each is timed.
     pub timed: Timed,
-    /// Operations due at a rate, each timed by itself; none: the next begins when the last has ended.
+    /// Rate at which operations are due, each timed individually; `None` is a closed loop.
     pub open_loop: Option<OpenLoop>,
 }
 
-/// Which operations are timed.
+/// Selection of timed operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Timed {
-    /// All; short ones together in batches.
+    /// All operations; short ones together in batches.
     #[default]
     Batched,
-    /// One in 64, alone; the others are counted.
+    /// One operation in 64, individually; the others are counted.
     Sampled,
-    /// All, each alone.
+    /// All operations, individually.
     Single,
 }
 
 impl Timing {
-    /// Measures that long where nothing else ends a round.
+    /// Length of the measurement interval if nothing else ends a round.
     pub const USUAL_NS: Nanos = 3 * SECOND;
 
     fn plan(&self, extent: Extent) -> Plan {
@@ -49,22 +49,23 @@ impl Timing {
     }
 }
 
-/// Operations that are due at a rate, whether or not the engine keeps up: those of the headline, of all threads together.
+/// Rate at which operations are due, whether or not the engine keeps up: the headline's operations, of all threads
+/// together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OpenLoop {
-    /// Operations a second; of a workload with several to a transaction, transactions.
+    /// Operations per second; for a workload with several in a transaction, transactions per second.
     pub per_second: f64,
-    /// Whether they are due at even distances, and not at random moments.
+    /// Whether operations are due at even distances instead of random moments.
     pub evenly: bool,
-    /// Whether they come in one stream, which whichever thread is free takes; else each thread has its own.
+    /// Whether all threads share one stream, from which the next free one takes; otherwise each has its own.
     pub shared: bool,
 }
 
 impl OpenLoop {
-    /// How long an operation may wait for its thread before it is dropped, in seconds.
+    /// Maximum wait of an operation for its thread before it is dropped, in seconds.
     const BACKLOG_S: f64 = 5.0;
 
-    /// The schedule of one of so many threads.
+    /// Schedule of one of `threads` threads.
     fn schedule(self, threads: usize, seed: u64) -> Schedule {
         if self.shared {
             return Schedule::Shared { per_second: self.per_second, seed: (!self.evenly).then_some(seed) };
@@ -73,14 +74,14 @@ impl OpenLoop {
         if self.evenly { Schedule::Constant { per_second } } else { Schedule::Poisson { per_second, seed } }
     }
 
-    /// Operations that may wait for one of so many threads, or in the stream that they share.
+    /// Maximum number of operations that wait for one of `threads` threads, or in their shared stream.
     fn backlog(self, threads: usize) -> usize {
         let streams = if self.shared { 1 } else { threads.max(1) };
         (self.per_second / streams as f64 * Self::BACKLOG_S).ceil().max(1.0) as usize
     }
 }
 
-/// A user whose operations are due by a schedule: one that cannot be kept waiting any longer is dropped.
+/// A user whose operations are due by a schedule: an operation that exceeds the backlog is dropped.
 struct Scheduled<'s>(Box<dyn User + 's>);
 
 impl User for Scheduled<'_> {
@@ -113,22 +114,22 @@ impl User for Scheduled<'_> {
     }
 }
 
-/// What has to stand in every report of these workloads.
+/// Notice that every report of these workloads must show.
 pub const NOTICE: &str = "Operations too short to be timed one by one are timed in batches: their quantiles are those of \
 the batches' means. The column «harness» has what the same operation takes on an engine that does nothing.";
 
 /// Result of a round.
 #[derive(Debug)]
 pub struct RoundResult {
-    /// The figures, with checks and facts.
+    /// Figures, with checks and facts.
     pub round: Round,
-    /// Whether it was ended from outside.
+    /// Whether the round was interrupted.
     pub interrupted: bool,
-    /// The fault that ended it, if one did.
+    /// Fault that ended the round, if one did.
     pub fault: Option<Fault>,
 }
 
-/// A case as the driver sees it.
+/// A case as a workload of the driver.
 struct Driven<'s> {
     planned: &'s dyn Planned,
     setting: Setting<'s>,
@@ -167,13 +168,13 @@ impl<'s> Workload<'s> for Driven<'s> {
     }
 }
 
-/// Operations whose median is below this are shown with the harness's own cost.
+/// Median in nanoseconds below which operations are shown with the harness overhead.
 const SHORT_NS: u64 = 5_000;
 
-/// Runs one round of a case on an engine: makes its database anew, warms up, measures, checks.
+/// Runs one round of a case on an engine: creates its database anew, warms up, measures, checks.
 ///
 /// # Errors
-/// Whatever kept it from beginning; what ended it later is in [`RoundResult::fault`].
+/// An error before the round began; one that ended it later is in [`RoundResult::fault`].
 pub fn run_round(
     case: &Case,
     engine: &dyn Engine,
@@ -227,7 +228,7 @@ pub fn run_round(
     Ok(RoundResult { round, interrupted: measured.interrupted, fault: measured.fault })
 }
 
-/// The warning of a round whose time was over before every thread had done its number of operations.
+/// Warning of a round whose time was over before every thread had performed its number of operations.
 fn count_not_reached(planned: &dyn Planned, setting: &Setting<'_>, round: &Round, plan: &Plan) -> Option<Warning> {
     let after_s = plan.measure_ns as f64 / SECOND as f64;
     let each = setting.count.filter(|_| round.measured_s >= after_s * 0.999)?;
@@ -241,8 +242,8 @@ fn count_not_reached(planned: &dyn Planned, setting: &Setting<'_>, round: &Round
     (done < of).then_some(Warning::CountNotReached { after_s, done, of })
 }
 
-/// Checks that as many changes were committed as the driver counted: then what the check of the rows compares the database with
-/// is what the figures count.
+/// Checks that as many changes were committed as the driver counted: the check of the rows then compares the database
+/// with the figures.
 fn acknowledged(writes: Writes, tally: &Tally, ledger: &Ledger) -> Check {
     let entry = ledger.entry(writes.operation);
     let (changes, valid, failed) = (Tally::get(&tally.changes), entry.valid(), entry.ended(Outcome::Failed));
@@ -260,9 +261,9 @@ fn acknowledged(writes: Writes, tally: &Tally, ledger: &Ledger) -> Check {
     }
 }
 
-/// Why a round has no figure: it was lost on the way, nothing of what was asked was done, or what was counted is not in the
-/// database. Operations of other rounds that fail are counted apart, and leave the figure of those that did not, unless all
-/// of a kind failed or the workload allows no failure.
+/// Reason that a round has no figure: it was lost, none of its operations completed, or its counts differ from the
+/// database. Otherwise failed operations are counted separately and do not void the figure of the others, unless all of
+/// a kind failed or the workload permits no failure.
 fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>) -> Option<String> {
     let name = case.spec.name;
     if let Some(fault) = fault {
@@ -293,7 +294,7 @@ fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>
     })
 }
 
-/// Puts the null engine's figure beside every short operation.
+/// Adds the null engine's figure to every short operation.
 fn floors(planned: &dyn Planned, round: &mut Round, seed: u64, clock: &dyn Clock) -> Result<(), MicroError> {
     let is_short = |operation: &bourse_record::Operation| {
         // By the median: one long wait among many short operations makes none of the others longer.

@@ -1,16 +1,15 @@
-//! Reading rows whole: a sum of all bytes of a row's texts, which a wrong row, a truncated value and a neighbour's value each
-//! change.
+//! Sums of all bytes of a row's texts: a wrong row, a truncated value and a neighbour's value each change them.
 //!
-//! A key engine hands out the address of a record, a SQL engine decodes columns: only if every byte is looked at have both
-//! read the row. Sums are of eight bytes at a time, which costs a few nanoseconds for a hundred; what they ought to be is
-//! counted outside the timed part.
+//! A key engine returns the address of a record, a SQL engine decodes columns: only if every byte is read have both
+//! done the same work. Sums are of eight bytes at a time, which costs a few nanoseconds for a hundred; the expected
+//! sums are computed outside the timed part.
 
 use bourse_engine::{Row, Value};
 
-/// What a byte of length adds, so that zeros at the end count too.
+/// Factor for the length, so that zeros at the end change the sum.
 const LENGTH: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The sum of a text's bytes as little-endian numbers of eight bytes, the last filled up with zeros, and of its length.
+/// Sum of a text's bytes as little-endian numbers of eight bytes, the last padded with zeros, and of its length.
 #[inline]
 pub(crate) fn text_sum(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -18,7 +17,7 @@ pub(crate) fn text_sum(bytes: &[u8]) -> u64 {
     end_sum(whole, rest, bytes.len())
 }
 
-/// The sum of a text whose whole words have the sum `whole`.
+/// Sum of a text whose whole words have the sum `whole`.
 #[inline]
 fn end_sum(whole: u64, rest: &[u8], length: usize) -> u64 {
     let mut last = [0; 8];
@@ -26,7 +25,7 @@ fn end_sum(whole: u64, rest: &[u8], length: usize) -> u64 {
     whole.wrapping_add(u64::from_le_bytes(last)).wrapping_add((length as u64).wrapping_mul(LENGTH))
 }
 
-/// The sum of a value of any type: of every byte of a text or blob.
+/// Sum of a value of any type: of every byte of a text or blob.
 #[inline]
 pub(crate) fn value_sum(value: Value<'_>) -> u64 {
     match value {
@@ -42,29 +41,30 @@ pub(crate) fn value_sum(value: Value<'_>) -> u64 {
     }
 }
 
-/// The sum of two texts, which says which is which.
+/// Sum of two texts that depends on their order.
 #[inline]
 pub(crate) fn pair_sum(first: u64, second: u64) -> u64 {
     first.wrapping_add(second.rotate_left(29))
 }
 
-/// A person's row, read whole: the number, and the sum of the two texts. `None` if a column is missing or of another type.
+/// Reads a person's row whole: the number, and the sum of the two texts. `None` if a column is missing or of another
+/// type.
 #[inline]
 pub(crate) fn read_person(row: &dyn Row) -> Option<(i64, u64)> {
     let (number, first, second) = (row.int(1)?, row.text_bytes(2)?, row.text_bytes(3)?);
     Some((number, pair_sum(text_sum(first), text_sum(second))))
 }
 
-/// Sums of the texts that begin at each place of a longer one.
+/// Sums of the substrings of a text that begin at each position.
 pub(crate) struct SlidingSums<'t> {
     text: &'t [u8],
     width: usize,
-    /// At each place the number that begins there, and those that begin eight, sixteen, … bytes before it.
+    /// Sum at each position of the word that begins there, and of those eight, sixteen, … bytes before it.
     words: Vec<u64>,
 }
 
 impl<'t> SlidingSums<'t> {
-    /// Of texts of that width.
+    /// Sums of substrings of that width.
     pub(crate) fn new(text: &'t [u8], width: usize) -> Self {
         let mut words: Vec<u64> = Vec::with_capacity(text.len());
         for (at, word) in text.windows(8).enumerate() {
@@ -84,15 +84,15 @@ impl<'t> SlidingSums<'t> {
     }
 }
 
-/// The sums of rows whose texts come again after a period.
+/// Sums of rows whose texts repeat after a period.
 #[derive(Debug)]
 pub(crate) struct RowSums {
-    /// Before each row of the period, and behind the last, the sum of all rows before it.
+    /// Cumulative sums before each row of the period, and after the last.
     before: Vec<u64>,
 }
 
 impl RowSums {
-    /// Of the rows of a period, in their order.
+    /// Sums of one period's rows, in order.
     pub(crate) fn of(rows: impl Iterator<Item = u64>) -> Self {
         let sums = rows.scan(0u64, |sum, row| {
             *sum = sum.wrapping_add(row);
@@ -101,7 +101,7 @@ impl RowSums {
         Self { before: std::iter::once(0).chain(sums).collect() }
     }
 
-    /// The sum of row `number`.
+    /// Sum of row `number`.
     #[inline]
     pub(crate) fn row(&self, number: u64) -> u64 {
         let period = self.before.len() as u64 - 1;
@@ -109,7 +109,7 @@ impl RowSums {
         self.before[at + 1].wrapping_sub(self.before[at])
     }
 
-    /// The sum of the rows from number `from` up to and without `to`.
+    /// Sum of the rows `from` to `to`, exclusive.
     pub(crate) fn rows(&self, from: u64, to: u64) -> u64 {
         let period = self.before.len() as u64 - 1;
         let all = self.before[period as usize];

@@ -1,4 +1,4 @@
-//! `scan`: rows in the order of their keys, from a key on.
+//! `scan`: reads rows in key order, from a given key on.
 
 use crate::batching::{BATCH, Batching};
 use crate::keys::{Distribution, KEYS, KeyStream};
@@ -11,7 +11,7 @@ use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed,
 use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, Statements};
 use bourse_record::{NameValue, Round};
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "scan",
     summary: "reads ranges of rows in key order, from a random key",
@@ -103,14 +103,14 @@ impl Planned for Scan {
     }
 }
 
-/// What scans gave.
+/// Counts and sums of scanned rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Scanned {
-    /// Rows that came in their order.
+    /// Rows that came in order.
     rows: u64,
-    /// Sum of their texts.
+    /// Sum of the rows' texts.
     texts: u64,
-    /// Sum of their numbers.
+    /// Sum of the rows' numbers.
     numbers: i64,
 }
 
@@ -118,9 +118,9 @@ struct Scanner<'s> {
     scan: &'s Scan,
     keys: KeyStream,
     drawn: Vec<i64>,
-    /// What all scans drawn must give together.
+    /// Expected result of all scans drawn.
     expected: Scanned,
-    /// Sums of the rows' texts as they were loaded.
+    /// Sums of the rows' texts as loaded.
     sums: &'s RowSums,
     batching: Batching,
     left: Left,

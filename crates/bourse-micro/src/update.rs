@@ -1,4 +1,4 @@
-//! `update`: one column of a row by primary key, one or many to a transaction.
+//! `update`: updates one column of a row by primary key, one or many rows in a transaction.
 
 use crate::batching::{BATCH, Batching};
 use crate::database::{same, sum};
@@ -11,14 +11,14 @@ use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed,
 use bourse_engine::{Access, Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, Statements};
 use bourse_record::{Check, NameValue};
 
-/// Updates in one transaction.
+/// Option: updates in one transaction.
 pub(crate) const PER_TRANSACTION: OptionSpec = OptionSpec {
     name: "per_transaction",
     kind: Kind::Count { min: 1, max: 10_000_000 },
     default: "1",
     meaning: "updates per transaction",
 };
-/// How a transaction of one statement is delimited.
+/// Option: delimiters of a transaction with one statement.
 pub(crate) const EXPLICIT: OptionSpec = OptionSpec {
     name: "explicit",
     kind: SWITCH,
@@ -26,7 +26,7 @@ pub(crate) const EXPLICIT: OptionSpec = OptionSpec {
     meaning: "BEGIN and COMMIT around each transaction; off: single statements commit by themselves",
 };
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "update",
     summary: "increments a column of rows found by primary key",
@@ -50,12 +50,12 @@ pub(crate) struct How {
     pub(crate) per_transaction: u64,
     pub(crate) explicit: bool,
     pub(crate) statements: Statements,
-    /// Transactions in a sample.
+    /// Number of transactions in a sample.
     pub(crate) batch: Option<u64>,
 }
 
 impl How {
-    /// The form that the options choose.
+    /// Form that the options select.
     pub(crate) fn chosen(options: &Options) -> Result<Self, OptionError> {
         let how = Self {
             per_transaction: options.count(PER_TRANSACTION.name),
@@ -82,7 +82,7 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
     }))
 }
 
-/// Whether every update is in the database: the column they add to began at 0.
+/// Checks that every update is in the database: the updated column was 0 at first.
 pub(crate) fn all_there(setting: &Setting<'_>, table: &'static RecordTable) -> Result<Vec<Check>, MicroError> {
     if setting.engine.capabilities().records.is_none_or(|records| !records.ordered_scans) {
         return Ok(Vec::new());
@@ -122,7 +122,7 @@ impl Planned for Update {
     }
 }
 
-/// Updates by key.
+/// Updates rows by key.
 pub(crate) struct Updater<'s> {
     operation: usize,
     table: &'static RecordTable,

@@ -4,21 +4,21 @@ use crate::options::{Kind, OptionSpec, Options};
 use bourse_driver::{Schedule, StopRule, User, UserSpec};
 use bourse_engine::{Capabilities, Statements};
 
-/// Rows of the table.
+/// Option: rows of the table.
 pub(crate) const ROWS: OptionSpec = OptionSpec {
     name: "rows",
     kind: Kind::Count { min: 1, max: 1_000_000_000 },
     default: "100000",
     meaning: "rows of the table",
 };
-/// Busy threads.
+/// Option: busy threads.
 pub(crate) const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     kind: Kind::Count { min: 1, max: 1_024 },
     default: "1",
     meaning: "threads, one connection each",
 };
-/// Prepared once or parsed each time.
+/// Option: statements prepared once or parsed each time.
 pub(crate) const STATEMENTS: OptionSpec = OptionSpec {
     name: "statements",
     kind: Kind::Word(&["prepared", "parsed"]),
@@ -26,12 +26,12 @@ pub(crate) const STATEMENTS: OptionSpec = OptionSpec {
     meaning: "prepare each statement once, or parse it each time (values bound)",
 };
 
-/// What the option [`STATEMENTS`] says.
+/// Value of the option [`STATEMENTS`].
 pub(crate) fn statements(options: &Options) -> Statements {
     if options.is(STATEMENTS.name, "parsed") { Statements::Parsed } else { Statements::Prepared }
 }
 
-/// What an engine lacks for records by key.
+/// Missing capabilities of an engine for access to records by key.
 pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statements) -> Vec<String> {
     let mut lacking = Vec::new();
     if capabilities.records.is_none() {
@@ -44,7 +44,7 @@ pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statement
     lacking
 }
 
-/// A user in a closed loop, until the end of the interval.
+/// Specification of a user in a closed loop, until the end of the interval.
 pub(crate) fn user_spec<'s>(name: String, user: impl User + 's) -> UserSpec<'s> {
     UserSpec {
         name,

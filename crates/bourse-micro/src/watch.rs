@@ -1,19 +1,19 @@
-//! Sizes of the log and the journal, looked at far more often than once a second: a journal of a small transaction is
-//! there for some microseconds only.
+//! Sizes of the log and the journal, sampled far more often than once a second: the journal of a small transaction
+//! exists for some microseconds only.
 
 use bourse_driver::{Background, Clock, Control, MS, Nanos, SECOND};
 use bourse_engine::{Engine, Footprint};
 use bourse_record::Series;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How often the sizes are looked at.
+/// Interval between two samples of the sizes.
 pub(crate) const EVERY: Nanos = MS / 2;
-/// The shortest interval of the series.
+/// Minimum length of a row of the series.
 const SHORTEST: Nanos = 20 * MS;
-/// The most intervals; with more to come, two become one.
+/// Maximum number of rows; beyond it, pairs are joined.
 const MOST: usize = 600;
 
-/// A size's name in the series, and where it is found.
+/// Name of a size in the series, and its accessor.
 type Size = (&'static str, fn(&Footprint) -> u64);
 
 const SIZES: [Size; 3] = [
@@ -25,14 +25,14 @@ const SIZES: [Size; 3] = [
 /// Sizes seen in a round.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
-    /// The end of each interval and the largest of each size in it.
+    /// End of each row and the largest of each size in it.
     intervals: Vec<(Nanos, [u64; SIZES.len()])>,
     length: Nanos,
     looks: u64,
 }
 
 impl Seen {
-    /// Takes a look at `at`, counted from the round's beginning.
+    /// Adds a sample taken `at` after the round's start.
     fn look(&mut self, at: Nanos, sizes: [u64; SIZES.len()]) {
         self.looks += 1;
         self.length = self.length.max(SHORTEST);
@@ -54,12 +54,12 @@ impl Seen {
         }
     }
 
-    /// Number of readings.
+    /// Number of samples.
     pub(crate) fn looks(&self) -> u64 {
         self.looks
     }
 
-    /// The readings as a series of the round.
+    /// Samples as a series of the round.
     pub(crate) fn series(&self) -> Series {
         let mut series = Series::default();
         for (end, sizes) in &self.intervals {
@@ -69,13 +69,13 @@ impl Seen {
         series
     }
 
-    /// The largest value of a size.
+    /// Largest value of a size.
     pub(crate) fn peak(&self, name: &str) -> u64 {
         let Some(at) = SIZES.iter().position(|(known, _)| *known == name) else { return 0 };
         self.intervals.iter().map(|(_, sizes)| sizes[at]).max().unwrap_or(0)
     }
 
-    /// The last value of a size.
+    /// Last value of a size.
     pub(crate) fn last(&self, name: &str) -> u64 {
         let Some(at) = SIZES.iter().position(|(known, _)| *known == name) else { return 0 };
         self.intervals.last().map_or(0, |(_, sizes)| sizes[at])
@@ -86,7 +86,7 @@ fn merge(largest: &mut [u64; SIZES.len()], more: [u64; SIZES.len()]) {
     largest.iter_mut().zip(more).for_each(|(largest, more)| *largest = (*largest).max(more));
 }
 
-/// What a watcher saw, for whoever asks after the round.
+/// Samples shared between the watcher and the caller, who reads them after the round.
 pub(crate) type Watched = Arc<Mutex<Seen>>;
 
 /// Sizes seen so far.
@@ -94,7 +94,7 @@ pub(crate) fn seen(watched: &Watched) -> Seen {
     watched.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Takes a look now, a round having begun at `begin`.
+/// Takes a sample now, in a round that began at `begin`.
 pub(crate) fn look(engine: &dyn Engine, watched: &Watched, begin: Nanos, now: Nanos) {
     // An engine that does not say is told of by the series of seconds.
     if let Ok(footprint) = engine.footprint() {
@@ -103,7 +103,7 @@ pub(crate) fn look(engine: &dyn Engine, watched: &Watched, begin: Nanos, now: Na
     }
 }
 
-/// Somebody who looks until the round drains.
+/// Emulator that samples until the round drains.
 pub(crate) fn watcher<'s>(engine: &'s dyn Engine, watched: &Watched) -> Background<'s> {
     let watched = watched.clone();
     let run = Box::new(move |clock: &dyn Clock, control: &Control| {

@@ -1,4 +1,4 @@
-//! What a classic workload is: its facts as data, and one of it planned with options, ready to run.
+//! Classic workloads: declarations as data, and workloads planned with options, ready to run.
 
 use crate::batching::{BATCH, Batching};
 use crate::options::{OptionError, OptionSpec, Options};
@@ -12,32 +12,32 @@ use thiserror::Error;
 /// A classic workload, as data.
 #[derive(Debug)]
 pub struct WorkloadSpec {
-    /// Name, as it is typed.
+    /// Name, as typed.
     pub name: &'static str,
-    /// What it does, in a sentence without full stop.
+    /// Description in a sentence without full stop.
     pub summary: &'static str,
-    /// The tables it makes.
+    /// Description of its tables.
     pub tables: &'static str,
     /// Requirements on the engine, as a sentence.
     pub needs: &'static str,
     /// Options of the workload.
     pub options: &'static [OptionSpec],
-    /// Extent: whether and when a round ends by itself.
+    /// Rule by which a round ends.
     pub extent: Extent,
     pub(crate) plan: fn(&Options) -> Result<Box<dyn Planned>, OptionError>,
 }
 
-/// When a round ends by itself.
+/// Rule by which a round ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Never: a measurement interval ends it.
+    /// The measurement interval ends the round.
     Time,
-    /// When its work is done; a measurement interval may cap it.
+    /// The round ends when its work is done; a measurement interval may cap it.
     Work,
 }
 
 impl WorkloadSpec {
-    /// What it can be asked for besides being run.
+    /// Features of runs that the workload supports.
     pub fn abilities(&self) -> Abilities {
         let without_end = match self.extent {
             Extent::Time => Ability::Has,
@@ -56,25 +56,25 @@ impl WorkloadSpec {
         }
     }
 
-    /// Whether its operations may be timed in batches, by an option.
+    /// Whether its operations can be timed in batches, by an option.
     fn has_batches(&self) -> bool {
         self.options.iter().any(|option| option.name == BATCH.name)
     }
 
-    /// Whether it needs a file, which a command line names before the targets; else by the option `file`.
+    /// Whether it needs a file, given before the targets on a command line, or by the option `file`.
     pub fn takes_file(&self) -> bool {
         self.options.iter().any(|option| option.name == crate::sql::FILE)
     }
 
-    /// A file it takes, as an example, where it [takes one](Self::takes_file).
+    /// Contents of an example file, if it [takes one](Self::takes_file).
     pub fn example_file(&self) -> Option<&'static str> {
         self.takes_file().then_some(crate::sql::EXAMPLE_FILE)
     }
 
-    /// The workload with those options.
+    /// Plans the workload with options.
     ///
     /// # Errors
-    /// An unknown option, a value it does not take, or values that do not go together.
+    /// The option is unknown, its value invalid, or the values cannot be combined.
     pub fn plan<'g>(&'static self, given: impl IntoIterator<Item = (&'g str, &'g str)>) -> Result<Case, OptionError> {
         let options = Options::parse(self.name, self.options, given)?;
         Ok(Case { spec: self, planned: (self.plan)(&options)?, options })
@@ -91,7 +91,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// What an engine lacks for it, in words; empty if nothing.
+    /// Missing capabilities of an engine for the workload, as sentences; empty if none.
     pub fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         let mut lacking = self.planned.lacking(capabilities);
         if capabilities.one_session && self.threads() > 1 {
@@ -103,33 +103,33 @@ impl Case {
         lacking
     }
 
-    /// Words that its statements need and that it does not have for engines of that dialect; empty if none.
+    /// Holes of its statements without a word for engines of that dialect; empty if none.
     pub fn wordless(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
         self.planned.wordless(dialect)
     }
 
-    /// Names of its operations.
+    /// Names of the operations.
     pub fn operations(&self) -> Vec<&'static str> {
         self.planned.operations().iter().map(|operation| operation.name).collect()
     }
 
-    /// The operation whose completions a second are the headline; none: all of them together.
+    /// Operation whose completions per second are the headline; `None` counts all together.
     pub fn headline_operation(&self) -> Option<&'static str> {
         self.planned.headline().map(|at| self.planned.operations()[at].name)
     }
 
-    /// The headline's unit.
+    /// Unit of the headline.
     pub fn headline_unit(&self) -> &'static str {
         self.planned.unit()
     }
 
-    /// Threads that are busy at once.
+    /// Number of concurrently busy threads.
     pub fn threads(&self) -> usize {
         self.planned.threads()
     }
 }
 
-/// A round cannot be run, or not to its end.
+/// Error of a round.
 #[derive(Debug, Error)]
 pub enum MicroError {
     /// The engine failed outside the timed part.
@@ -137,29 +137,29 @@ pub enum MicroError {
     Engine {
         /// The step in progress.
         doing: String,
-        /// The engine's words.
+        /// Error of the engine.
         error: EngineError,
     },
-    /// The database there is not one of ours, and must not be lost.
+    /// The database was not created by Bourse and must not be lost.
     #[error("there is a database already, and it is not one that a classic workload made")]
     Foreign,
     /// A statement of a person's file failed outside the timed part.
     #[error("{place}: {error}")]
     Statement {
-        /// The file, with the line.
+        /// Path of the file, with the line.
         place: String,
-        /// The engine's words.
+        /// Error of the engine.
         error: EngineError,
     },
-    /// The machine failed: a file beside the database.
+    /// An operation on a file next to the database failed.
     #[error("{doing}: {error}")]
     System {
         /// The step in progress.
         doing: String,
-        /// The system's words.
+        /// Error of the system.
         error: std::io::Error,
     },
-    /// A session could not be opened.
+    /// The round could not begin.
     #[error(transparent)]
     Fault(#[from] bourse_driver::Fault),
 }
@@ -171,27 +171,27 @@ impl MicroError {
     }
 }
 
-/// What a round is to be run with.
+/// Settings of a round.
 #[derive(Clone)]
 pub struct Setting<'e> {
     /// The engine.
     pub engine: &'e dyn Engine,
-    /// Seed of its keys.
+    /// Seed of the keys.
     pub seed: u64,
-    /// Operations of each thread; none where time ends the round.
+    /// Operations of each thread; `None` if time ends the round.
     pub count: Option<u64>,
-    /// Batches of this size, whatever the options say: the null engine is to be timed as the real one was.
+    /// Batch size that overrides the options: the null engine must be timed as the real one was.
     pub batch: Option<u64>,
-    /// Whether one operation in 64 is timed alone and the others are only counted, where batches would be timed.
+    /// Whether one operation in 64 is timed alone and the others are only counted, instead of batches.
     pub sampled: bool,
-    /// Whether anything is kept: not by the null engine, whose answers are not looked at.
+    /// Whether the engine stores data: not the null engine, whose answers are not examined.
     pub is_real: bool,
-    /// What the users did, for the checks.
+    /// Counts of the users, for the checks.
     pub tally: Arc<Tally>,
 }
 
 impl Setting<'_> {
-    /// How a user's operations are timed: as this says, or else in batches of so many.
+    /// Batching of a user's operations: sampled if so set, otherwise with the given batch size.
     pub(crate) fn batching(&self, batch: Option<u64>) -> Batching {
         if self.sampled {
             // Users differ in their random numbers.
@@ -202,19 +202,19 @@ impl Setting<'_> {
     }
 }
 
-/// What all users together did, over the whole round with its warm-up.
+/// Counts of all users together, over the whole round with its warm-up.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Changes that were committed.
+    /// Number of committed changes.
     pub changes: AtomicU64,
-    /// Rows or searches that were found.
+    /// Number of rows or searches that were found.
     pub found: AtomicU64,
-    /// Users whose operations are sampled.
+    /// Number of users whose operations are sampled.
     users: AtomicU64,
 }
 
 impl Tally {
-    /// A counter's value.
+    /// Value of a counter.
     pub(crate) fn get(counter: &AtomicU64) -> u64 {
         counter.load(Ordering::Relaxed)
     }
@@ -224,12 +224,12 @@ impl Tally {
     }
 }
 
-/// A planned workload, over and over again: one round at a time.
+/// A planned workload, which can run any number of rounds, one at a time.
 pub(crate) trait Planned: Send + Sync {
-    /// Its operations.
+    /// Operations in the order of reports.
     fn operations(&self) -> Vec<OperationSpec>;
 
-    /// The operation whose completions a second are the headline; none: all of them together.
+    /// Operation whose completions per second are the headline; `None` counts all together.
     fn headline(&self) -> Option<usize> {
         Some(0)
     }
@@ -237,22 +237,22 @@ pub(crate) trait Planned: Send + Sync {
     /// Unit of the headline.
     fn unit(&self) -> &'static str;
 
-    /// What an engine lacks for it.
+    /// Missing capabilities of an engine, as sentences.
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String>;
 
-    /// Words that its statements lack for engines of that dialect.
+    /// Holes of its statements without a word for engines of that dialect.
     fn wordless(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
         let _ = dialect;
         Vec::new()
     }
 
-    /// Threads that are busy at once.
+    /// Number of concurrently busy threads.
     fn threads(&self) -> usize;
 
-    /// Makes its tables and rows; returns what is worth knowing of it.
+    /// Creates tables and rows; returns facts about them.
     fn prepare(&self, engine: &dyn Engine, clock: &dyn Clock) -> Result<Vec<NameValue>, MicroError>;
 
-    /// Everybody with a session.
+    /// Users of a round, each with a session.
     fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>>;
 
     /// Emulators without a session.
@@ -261,29 +261,29 @@ pub(crate) trait Planned: Send + Sync {
         Vec::new()
     }
 
-    /// Whether the database is as the round should have left it. Not asked after a fault.
+    /// Checks that the database is in the state that the round should have left. Not called after a fault.
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         let _ = setting;
         Ok(Vec::new())
     }
 
-    /// The operation that changes rows, if one does.
+    /// Operation that changes rows, if one does.
     fn writes(&self) -> Option<Writes> {
         None
     }
 
-    /// Whether operations are counted as they end, though the transaction that they are part of is yet to be committed: one
-    /// that fails takes them with it.
+    /// Whether operations are counted as they end, before their transaction is committed: if it fails, they are lost
+    /// with it.
     fn counts_before_commit(&self) -> bool {
         false
     }
 
-    /// Whether a round in which some operations failed has a figure, of those that did not.
+    /// Whether a round in which some operations failed has a figure, of the others.
     fn allows_failures(&self) -> bool {
         true
     }
 
-    /// Puts further facts into the figures.
+    /// Adds further facts to the figures.
     fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
         let _ = (setting, round);
     }
@@ -294,7 +294,7 @@ pub(crate) trait Planned: Send + Sync {
 pub(crate) struct Writes {
     /// Index of the operation.
     pub(crate) operation: usize,
-    /// How many of them may have ended when the round does, in a transaction that is not committed any more.
+    /// Maximum number of operations that may have ended without a commit when the round ends.
     pub(crate) uncommitted: u64,
 }
 
@@ -304,37 +304,37 @@ impl Writes {
         Self { operation, uncommitted: 0 }
     }
 
-    /// Operations of which so many make a transaction.
+    /// Operations of which `per_transaction` form a transaction.
     pub(crate) const fn together(operation: usize, per_transaction: u64) -> Self {
         Self { operation, uncommitted: per_transaction.saturating_sub(1) }
     }
 }
 
-/// How many operations a user has left, where it has a number of them to do.
+/// Number of operations that a user has left, if limited.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Left {
     left: Option<u64>,
-    /// Drawn: whether they count is known when they have ended.
+    /// Number drawn; whether they count is known when they have ended.
     drawn: u64,
 }
 
 impl Left {
-    /// As many as the setting says.
+    /// Limit according to the setting; `None` is unlimited.
     pub(crate) const fn of(count: Option<u64>) -> Self {
         Self { left: count, drawn: 0 }
     }
 
-    /// At most how many may be drawn now.
+    /// Maximum number of operations that may be drawn now.
     pub(crate) fn now(&self) -> u64 {
         self.left.unwrap_or(u64::MAX)
     }
 
-    /// Counts drawn rows.
+    /// Records the number of operations drawn.
     pub(crate) fn draw(&mut self, drawn: u64) {
         self.drawn = drawn;
     }
 
-    /// What was drawn has ended; in the warm-up it does not count.
+    /// Ends the operations drawn; those of the warm-up do not count.
     pub(crate) fn ended(&mut self, counts: bool) {
         if let (true, Some(left)) = (counts, &mut self.left) {
             *left = left.saturating_sub(self.drawn);

@@ -1,4 +1,4 @@
-//! The statements of `client-mix`: for each of the four tables the same.
+//! Statements of `client-mix`, equal for each of the four tables.
 
 use bourse_engine::{Connection, EachRow, EngineError, Params, Sql, Statements, Value};
 use std::sync::LazyLock;
@@ -6,29 +6,29 @@ use std::sync::LazyLock;
 /// The statements of one table.
 #[derive(Debug)]
 pub(super) struct TableStatements {
-    /// The table and its index.
+    /// Statements that create the table and its index.
     pub(super) create: [Sql; 2],
-    /// Values of [`InsertValues::all`].
+    /// Insertion; its values are [`InsertValues::all`].
     pub(super) insert: Sql,
-    /// Values of [`UPDATED`].
+    /// Update of all rows; its values are [`UPDATED`].
     pub(super) update_all: Sql,
     pub(super) select_all: Sql,
     pub(super) delete_all: Sql,
-    /// Values of [`InsertValues::update`].
+    /// Update of one row; its values are [`InsertValues::update`].
     pub(super) update_one: Sql,
-    /// Values of [`InsertValues::id`], as the next.
+    /// Search by id, as the next statement; its value is [`InsertValues::id`].
     pub(super) select_one: Sql,
     pub(super) delete_one: Sql,
-    /// Statement that counts the rows.
+    /// Number of rows.
     pub(super) count: Sql,
-    /// How many an update has reached.
+    /// Number of updated rows.
     pub(super) count_updated: Sql,
 }
 
 /// Number of tables.
 pub(super) const TABLE_COUNT: usize = 4;
 
-/// Of `table1` to `table4`.
+/// Statements of `table1` to `table4`.
 pub(super) static TABLES: LazyLock<[TableStatements; TABLE_COUNT]> =
     LazyLock::new(|| ["table1", "table2", "table3", "table4"].map(TableStatements::of));
 
@@ -67,27 +67,27 @@ impl TableStatements {
     }
 }
 
-/// The five texts of a row that was updated.
+/// Texts of an updated row.
 pub(super) const UPDATED: [Value<'static>; 5] = [Value::Text("update"); 5];
 
-/// What a row is made of: its id, in every number.
+/// Values of a row, all derived from its id.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InsertValues {
     id: i64,
 }
 
 impl InsertValues {
-    /// The row of that id.
+    /// Values of the row with that id.
     pub(super) const fn of(id: i64) -> Self {
         Self { id }
     }
 
-    /// Its id.
+    /// Number of the row: its id.
     pub(super) const fn number(self) -> i64 {
         self.id
     }
 
-    /// Every column, in the order of the statement.
+    /// Values of all columns, in the order of the statement.
     pub(super) fn all(self) -> [Value<'static>; 17] {
         let (number, double, text) = (Value::Int(self.id), Value::Real(self.id as f64 * 1.1), Value::Text("insert"));
         let mut values = [number; 17];
@@ -108,7 +108,7 @@ impl InsertValues {
     }
 }
 
-/// Runs a statement, prepared or parsed: rows go to `each`; returns how many rows it changed.
+/// Runs a statement, prepared or parsed; passes rows to `each` and returns the number of changed rows.
 pub(super) fn run(
     connection: &mut Connection,
     statements: Statements,

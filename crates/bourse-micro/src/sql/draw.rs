@@ -1,4 +1,4 @@
-//! Where a parameter's values come from.
+//! Values of statements' parameters: declared distributions, and streams of values.
 
 use crate::keys::{Distribution, KeyStream, Zipf};
 use bourse_engine::Value;
@@ -17,18 +17,18 @@ pub(super) enum Literal {
 }
 
 impl Literal {
-    /// A word of a SQL file: a number if it is one. `nan` and `inf` are words.
+    /// Parses a word of a SQL file: a number if it is one. `nan` and `inf` are texts.
     pub(super) fn of(word: &str) -> Self {
         let real = || word.parse().ok().filter(|number: &f64| number.is_finite()).map(Self::Real);
         word.parse().ok().map(Self::Int).or_else(real).unwrap_or_else(|| Self::Text(word.to_owned()))
     }
 
-    /// Whether it is no number though it has a number's type: SQLite for one would bind NULL.
+    /// Whether it is NaN, for which SQLite would bind NULL.
     fn is_nan(&self) -> bool {
         matches!(self, Self::Real(number) if number.is_nan())
     }
 
-    /// For a statement.
+    /// Value for a statement.
     pub(super) fn value(&self) -> Value<'_> {
         match self {
             Self::Int(number) => Value::Int(*number),
@@ -37,7 +37,7 @@ impl Literal {
         }
     }
 
-    /// Description for a person.
+    /// Description for messages.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Int(number) => number.to_string(),
@@ -51,29 +51,29 @@ impl Literal {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Declared {
-    /// Whole numbers, all as often.
+    /// Uniformly distributed integers of a range.
     Uniform([i64; 2]),
-    /// Whole numbers, a few very often.
+    /// Integers of a range with Zipf's distribution: a few very often.
     Zipfian([i64; 2]),
-    /// Whole numbers one after the other, around and around.
+    /// Integers of a range in ascending order, cyclically.
     Sequential([i64; 2]),
-    /// Whole numbers from this one on, each only once whoever asks.
+    /// Ascending integers from this one on, unique over all threads.
     Unique(i64),
-    /// Floating-point numbers.
+    /// Uniformly distributed floating-point numbers of a range.
     Real([f64; 2]),
     /// A text of that many random letters.
     Text(usize),
-    /// One of these, all as often.
+    /// One of these values, all equally often.
     Choice(Vec<Literal>),
-    /// Always this.
+    /// Always the same value.
     Constant(Literal),
 }
 
 impl Declared {
-    /// The names, for messages.
+    /// Names of the distributions, for messages.
     pub(super) const NAMES: &str = "uniform, zipfian, sequential, unique, real, text, choice, constant";
 
-    /// Why it gives no values, if so.
+    /// Reason that the distribution has no values, if so.
     pub(super) fn fault(&self) -> Option<String> {
         match self {
             Self::Uniform([low, high]) | Self::Zipfian([low, high]) | Self::Sequential([low, high]) => {
@@ -101,7 +101,7 @@ fn not_a_number() -> String {
         .to_owned()
 }
 
-/// A declared distribution made ready for all threads of a round.
+/// A declared distribution prepared for all threads of a round.
 #[derive(Debug)]
 pub(super) enum Ready {
     Keys { low: i64, n: u64, distribution: Distribution },
@@ -129,7 +129,7 @@ impl Ready {
     }
 }
 
-/// One thread's values of one parameter.
+/// Values of one parameter for one thread.
 #[derive(Debug)]
 pub(super) struct Stream {
     ready: Arc<Ready>,
@@ -149,7 +149,7 @@ impl Stream {
         Self { ready: ready.clone(), keys, random: SplitMix::new(seeds.next()) }
     }
 
-    /// A value like those it draws.
+    /// A value of the same type as those drawn.
     pub(super) fn example(&self) -> Literal {
         match &*self.ready {
             Ready::Keys { low, .. } => Literal::Int(*low),
@@ -160,7 +160,7 @@ impl Stream {
         }
     }
 
-    /// Draws the next value into `into`; a text that is there already lends its room.
+    /// Draws the next value into `into`; an existing text's buffer is reused.
     pub(super) fn draw(&mut self, into: &mut Literal) {
         match (&*self.ready, &mut self.keys) {
             (Ready::Keys { low, .. }, Some(keys)) => *into = Literal::Int(low.wrapping_add_unsigned(keys.next_key())),

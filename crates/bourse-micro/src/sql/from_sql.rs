@@ -1,11 +1,11 @@
-//! The SQL form of a file: lines that begin with `--!` say what the statements below them are for.
+//! SQL form of a file: lines that begin with `--!` declare the purpose of the statements below them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{Declared, Literal};
 use super::pieces::{self, Piece, Pieces};
 use super::script::{Equals, Fault, Operation, Script, Setup};
 
-/// What the statements below a line are for.
+/// Purpose of the statements below a directive.
 enum Section {
     Nothing,
     Setup { repeat: u64 },
@@ -42,7 +42,7 @@ pub(super) fn read(text: &str) -> Result<Script, Fault> {
     script.finished()
 }
 
-/// A script of pgbench, by its commands, its tables or the variables that it sets by itself; none of a file with a directive.
+/// Error for a script of pgbench, recognised by its commands, tables or variables; `None` for a file with a directive.
 fn pgbench(text: &str) -> Option<Fault> {
     const COMMANDS: [&str; 14] = [
         "set",
@@ -80,7 +80,7 @@ fn pgbench(text: &str) -> Option<Fault> {
     ))
 }
 
-/// Follows one directive.
+/// Processes one directive.
 fn directed(script: &mut Script, directive: &str, line: usize) -> Result<Section, Fault> {
     let fault = |what: String| Err(Fault::at(line, what));
     let (kind, rest) = directive.split_once(char::is_whitespace).unwrap_or((directive, ""));
@@ -155,7 +155,7 @@ fn declared(kind: &str, values: &[&str]) -> Option<Declared> {
     })
 }
 
-/// Gives the statements that stood below a directive to it; `begins` is their first line.
+/// Assigns the statements below a directive to it; `begins` is their first line.
 fn close(script: &mut Script, section: Section, below: &str, begins: usize) -> Result<(), Fault> {
     let mut statements = Vec::new();
     for (line, text) in pieces::statements(below) {

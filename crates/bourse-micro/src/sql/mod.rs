@@ -1,12 +1,12 @@
 //! `sql`: a person's own statements, with weights, set-up and checks, from a TOML or SQL file.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | `script` | what a file says, checked |
+//! | `script` | contents of a file, checked |
 //! | `from_toml`, `from_sql` | the two forms of a file |
-//! | `pieces` | a statement's text in pieces; where statements end |
-//! | `draw` | where a parameter's values come from |
-//! | `user` | who performs the operations |
+//! | `pieces` | a statement's text in pieces; ends of statements |
+//! | `draw` | values of parameters |
+//! | `user` | the user that performs the operations |
 
 mod draw;
 mod from_sql;
@@ -32,14 +32,14 @@ use script::{Equals, Script, Setup, Statement};
 use std::sync::Arc;
 use user::{Performer, with_values};
 
-/// The option that names the file.
+/// Name of the option for the file.
 pub(crate) const FILE: &str = "file";
-/// Instead of a file's name.
+/// Value of the option that selects the built-in example.
 const EXAMPLE: &str = "example";
-/// The file that it stands for.
+/// Contents of the example.
 pub(crate) static EXAMPLE_FILE: &str = include_str!("shop.toml");
 
-/// The workload.
+/// Declaration of the workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "sql",
     summary: "runs the statements of a TOML or SQL file, chosen by weight",
@@ -69,7 +69,7 @@ struct OwnStatements {
     batch: Option<u64>,
 }
 
-/// Reads a file's text by the form that its name says.
+/// Parses a file's text in the form that its name implies.
 fn read(name: &str, text: &str) -> Result<Script, OptionError> {
     // A byte order mark, as editors of some systems write one.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -85,10 +85,10 @@ fn read(name: &str, text: &str) -> Result<Script, OptionError> {
     Ok(Script { file: name.to_owned(), ..script })
 }
 
-/// How many operations a file of statements has; its name says the form.
+/// Number of operations in a file of statements; its name implies the form.
 ///
 /// # Errors
-/// [`OptionError::File`]: what is wrong with it, and in which line.
+/// [`OptionError::File`] with the defect and its line.
 pub fn operations_of(name: &str, text: &str) -> Result<usize, OptionError> {
     let script = read(name, text)?;
     Ok(script.operations.len())
@@ -125,14 +125,14 @@ impl OwnStatements {
         self.script.parameters.iter().map(|(_, declared)| Arc::new(Ready::of(declared))).collect()
     }
 
-    /// The error of a statement of the file.
+    /// Converts the error of a statement of the file.
     fn failed_at(&self, statement: &Statement) -> impl FnOnce(EngineError) -> MicroError + use<> {
         let place = self.script.place(statement);
         let sql = statement.sql.clone();
         move |error| MicroError::Statement { place, error: error.with_statement(&sql) }
     }
 
-    /// Refuses a setting that the set-up would make in vain: each session that is measured has its own from the target.
+    /// Refuses a setting that the set-up would make in vain: each measured session has its own from the target.
     fn refuse_settings(&self, engine: &dyn Engine) -> Result<(), MicroError> {
         let settings = engine.description().map_err(MicroError::engine("reading the settings"))?.settings;
         let is_known = |name: &String| settings.iter().any(|setting| setting.name == *name);
@@ -148,7 +148,7 @@ impl OwnStatements {
         Ok(())
     }
 
-    /// Runs the set-up from statement `from` on, many to a transaction.
+    /// Runs the set-up from statement `from` on, many in a transaction.
     fn set_up(&self, engine: &dyn Engine, from: usize) -> Result<(), MicroError> {
         const TRANSACTION: u64 = 1_000;
         let ready = self.ready();
@@ -201,7 +201,7 @@ impl OwnStatements {
     }
 }
 
-/// An error of a statement of the file, with the place of it.
+/// Adds the place of a statement in the file to its error.
 #[cold]
 fn located(error: EngineError, place: &str) -> EngineError {
     let located = EngineError::new(error.kind(), format!("{place}: {}", error.message()));
@@ -209,7 +209,7 @@ fn located(error: EngineError, place: &str) -> EngineError {
     error.statement().into_iter().fold(located, EngineError::with_statement)
 }
 
-/// Runs a statement with the values of its parameters, by their numbers; returns the rows it gave or changed.
+/// Runs a statement with its parameters' values, by their numbers; returns the number of rows returned or changed.
 fn run(
     session: &mut dyn Session,
     statement: &Statement,
@@ -237,7 +237,7 @@ fn run(
     })
 }
 
-/// Whether an engine's value is the one that a file says; numbers by their value, however they are kept.
+/// Whether an engine's value equals the literal of a file; numbers by value, whatever their type.
 fn is_same(value: Value<'_>, literal: &Literal) -> bool {
     let number = match value {
         Value::Int(number) => Some(number as f64),

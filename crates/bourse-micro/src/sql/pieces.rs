@@ -1,10 +1,10 @@
-//! A statement's text in pieces: what is quoted, what is a comment, words, parameters.
+//! Splits a statement's text into pieces: quoted text, comments, words, parameters.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 /// A piece of a text. All pieces together are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
-    /// Text between quotes or between `$tag$`, with them.
+    /// Text in quotes or in `$tag$`, including these.
     Quoted(&'t str),
     /// `-- …` until the end of the line, without the line feed.
     LineComment(&'t str),
@@ -14,12 +14,12 @@ pub(super) enum Piece<'t> {
     Word(&'t str),
     /// `:name`.
     Parameter(&'t str),
-    /// Blanks, or anything else.
+    /// White space, or anything else.
     Other(&'t str),
 }
 
 impl<'t> Piece<'t> {
-    /// Its text.
+    /// Text of the piece.
     pub(super) fn text(self) -> &'t str {
         match self {
             Self::Quoted(text)
@@ -31,7 +31,7 @@ impl<'t> Piece<'t> {
         }
     }
 
-    /// Whether an engine would do something with it.
+    /// Whether an engine would act on it.
     pub(super) fn says_something(self) -> bool {
         match self {
             Self::LineComment(_) | Self::BlockComment(_) => false,
@@ -40,10 +40,10 @@ impl<'t> Piece<'t> {
     }
 }
 
-/// The pieces of a text; one without an end goes to the end of the text, behind what has no end.
+/// Iterator over the pieces of a text; a piece without an end extends to the end of the text.
 pub(super) struct Pieces<'t> {
     rest: &'t str,
-    /// The opening of a piece that has no end.
+    /// Opening of a piece without an end.
     pub(super) open: Option<&'t str>,
 }
 
@@ -52,7 +52,7 @@ impl<'t> Pieces<'t> {
         Self { rest: text, open: None }
     }
 
-    /// The bytes until behind `end`, which is looked for behind `opening`.
+    /// Number of bytes to the end of `end`, searched after `opening`.
     fn until(&mut self, opening: &'t str, end: &str) -> usize {
         let behind = self.rest.get(opening.len()..).unwrap_or_default();
         match behind.find(end) {
@@ -103,16 +103,16 @@ fn is_of_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
 
-/// `$$` or `$tag$` at the beginning, between which PostgreSQL has texts.
+/// Tag `$$` or `$tag$` at the beginning, which delimits texts in PostgreSQL.
 fn dollar_tag(text: &str) -> Option<&str> {
     let (tag, _) = text.get(1..)?.split_once('$')?;
     let is_tag = tag.chars().all(is_of_word) && !tag.starts_with(|first: char| first.is_ascii_digit());
     is_tag.then(|| text.get(..tag.len().saturating_add(2)))?
 }
 
-/// The statements of a text, parted by semicolons, each with the line it begins in, from 0.
+/// Splits a text into statements at semicolons, each with the line it begins in, from 0.
 ///
-/// Semicolons in texts, in comments, and between `BEGIN` and `END` of a trigger or another routine part nothing.
+/// Semicolons in texts, in comments, and between `BEGIN` and `END` of a trigger or another routine do not split.
 pub(super) fn statements(text: &str) -> Vec<(usize, &str)> {
     let mut parts = Vec::new();
     let (mut from, mut at) = (0_usize, 0_usize);
@@ -140,15 +140,15 @@ pub(super) fn statements(text: &str) -> Vec<(usize, &str)> {
     parts
 }
 
-/// How far a statement that makes a trigger or another routine has been read.
+/// State of recognising a statement that creates a trigger or another routine.
 #[derive(Debug, Default)]
 struct Routine {
-    /// Words read.
+    /// Number of words read.
     words: usize,
-    /// Whether the first one is CREATE.
+    /// Whether the first word is CREATE.
     creates: bool,
     is_routine: bool,
-    /// `BEGIN`s and `CASE`s without their `END`.
+    /// Open `BEGIN`s and `CASE`s.
     depth: usize,
     /// Whether the last word is END.
     after_end: bool,

@@ -1,4 +1,4 @@
-//! What a file says, checked: set-up, operations, checks, and the words that differ between engines.
+//! Contents of a file, checked: set-up, operations, checks, and words that differ between engines.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{Declared, Literal};
@@ -8,22 +8,22 @@ use bourse_engine::Dialect;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// The most parameters of a statement: they stand on the stack while it runs.
+/// Maximum number of parameters of a statement: they are on the stack while it runs.
 pub(super) const MOST_PARAMETERS: usize = 32;
 
-/// The largest weight of an operation: the sum of all weights must be a number too.
+/// Maximum weight of an operation: the sum of all weights must be a number too.
 const MOST_WEIGHT: u64 = 1_000_000_000;
 
-/// Whose words are those of every dialect for which the file has none.
+/// Dialect whose words apply to every dialect without its own in the file.
 const STANDARD: &str = Dialect::STANDARD.name;
 
-/// A file's contents.
+/// Contents of a file.
 #[derive(Debug, Default)]
 pub(super) struct Script {
-    /// The file's name.
+    /// Name of the file.
     pub(super) file: String,
     pub(super) parameters: Vec<(String, Declared)>,
-    /// By dialect, then by name; those of [`STANDARD`] are of every dialect that has none of its own here.
+    /// Words by dialect, then by hole; those of [`STANDARD`] apply to every dialect that does not define the hole here.
     pub(super) holes: BTreeMap<String, BTreeMap<String, String>>,
     pub(super) setup: Vec<Setup>,
     pub(super) operations: Vec<Operation>,
@@ -37,19 +37,19 @@ pub(super) struct Setup {
     pub(super) repeat: u64,
 }
 
-/// An operation that is measured.
+/// A measured operation.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) name: String,
     pub(super) weight: u64,
     pub(super) statements: Vec<Statement>,
-    /// Whether they are one transaction; a statement by itself commits by itself.
+    /// Whether the statements form one transaction; otherwise each commits by itself.
     pub(super) is_transaction: bool,
-    /// Rows that its statements must give or change, all together.
+    /// Required number of rows that its statements return or change, in total.
     pub(super) rows: Option<u64>,
 }
 
-/// A question with its only right answer.
+/// A check: a query with its expected result.
 #[derive(Debug)]
 pub(super) struct Equals {
     pub(super) sql: String,
@@ -60,18 +60,18 @@ pub(super) struct Equals {
 #[derive(Debug, Clone)]
 pub(super) struct Statement {
     pub(super) sql: String,
-    /// The line it begins in.
+    /// Line that it begins in.
     pub(super) line: usize,
-    /// Of each of its places the parameter, by its number in the file.
+    /// Number in the file of the parameter at each position.
     pub(super) parameters: Vec<usize>,
     /// Whether the statement returns rows.
     pub(super) is_query: bool,
-    /// How many columns its rows have, once one came.
+    /// Number of columns of its rows, once one was returned.
     pub(super) columns: OnceLock<usize>,
 }
 
 impl Statement {
-    /// The words that may name the setting which it makes, if it is a pragma that makes one: behind a schema's name or not.
+    /// Possible names of the setting that a pragma changes, with and without a schema; empty for other statements.
     pub(super) fn pragma(&self) -> Vec<String> {
         let makes = Pieces::of(&self.sql).any(|piece| matches!(piece, Piece::Other("=" | "(")));
         let mut words = words(&self.sql);
@@ -80,7 +80,7 @@ impl Statement {
     }
 }
 
-/// What is wrong, and in which line.
+/// A defect of a file, with its line.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) line: Option<usize>,
@@ -99,7 +99,7 @@ impl Fault {
 }
 
 impl Script {
-    /// A statement whose parameters are declared already.
+    /// Parses a statement whose parameters are declared already.
     pub(super) fn statement(&self, text: &str, line: usize) -> Result<Statement, Fault> {
         let fault = |what: String| Fault::at(line, what);
         let (sql, names) = numbered(text).map_err(fault)?;
@@ -154,7 +154,7 @@ impl Script {
         Ok(())
     }
 
-    /// The whole, if it can be run.
+    /// The complete script, if it has an operation.
     pub(super) fn finished(self) -> Result<Self, Fault> {
         if self.operations.is_empty() {
             return Err(Fault { line: None, what: "it has no operation: there is nothing to measure".to_owned() });
@@ -162,12 +162,13 @@ impl Script {
         Ok(self)
     }
 
-    /// Where a statement stands.
+    /// Place of a statement: file and line.
     pub(super) fn place(&self, statement: &Statement) -> String {
         format!("{}, line {}", self.file, statement.line)
     }
 
-    /// Whether an operation changes what tables there are: what others use need not be there when a round begins.
+    /// Whether an operation changes the schema: tables that other operations use may then be missing when a round
+    /// begins.
     pub(super) fn changes_schema(&self) -> bool {
         const FIRST: [&str; 4] = ["create", "alter", "drop", "rename"];
         let statements = self.operations.iter().flat_map(|operation| &operation.statements);
@@ -175,7 +176,7 @@ impl Script {
         first.any(|word| FIRST.contains(&word.as_str()))
     }
 
-    /// Holes of its statements that an engine of that dialect has no word for.
+    /// Holes of the statements for which neither the file nor the dialect has a word.
     pub(super) fn open_holes(&self, dialect: &Dialect) -> Vec<String> {
         let statements = self.setup.iter().map(|setup| &setup.statement.sql);
         let statements = statements.chain(self.operations.iter().flat_map(|it| &it.statements).map(|it| &it.sql));
@@ -190,18 +191,18 @@ impl Script {
         open
     }
 
-    /// The file's words for that dialect, and behind them those for every other.
+    /// Words of the file for that dialect, followed by those for every dialect.
     fn words(&self, dialect: &Dialect) -> impl Iterator<Item = (&String, &String)> {
         [dialect.name, STANDARD].into_iter().filter_map(move |name| self.holes.get(name)).flatten()
     }
 
-    /// A statement's text with the file's words for that dialect.
+    /// Text of a statement with the file's words for that dialect.
     pub(super) fn filled(&self, sql: &str, dialect: &Dialect) -> String {
         self.words(dialect).fold(sql.to_owned(), |text, (hole, word)| text.replace(&format!("{{{hole}}}"), word))
     }
 }
 
-/// The names in `{…}`.
+/// Names of the holes: `{…}`.
 fn holes(sql: &str) -> impl Iterator<Item = &str> {
     sql.split('{').skip(1).filter_map(|rest| {
         let (name, _) = rest.split_once('}')?;
@@ -210,7 +211,7 @@ fn holes(sql: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text with `?1`, `?2` … in the place of `:name`, and the names in that order; quoted text and comments stay.
+/// Text with `?1`, `?2` … in place of `:name`, and the names in that order; quoted text and comments are unchanged.
 fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
     let (mut sql, mut names) = (String::new(), Vec::new());
     let mut pieces = Pieces::of(text.trim());
@@ -232,7 +233,7 @@ fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
     Ok((sql.trim().trim_end_matches(';').trim_end().to_owned(), names))
 }
 
-/// The words of a statement in lower case, without those in quotes and comments.
+/// Words of a statement in lower case, except those in quotes and comments.
 fn words(sql: &str) -> impl Iterator<Item = String> {
     Pieces::of(sql).filter_map(|piece| match piece {
         Piece::Word(word) => Some(word.to_ascii_lowercase()),
@@ -240,7 +241,7 @@ fn words(sql: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether a statement returns rows, by its words.
+/// Whether a statement returns rows, judged by its words.
 fn gives_rows(sql: &str) -> bool {
     const FIRST: [&str; 7] = ["select", "with", "values", "show", "explain", "pragma", "table"];
     words(sql).next().is_some_and(|first| FIRST.contains(&first.as_str())) || words(sql).any(|word| word == "returning")

@@ -1,4 +1,4 @@
-//! Who performs a file's operations.
+//! User that performs a file's operations.
 
 use super::draw::{Literal, Stream};
 use super::script::{MOST_PARAMETERS, Operation, Script};
@@ -19,14 +19,14 @@ pub(super) fn with_values<T>(parameters: &[usize], values: &[Literal], f: impl F
     f(&places[..parameters.len()])
 }
 
-/// A user who performs operations as their weights say.
+/// A user that performs operations in proportion to their weights.
 pub(super) struct Performer<'s> {
     script: &'s Script,
     sqls: Arc<[Vec<&'static Sql>]>,
     streams: Vec<Stream>,
     statements: Statements,
     random: SplitMix,
-    /// The operation drawn, and for each time it is to be done the values of all parameters.
+    /// Operation drawn, and the values of all parameters for each repetition.
     operation: usize,
     times: usize,
     drawn: Vec<Vec<Literal>>,
@@ -157,7 +157,7 @@ impl User for Performer<'_> {
     }
 }
 
-/// Performs an operation once; `at` is the statement in progress.
+/// Performs an operation once; `at` is set to the statement in progress.
 fn perform(
     connection: &mut Connection,
     operation: &Operation,

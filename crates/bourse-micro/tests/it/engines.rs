@@ -1,4 +1,4 @@
-//! Each workload on each kind of engine it can run on: its checks pass there too.
+//! Each workload on each kind of engine that can run it: its checks pass there too.
 
 use crate::support::{TIMING, WHOLE, counted, run};
 use bourse_driver::MS;
@@ -36,7 +36,7 @@ const SMALL: &[(&str, &[(&str, &str)])] = &[
     ("client-mix", &[("queries", "200"), ("clients", "5"), ("phase", "mixed")]),
 ];
 
-/// Runs all that the engine can, and returns what it cannot.
+/// Runs every workload that the engine can, and returns descriptions of the others.
 fn every_workload(engine: &dyn Engine) -> Vec<String> {
     assert!(WORKLOADS.iter().all(|spec| SMALL.iter().any(|(name, _)| *name == spec.name)), "each has a small round");
     let mut lacking = Vec::new();
@@ -57,7 +57,7 @@ fn every_workload(engine: &dyn Engine) -> Vec<String> {
 
 const NO_HASH: [&str; 2] =
     ["bulk-load: key_index=hash needs a hash index", "index-search: index=hash needs a hash index"];
-/// What engines lack that know keys and values, and no more.
+/// Missing capabilities of engines with keys and values only.
 const KEYS_ALONE: [&str; 14] = [
     "bulk-load: indexes=before needs indexes beside the key",
     "bulk-load: key_index=hash needs a hash index",

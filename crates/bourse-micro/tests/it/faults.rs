@@ -1,4 +1,4 @@
-//! What fails leaves no figure, and says why.
+//! Failures leave no figure, and report the reason.
 
 use crate::support::{TIMING, WHOLE, sqlite};
 use bourse_driver::{MS, RealClock};
@@ -8,7 +8,7 @@ use bourse_testkit::{Failing, Fault, Stalling};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Runs on an engine one of whose statements fails so.
+/// Runs a workload on an engine one of whose statements fails with `kind`.
 fn spoilt(name: &str, options: &[(&str, &str)], timing: Timing, fault: Fault, kind: ErrorKind) -> RoundResult {
     let engine = Failing::new(bourse_engine_sqlite::open("sqlite::memory:").unwrap(), fault, kind);
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
@@ -49,7 +49,7 @@ fn work_that_was_not_all_done_has_no_rate() {
     }
 }
 
-/// Of work without an end a failure is counted, and what was done is done.
+/// A failure is counted in work without an end, and completed operations remain.
 #[test]
 fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
     let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(1_000), timed: Timed::Batched, open_loop: None };

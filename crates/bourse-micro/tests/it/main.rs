@@ -1,4 +1,4 @@
-//! The classic workloads on each kind of engine: what they leave behind, count and refuse.
+//! Tests of the classic workloads on each kind of engine: database afterwards, counts, refusals.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod engines;

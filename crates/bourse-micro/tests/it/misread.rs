@@ -1,4 +1,4 @@
-//! Rows that come back wrong are noticed, on every engine: each read looks at every byte.
+//! Rows that are returned wrong are noticed, on every engine: each read examines every byte.
 
 use crate::support::counted;
 use bourse_driver::RealClock;
@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 const ALL: [Misread; 6] =
     [Misread::Neighbour, Misread::Truncated, Misread::OneByte, Misread::Swapped, Misread::Number, Misread::NoValues];
 
-/// Reads failed among two hundred, each alone in its sample, where every 50th row that is read is wrong.
+/// Number of failed reads among two hundred, each alone in its sample, if every 50th row that is read is wrong.
 fn failures(engine: impl Engine, what: Misread, name: &str, options: &[(&str, &str)]) -> u64 {
     let engine = Misreading::new(engine, Fault::Every(50), what);
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
@@ -21,7 +21,7 @@ fn failures(engine: impl Engine, what: Misread, name: &str, options: &[(&str, &s
     outcomes.iter().filter(|it| it.outcome == Outcome::Failed).map(|it| it.count).sum()
 }
 
-/// Checks that each kind of wrong row fails the reads that met one, of which there are so many.
+/// Checks that each kind of wrong row fails exactly the reads that returned one.
 fn check<E: Engine>(open: impl Fn() -> E, name: &str, options: &[(&str, &str)], kinds: &[Misread], expected: u64) {
     let options = [options, &[("batch", "1"), ("rows", "300")]].concat();
     for &what in kinds {

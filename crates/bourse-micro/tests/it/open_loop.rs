@@ -1,4 +1,4 @@
-//! Classic workloads at a rate: what is due is counted, and a stall is charged to everyone who waited.
+//! Classic workloads at a rate: due operations are counted, and a stall lengthens the response time of all that waited.
 
 use crate::support::{TIMING, sqlite};
 use bourse_driver::{Ability, MS, RealClock};

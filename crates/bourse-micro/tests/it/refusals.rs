@@ -1,4 +1,4 @@
-//! What cannot work is refused before anything runs, in words.
+//! Impossible requests are refused before anything runs, with an explanation.
 
 use bourse_driver::RealClock;
 use bourse_engine::{Capabilities, Engine as _, RecordCapabilities};

@@ -1,4 +1,4 @@
-//! A person's own statements: the examples do what they say, and what is wrong in a file is told with its line.
+//! A person's own statements: the examples run, and a defect of a file is reported with its line.
 
 use crate::support::{counted, number, of_database, operation, run, sqlite};
 use bourse_driver::RealClock;
@@ -41,7 +41,7 @@ fn the_examples_do_what_they_say() {
     assert_eq!(operation(&result, "look").valid() + counted, 400);
 }
 
-/// Writes a file and says why it is refused, without the folder's name.
+/// Writes a file and returns the reason that it is refused, without the folder's name.
 fn refused(name: &str, text: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -117,7 +117,7 @@ fn what_is_wrong_is_told_with_its_line() {
     );
 }
 
-/// The program has the example within its crate, and the folder of examples has it for people.
+/// Compares the built-in example with the file in the folder of examples.
 #[test]
 fn the_example_is_the_one_in_the_folder() {
     let of_people = std::fs::read_to_string(example("shop.toml")).unwrap();
@@ -149,7 +149,7 @@ fn a_word_of_the_standard_is_every_dialects() {
     assert_eq!(outcome(&format!("{holes}{text}")), [CheckStatus::Passed]);
 }
 
-/// A file in a folder of its own, planned.
+/// Writes a file to a folder of its own and plans it.
 fn planned(name: &str, text: &str) -> (tempfile::TempDir, Case) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -158,7 +158,7 @@ fn planned(name: &str, text: &str) -> (tempfile::TempDir, Case) {
     (folder, case)
 }
 
-/// Runs a file once on SQLite, three operations of it.
+/// Runs three operations of a file on SQLite.
 fn ran(name: &str, text: &str) -> Result<RoundResult, String> {
     let (folder, case) = planned(name, text);
     let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(3), timed: Timed::Batched, open_loop: None };
@@ -167,7 +167,7 @@ fn ran(name: &str, text: &str) -> Result<RoundResult, String> {
     ran.map_err(|error| error.to_string().replace(&format!("{}/", folder.path().display()), ""))
 }
 
-/// How a file's checks came out.
+/// Status of each check of a file.
 fn outcome(text: &str) -> Vec<CheckStatus> {
     let result = ran("x.sql", text).unwrap();
     let checks = result.round.checks.iter().filter(|check| check.is_of_database());
@@ -208,7 +208,7 @@ fn what_the_engine_refuses_ends_the_run_before_the_clock_starts() {
     assert!(result.round.void.unwrap().contains("x.sql, line 3: no such table: tt"), "{:?}", result.fault);
 }
 
-/// Two blocks of a file swapped are the same work: the headline counted the first one's operations alone.
+/// Swapped blocks of a file are the same work; the headline once counted only the first block's operations.
 #[test]
 fn the_order_of_operations_changes_no_figure() {
     let blocks =
@@ -233,7 +233,7 @@ fn the_order_of_operations_changes_no_figure() {
     assert_eq!(find("read-write").unwrap().plan([]).unwrap().headline_operation(), Some("read"));
 }
 
-/// Other tools' files: a trigger's body, a semicolon in a comment, a byte order mark.
+/// Accepts files of other tools: a trigger's body, a semicolon in a comment, a byte order mark.
 #[test]
 fn files_that_other_tools_take_are_taken() {
     let body = "--! setup\nCREATE TABLE a (id INTEGER PRIMARY KEY);\n--! operation add\nSELECT count(*) FROM a;\n";
@@ -264,7 +264,7 @@ fn a_script_of_pgbench_is_named_as_such() {
     assert_eq!(ran("x.sql", own).unwrap().round.void, None);
 }
 
-/// A statement that turned syncs off left the figure called durable.
+/// Regression: a statement that turned syncs off left the figure labelled durable.
 #[test]
 fn a_setting_that_a_statement_changes_voids_the_figure() {
     let text = "--! operation pragma\nPRAGMA cache_size = 77;\n";

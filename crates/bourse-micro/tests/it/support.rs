@@ -1,4 +1,4 @@
-//! How tests run a round, and look into what it left behind.
+//! Helpers that run a round and examine the database it left.
 
 use bourse_driver::{MS, RealClock};
 use bourse_engine::{Engine, RowExt as _};
@@ -53,7 +53,7 @@ pub(crate) fn number(engine: &dyn Engine, sql: &str) -> i64 {
     found
 }
 
-/// How many checks of the database were made.
+/// Number of checks of the database.
 pub(crate) fn of_database(result: &RoundResult) -> usize {
     result.round.checks.iter().filter(|check| check.is_of_database()).count()
 }

@@ -1,4 +1,4 @@
-//! Which operations are timed: all in batches, all alone, or one in 64 alone.
+//! Selection of timed operations: all in batches, all alone, or one in 64 alone.
 
 use crate::support::sqlite;
 use bourse_driver::{Ability, RealClock};
@@ -6,7 +6,7 @@ use bourse_micro::{Timed, Timing, WORKLOADS, find, run_round};
 use bourse_record::{CheckStatus, Operation, Round};
 use std::sync::atomic::AtomicBool;
 
-/// So many operations of each thread.
+/// Operations of each thread.
 const COUNT: u64 = 10_000;
 
 fn timed(name: &str, options: &[(&str, &str)], timed: Timed) -> Round {

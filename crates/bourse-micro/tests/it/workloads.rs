@@ -1,4 +1,4 @@
-//! Each workload with a few rows: the checks of the database pass, and the figures say what was done.
+//! Each workload with a few rows: checks of the database pass, and figures match the work done.
 
 use crate::support::{TIMING, WHOLE, counted, fact, number, of_database, operation, run, sqlite};
 use bourse_driver::MS;
