@@ -2,20 +2,28 @@
 
 use crate::Isolation;
 
-/// Capabilities of an engine: known before a run, so that a workload that needs more is refused at once.
+/// Capabilities of an engine: known before a run, so that a workload that needs more is refused before anything is
+/// opened.
+///
+/// ```
+/// use bourse_engine::{Engine, NullEngine};
+/// let capabilities = NullEngine.capabilities();
+/// assert!(capabilities.sql.is_none(), "a workload whose statements must have an effect is refused");
+/// assert!(capabilities.records.is_some_and(|records| records.ordered_scans), "scans by key are accepted");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities {
     /// SQL; `None` for an engine that finds records by key alone, and for one that runs statements without effect.
     pub sql: Option<SqlCapabilities>,
-    /// Whether several writers can be at work at once.
+    /// Whether several writers can work concurrently.
     pub concurrent_writers: bool,
-    /// Whether a reader's open transaction lets writers commit, and keeps what it read as it was.
+    /// Whether writers can commit during a reader's open transaction, and the reader's view stays unchanged.
     pub snapshots: bool,
-    /// Whether there is a log that [`Session::checkpoint`](crate::Session::checkpoint) moves into the database.
+    /// Whether the engine has a log that [`Session::checkpoint`](crate::Session::checkpoint) moves into the database.
     pub checkpoints: bool,
     /// Whether no more than one session can be open at a time.
     pub one_session: bool,
-    /// Whether several processes may have the database open at once, each by opening the same target.
+    /// Whether several processes may have the database open, each by opening the same target.
     pub processes: bool,
     /// Records by key: the engine's own, or for SQL engines over its statements; `None` if neither.
     pub records: Option<RecordCapabilities>,
@@ -24,13 +32,14 @@ pub struct Capabilities {
 /// Capabilities of an engine that runs SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqlCapabilities {
-    /// Isolation levels it gives.
+    /// Isolation levels that its sessions accept.
     pub isolation: &'static [Isolation],
     /// Whether it enforces foreign keys.
     pub foreign_keys: bool,
     /// Whether it enforces checks.
     pub checks: bool,
-    /// Whether transactions that change different rows of one table can both commit. Where not, conflicts are of whole tables.
+    /// Whether transactions that change different rows of one table can both commit. If not, conflicts are of whole
+    /// tables.
     pub row_conflicts: bool,
 }
 
@@ -39,9 +48,9 @@ pub struct SqlCapabilities {
 pub struct RecordCapabilities {
     /// Whether keys can be texts.
     pub text_keys: bool,
-    /// Whether records can be had in the order of their keys.
+    /// Whether records can be read in the order of their keys.
     pub ordered_scans: bool,
-    /// Whether fields beside the key can have a tree index.
+    /// Whether fields other than the key can have a tree index.
     pub indexed_fields: bool,
     /// Whether a key or an indexed field can have a hash index.
     pub hash_index: bool,
@@ -52,7 +61,7 @@ pub struct RecordCapabilities {
 }
 
 impl RecordCapabilities {
-    /// What a SQL engine has through [`RecordsOverSql`](crate::RecordsOverSql).
+    /// Capabilities of a SQL engine through [`RecordsOverSql`](crate::RecordsOverSql).
     pub const OVER_SQL: Self = Self {
         text_keys: true,
         ordered_scans: true,

@@ -1,8 +1,8 @@
-//! Copies of a database's files, as its engine would have written them.
+//! Copies of a database's files, written in pages as its engine would write them.
 //!
-//! A copy that is written in large pieces lies in large pages of the system's cache, and so does a file that was read ahead. An
-//! engine that then changes 4 KiB of such a page makes all of it dirty. On ext4 of Linux 6.18 a run of the brokerage workload on a
-//! database copied so was charged with 813 KiB written per Trade-Result and had 6,400 transactions/s; on the file as SQLite
+//! The system caches a file in large pages if it was written in large pieces or read ahead. An engine that then changes
+//! 4 KiB of such a page makes all of it dirty. On ext4 of Linux 6.18 a run of the brokerage workload on a database
+//! copied so was charged with 813 KiB written per Trade-Result and had 6,400 transactions/s; on the file as SQLite
 //! wrote it, page by page, the same run was charged with 207 KiB and had 7,150.
 
 use crate::{EngineError, ErrorKind, SideFile, SideFileKind};
@@ -13,7 +13,7 @@ use std::path::Path;
 /// Bytes of one write: a page of the system, and the smallest page of the engines' files.
 const PAGE: usize = 4096;
 
-/// Copies the rest of a file to where another one is, a page at a time.
+/// Copies the rest of a file to another one, a page at a time.
 ///
 /// # Errors
 /// The system's.
@@ -39,7 +39,7 @@ pub(crate) fn copy_by_pages(source: &mut impl Read, mut to: &File) -> io::Result
     }
 }
 
-/// Copies a file to a place where none is, with its permissions.
+/// Copies a file with its permissions to a path that does not exist yet.
 ///
 /// # Errors
 /// The system's.
@@ -53,18 +53,18 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<(), EngineError> {
     copied.map_err(|e| EngineError::io("copy to", to, &e))
 }
 
-/// A copy beside a database of one file, to begin rounds from.
+/// Copy of a single-file database, in the same folder, that rounds are restored from.
 #[derive(Debug)]
 pub struct FileCopy {
     copy: SideFile,
-    /// Of the copy's bytes when it was made.
+    /// Digest of the copy's bytes when it was made.
     digest: u128,
     how: &'static str,
 }
 
 impl FileCopy {
-    /// Copies the file of a database that nobody has open, and whose logs are written into it. The file is cloned where the file
-    /// system shares blocks between files, and copied where it does not.
+    /// Copies the file of a database that no process has open and whose logs are written into it. The file is cloned
+    /// where the file system shares blocks between files, and copied where it does not.
     ///
     /// # Errors
     /// Those of [`SideFile::create`]; the system's.
@@ -74,15 +74,15 @@ impl FileCopy {
         Ok(Self { digest: copy.digest()?, copy, how })
     }
 
-    /// How it was made, for a person.
+    /// Method by which the copy was made, for a person.
     pub const fn how(&self) -> &'static str {
         self.how
     }
 
-    /// Puts the copy in the database's place, durable. The database's logs are gone by then.
+    /// Replaces the database by the copy, durably. The database's logs must have been removed before.
     ///
     /// # Errors
-    /// The copy's bytes are not those that it was made of; those of [`SideFile::create`]; the system's.
+    /// The copy's bytes are not those of the database that was copied; those of [`SideFile::create`]; the system's.
     pub fn restore(&self, database: &Path, kind: &'static SideFileKind) -> Result<(), EngineError> {
         let restored = SideFile::create(database, kind)?;
         restored.fill_from(self.copy.path())?;

@@ -2,12 +2,18 @@
 
 use std::fmt;
 
-/// What a commit that was acknowledged survives.
+/// Failures that an acknowledged commit survives, from the weakest class to the strongest.
+///
+/// ```
+/// use bourse_engine::Durability;
+/// assert!(Durability::Durable > Durability::Process);
+/// assert_eq!(Durability::Consistent.name(), "consistent");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Durability {
-    /// Not known: nothing that can be read says it.
+    /// Not known: no setting that can be read determines it.
     Unknown,
-    /// Nothing survives the process.
+    /// No failure: data ends with the process.
     Volatile,
     /// A crash of the process.
     Process,
@@ -18,7 +24,7 @@ pub enum Durability {
 }
 
 impl Durability {
-    /// The word that stands in every table.
+    /// The word for tables and documents.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "not known",
@@ -36,48 +42,48 @@ impl fmt::Display for Durability {
     }
 }
 
-/// How sessions that want to write wait for one another.
+/// Mechanism by which sessions wait for the writer lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WriterWait {
-    /// In a queue of Bourse's in front of the engine.
+    /// Bourse's queue in front of the engine.
     BourseQueue,
-    /// By Bourse's busy handler, which asks the engine again after microseconds.
+    /// Bourse's busy handler, which retries after microseconds.
     BourseBusyHandler,
-    /// By the engine's own busy timeout, which sleeps and asks again.
+    /// The engine's own busy timeout, which sleeps and retries.
     EngineBusyTimeout,
-    /// In a queue of Bourse's for the one connection that makes all changes.
+    /// Bourse's queue for the one connection that makes all changes.
     OneConnection,
-    /// By the engine's own locks.
+    /// The engine's own locks.
     EngineLocks,
 }
 
-/// What holds a database that is in memory.
+/// Storage of an in-memory database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MemoryStore {
-    /// A file system of Bourse's in memory, below the engine.
+    /// Bourse's own file system in memory, below the engine.
     Bourse,
-    /// The engine's own means.
+    /// The engine's own in-memory mode.
     Engine,
 }
 
-/// What power loss may take of the commits that were acknowledged, in the class [`Durability::Consistent`];
-/// [`MayLose::LastSecondInMemory`] is said in the class [`Durability::Process`] too.
+/// Acknowledged commits that power loss may take in the class [`Durability::Consistent`].
+/// [`MayLose::LastSecondInMemory`] occurs in the class [`Durability::Process`] too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MayLose {
-    /// The last one.
+    /// The last commit.
     LastCommit,
-    /// Those of about the last second.
+    /// Commits of about the last second.
     LastSecond,
-    /// Those of about the last second, which the engine's memory alone has: the end of its process takes them too.
+    /// Commits of about the last second, held only in the engine's memory: the end of its process loses them too.
     LastSecondInMemory,
-    /// All since the last checkpoint.
+    /// All commits since the last checkpoint.
     SinceCheckpoint,
-    /// Those that the operating system has not written back yet.
+    /// Commits that the operating system has not written back yet.
     NotWrittenBack,
 }
 
 impl MayLose {
-    /// All of them.
+    /// Every value.
     pub const ALL: [Self; 5] =
         [Self::LastCommit, Self::LastSecond, Self::SinceCheckpoint, Self::NotWrittenBack, Self::LastSecondInMemory];
 }
@@ -91,7 +97,7 @@ pub struct Setting {
     pub value: String,
 }
 
-/// What was run on: read back from the engine, not repeated from our options.
+/// Description of the database that was run on, read back from the engine rather than copied from the options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Name with build variant, as `sqlite`.
@@ -100,20 +106,20 @@ pub struct Description {
     pub version: String,
     /// The target as given, without secrets.
     pub target: String,
-    /// What its settings promise.
+    /// Durability class that the settings promise.
     pub durability: Durability,
-    /// What of the commits may be lost within the class; none where it says everything.
+    /// Commits that may be lost within the class; `None` if the class alone determines them.
     pub may_lose: Option<MayLose>,
-    /// Why that class: the settings it follows from, in a few words.
+    /// The settings that the class follows from, briefly.
     pub durability_reason: String,
-    /// How writers wait for one another; `None` for an engine that keeps nothing.
+    /// Mechanism by which writers wait for one another; `None` for an engine without data.
     pub writer_wait: Option<WriterWait>,
-    /// What holds the database, if it is in memory.
+    /// Storage of the database if it is in memory.
     pub memory_store: Option<MemoryStore>,
     /// Settings in force.
     pub settings: Vec<Setting>,
     /// Options the engine was compiled with.
     pub compile_options: Vec<String>,
-    /// What a reader should know: a setting that could not be had, a file system that forgets.
+    /// Facts that a reader of the results should know: a setting that was not accepted, a volatile file system.
     pub warnings: Vec<String>,
 }

@@ -8,8 +8,20 @@ use crate::{
 
 /// A database under test, opened with its settings. Each user thread makes its own connection.
 ///
-/// Opening a target reads the target alone. Capabilities, interface, location and hosting follow from that; asking for
-/// them touches no database.
+/// A target's text alone determines capabilities, interface, location and hosting; reading them touches no database.
+///
+/// ```
+/// use bourse_engine::{Engine, Interface};
+///
+/// /// Name of an engine's SQL dialect; `None` if the engine has records by key alone.
+/// fn dialect(engine: &dyn Engine) -> Option<&'static str> {
+///     match engine.interface() {
+///         Interface::Sql(sql) => Some(sql.dialect().name),
+///         Interface::Keys(_) => None,
+///     }
+/// }
+/// assert!(dialect(&bourse_engine::NullEngine).is_some());
+/// ```
 pub trait Engine: Send + Sync {
     /// Version and settings in force, read back from the engine.
     ///
@@ -20,45 +32,45 @@ pub trait Engine: Send + Sync {
     /// Capabilities.
     fn capabilities(&self) -> Capabilities;
 
-    /// The interface by which it is used: SQL, or records by key.
+    /// Interface of the engine: SQL, or records by key.
     fn interface(&self) -> Interface<'_>;
 
     /// Location of the database.
     fn location(&self) -> Location;
 
-    /// The process that does its work, and so what has to end for it to crash.
+    /// Process that does the engine's work: its end is the engine's crash.
     fn hosting(&self) -> Hosting<'_>;
 
-    /// Whether there is a database with anything in it.
+    /// Whether the database exists and is not empty.
     ///
     /// # Errors
     /// The engine's.
     fn exists(&self) -> Result<bool, EngineError>;
 
-    /// Sizes now. Cheap: it is asked once a second during a run.
+    /// Present sizes. Cheap: the driver reads them once a second during a run.
     ///
     /// # Errors
     /// The engine's.
     fn footprint(&self) -> Result<Footprint, EngineError>;
 
-    /// Announces how many sessions will be open at once, so that the engine divides among them what it gives to each; what
-    /// that changes, in words. Sessions opened later have the divided share.
+    /// Announces how many sessions will be open concurrently, so that the engine divides its resources among them.
+    /// Returns a description of what that changes, `None` if nothing. Sessions opened later have the divided share.
     fn expect_sessions(&self, sessions: usize) -> Option<String> {
         let _ = sessions;
         None
     }
 
-    /// Why what lies at the target is not ours to open or replace, in words; `None` if it may be used. Looking changes
-    /// nothing and opens nothing with the engine's library.
+    /// Reason why the file or database at the target must not be opened or replaced: Bourse did not create it. `None`
+    /// if it may be. Changes nothing, and opens nothing with the engine's library.
     ///
     /// # Errors
-    /// The engine's, if it cannot be looked at.
+    /// The engine's, if the target cannot be examined.
     fn foreign(&self) -> Result<Option<String>, EngineError> {
         Ok(None)
     }
 
-    /// This database for reading alone: an engine whose sessions change nothing in the database's folder. `None` where a
-    /// session changes nothing anyway unless it is told to.
+    /// This database for reading alone: an engine whose sessions change nothing in the database's folder. `None` if
+    /// sessions change nothing there anyway unless a statement does.
     ///
     /// # Errors
     /// The engine's.
@@ -66,7 +78,7 @@ pub trait Engine: Send + Sync {
         Ok(None)
     }
 
-    /// Leftovers of a load that was killed, in words; the next load removes them.
+    /// Description of what a killed load has left behind; the next load removes it.
     ///
     /// # Errors
     /// The engine's.
@@ -74,8 +86,9 @@ pub trait Engine: Send + Sync {
         Ok(None)
     }
 
-    /// Holds the database at a server that others use too, so that no second command loads, changes or checks it meanwhile.
-    /// `holder` says whose it is then. The server frees it when the process ends, however that ends.
+    /// Locks the database at a server that others use too, so that no second command loads, changes or checks it
+    /// meanwhile. `holder` is the text by which other commands name this one. The server frees the lock when the
+    /// process ends, by whatever cause.
     ///
     /// # Errors
     /// The engine's.
@@ -84,45 +97,47 @@ pub trait Engine: Send + Sync {
         Ok(Hold::Nothing)
     }
 
-    /// Keeps a copy of the database as it is now, so that rounds can begin alike. No session may be open.
+    /// Copies the database in its present state, so that every round can begin with the same data. No session may be
+    /// open.
     ///
     /// # Errors
-    /// The engine's; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it keeps no copies.
+    /// The engine's; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it makes no copies.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
         Err(EngineError::unsupported("no copy of its database can be kept"))
     }
 
-    /// A database beside this one at the same server, for a while: it is made by loading.
+    /// A temporary second database at the same server; loading creates it.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where there is no server; [`ErrorKind::Refused`](crate::ErrorKind::Refused)
-    /// if a database of that name is there which Bourse did not make.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) without a server;
+    /// [`ErrorKind::Refused`](crate::ErrorKind::Refused) if a database of that name exists which Bourse did not make.
     fn side_database(&self, name: &str) -> Result<SideDatabase, EngineError> {
         let _ = name;
         Err(EngineError::unsupported("there is no server that could have a database beside it"))
     }
 
-    /// Has the engine check its own data, indexes among them: what it finds damaged, in its words. `None` where it has no
-    /// such check.
+    /// Has the engine check its own data and indexes. Returns the damage found, quoted from the engine; `None` if it
+    /// has no such check.
     ///
     /// # Errors
-    /// The engine's, if it cannot even look.
+    /// The engine's, if the check cannot run.
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         Ok(None)
     }
 
-    /// Conflicts that sessions were told of since it was opened, by kind; empty where kinds are not told apart. Cheap.
+    /// Conflicts that sessions reported since the engine was opened, by kind; empty if it does not distinguish kinds.
+    /// Cheap.
     fn conflicts(&self) -> Vec<Conflicts> {
         Vec::new()
     }
 
-    /// How often each node was lost since it was opened; empty where there is one node. Cheap.
+    /// Number of times that each node was lost since the engine was opened; empty for a single node. Cheap.
     fn node_losses(&self) -> Vec<NodeLosses> {
         Vec::new()
     }
 
-    /// What it counts by itself beside conflicts and files, since it or its server began: only differences tell. Empty where
-    /// it counts nothing. Cheap.
+    /// The engine's own counters other than conflicts and files, since it or its server started. Only differences are
+    /// meaningful. Empty if it has none. Cheap.
     ///
     /// # Errors
     /// The engine's.
@@ -130,13 +145,13 @@ pub trait Engine: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// CPU time that threads of its own in this process have used until now, by what they do: only differences tell. Empty
-    /// where it has no such threads, or cannot say. Cheap.
+    /// CPU time that the engine's own threads in this process have used, by their work. Only differences are
+    /// meaningful. Empty if it has no such threads, or does not know. Cheap.
     fn own_threads(&self) -> Vec<OwnThreads> {
         Vec::new()
     }
 
-    /// What it has asked of the file system until now; `None` where it cannot say, or has no files. Cheap.
+    /// File operations of the engine so far; `None` if it cannot count them, or has no files. Cheap.
     ///
     /// # Errors
     /// The engine's.
@@ -174,7 +189,7 @@ pub trait Engine: Send + Sync {
         self.sql()?.new_session()
     }
 
-    /// A loader that builds a new database in the place of whatever is there; nobody sees any of it before it is finished.
+    /// A loader that builds a new database in place of the present one. The new one is invisible until it is finished.
     ///
     /// # Errors
     /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without SQL.
@@ -185,41 +200,41 @@ pub trait Engine: Send + Sync {
 
 /// Result of [`Engine::hold`].
 pub enum Hold {
-    /// Held until this is dropped.
+    /// Lock held until this is dropped.
     Held(Box<dyn Send>),
-    /// Another process holds it: named details, for a person.
+    /// Lock held by another process: named details of it, for a person.
     InUse(Vec<(String, String)>),
-    /// Nothing is to be held: this process has it already, or it is at no server that others use.
+    /// No lock needed: this process has one already, or no other process can use the database.
     Nothing,
-    /// The server cannot hold it, in its words.
+    /// No lock possible: the server's reason.
     Cannot(String),
 }
 
 impl Hold {
-    /// Value of a holder's detail `client` where the server sees it at the address of whoever asks: its `process` is one of this
+    /// Value of a holder's `client` if it connects from the caller's own address: its `process` is then one of this
     /// machine.
     pub const THIS_MACHINE: &'static str = "this machine";
 }
 
-/// Conflicts of one kind that sessions were told of.
+/// Conflicts of one kind that sessions reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conflicts {
     /// The engine's name for it.
     pub name: &'static str,
-    /// How many.
+    /// Number of conflicts.
     pub count: u64,
 }
 
-/// How often a node of a database was lost: sessions that it had went on at another.
+/// Number of times that a node of a database was lost. The sessions it had continue at another node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeLosses {
-    /// Its name.
+    /// The node's name.
     pub node: String,
     /// Number of times.
     pub times: u64,
 }
 
-/// A number that an engine counts up.
+/// A counter of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     /// The engine's own name for it, as `Innodb_row_lock_waits`.
@@ -228,14 +243,14 @@ pub struct Counter {
     pub value: u64,
 }
 
-/// Threads that an engine has of its own in this process, all that do the same work.
+/// Threads that an engine runs in this process for one purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnThreads {
     /// Their work, as `garbage collection`.
     pub work: &'static str,
     /// Their CPU time since the engine began.
     pub cpu_ns: u64,
-    /// Whether there is less of it the longer the engine runs, as with a compiler of the code that runs.
+    /// Whether this work becomes less the longer the engine runs, as a just-in-time compiler's does.
     pub is_warming_up: bool,
 }
 
@@ -250,7 +265,7 @@ pub enum Interface<'e> {
 
 /// An engine that runs SQL.
 pub trait SqlEngine: Send + Sync {
-    /// Its dialect.
+    /// The engine's dialect.
     fn dialect(&self) -> &'static Dialect;
 
     /// A new session.
@@ -259,8 +274,9 @@ pub trait SqlEngine: Send + Sync {
     /// The engine's.
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError>;
 
-    /// Refuses, in sessions and loaders that are made from now on, statements that reach a file which is not the database's:
-    /// those of a person's own file could change another database of theirs. An engine that cannot refuse them does nothing.
+    /// Makes sessions and loaders opened from now on refuse statements that reach a file outside the database: a
+    /// statement from a user's file could change another database of that user. Does nothing in an engine that cannot
+    /// refuse them.
     fn confine(&self) {}
 
     /// A new loader: see [`Engine::loader`].
@@ -351,14 +367,14 @@ fn no_sql() -> EngineError {
 pub enum Hosting<'e> {
     /// This process.
     InProcess,
-    /// A server that we start and may kill.
+    /// A server that Bourse starts and may kill.
     OwnedServer(&'e dyn OwnedServer),
     /// A server that others use too.
     External,
 }
 
 impl<'e> Hosting<'e> {
-    /// The server that we may kill.
+    /// The server that Bourse may kill.
     ///
     /// # Errors
     /// [`Unsupported`](crate::ErrorKind::Unsupported) if there is none.
@@ -372,45 +388,46 @@ impl<'e> Hosting<'e> {
     }
 }
 
-/// A server that belongs to the engine, and to nobody else.
+/// A server that belongs to the engine alone.
 pub trait OwnedServer {
-    /// Ends it as a crash would: at once, whatever it is doing. Its data stays.
+    /// Kills the server as a crash would, whatever it is doing. Its data stays.
     ///
     /// # Errors
-    /// The engine's, if it was never started or cannot be ended.
+    /// The engine's, if the server was never started or cannot be killed.
     fn kill(&self) -> Result<(), EngineError>;
 
-    /// Starts it again after a kill, on the same data, and waits until it answers.
+    /// Starts the server after a kill, on the same data, and waits until it answers.
     ///
     /// # Errors
-    /// The engine's, with its last words if it does not come back.
+    /// The engine's, with the server's last output if it does not answer.
     fn restart(&self) -> Result<(), EngineError>;
 }
 
 /// A database opened for reading alone.
 pub struct ForReading {
-    /// Its engine.
+    /// The engine that reads it.
     pub engine: Box<dyn Engine>,
-    /// Why a copy elsewhere is read instead of the database itself, and where it lies; `None` if it is not.
+    /// Reason why a copy is read instead of the database itself, and the copy's path; `None` if the database itself is
+    /// read.
     pub copied: Option<String>,
-    /// Fails if the database was changed since it was opened, so that what was read does not belong together.
+    /// Fails if the database was changed since it was opened: what was read is then inconsistent.
     pub unchanged: Box<dyn Fn() -> Result<(), EngineError>>,
 }
 
-/// A database beside another at its server.
+/// A temporary second database at a server.
 pub struct SideDatabase {
-    /// Its engine.
+    /// The engine that uses it.
     pub engine: Box<dyn Engine>,
-    /// Removes what loading has made of it. Its engine is dropped before, and no session of it is open.
+    /// Removes what loading created. The engine is dropped before, and no session of it is open.
     pub remove: Box<dyn FnOnce() -> Result<(), EngineError>>,
 }
 
-/// A copy of a database; gone when it is dropped.
+/// A copy of a database; removed when dropped.
 pub trait Snapshot: Send {
-    /// How it was made, in words.
+    /// Method by which it was made, for a person.
     fn how(&self) -> &str;
 
-    /// Puts the database back as it was. No session may be open.
+    /// Restores the database to the state that was copied. No session may be open.
     ///
     /// # Errors
     /// The engine's.
@@ -419,7 +436,16 @@ pub trait Snapshot: Send {
 
 /// Fills a new database as fast as the engine can.
 ///
-/// Dropped unfinished, or killed, it leaves nothing that could be taken for a good database.
+/// Dropped unfinished, or killed, it leaves nothing that could be mistaken for a complete database.
+///
+/// ```
+/// use bourse_engine::{Engine, NullEngine};
+/// let mut loader = NullEngine.loader()?;
+/// loader.run("CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER)")?;
+/// loader.query("SELECT count(*) FROM account", &mut |_| Ok(()))?;
+/// loader.finish()?;
+/// # Ok::<(), bourse_engine::EngineError>(())
+/// ```
 pub trait Loader {
     /// Runs a statement without result: DDL, analysis.
     ///
@@ -433,7 +459,7 @@ pub trait Loader {
     /// The engine's.
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError>;
 
-    /// Runs a query, to check what was loaded before it is seen.
+    /// Runs a query, to check what was loaded before it becomes visible.
     ///
     /// # Errors
     /// The engine's, with the statement.

@@ -2,29 +2,48 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// What a program can do about an error.
+/// Class of an error, by which a caller decides to retry, give up or skip.
+///
+/// ```
+/// use bourse_engine::{EngineError, ErrorKind};
+///
+/// /// Repeats `transaction` for as long as another transaction is in the way.
+/// fn with_retries(mut transaction: impl FnMut() -> Result<(), EngineError>) -> Result<u32, EngineError> {
+///     let mut retries = 0;
+///     loop {
+///         match transaction() {
+///             Err(error) if error.kind() == ErrorKind::Conflict => retries += 1,
+///             done => return done.map(|()| retries),
+///         }
+///     }
+/// }
+/// let mut conflicts = vec![EngineError::new(ErrorKind::Conflict, "database is locked"); 2];
+/// assert_eq!(with_retries(|| conflicts.pop().map_or(Ok(()), Err))?, 2);
+/// # Ok::<(), EngineError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// Another transaction was in the way: roll back and try again.
     Conflict,
     /// A constraint refused the change.
     Constraint,
-    /// The engine or its server is gone.
+    /// The connection to the engine or its server is lost.
     ConnectionLost,
-    /// The connection was lost while a commit was under way: nobody knows whether it was made. The session goes on, at
-    /// another server of a cluster.
+    /// The connection was lost during a commit, whose outcome is unknown. The session continues, at another server of a
+    /// cluster.
     InDoubt,
     /// The engine cannot do this at all.
     Unsupported,
     /// No room on the disk, or past a size limit.
     Full,
-    /// The run was told to stop.
+    /// The user interrupted the run.
     Interrupted,
-    /// What lies at the target is not the program's to open or replace: it is left as it is.
+    /// The file or database at the target was not made by Bourse and must not be opened or replaced. It is left
+    /// unchanged.
     Refused,
-    /// The account has not the right to do this.
+    /// The account lacks the right to do this.
     Denied,
-    /// Anything else.
+    /// Any other error.
     Other,
 }
 
@@ -46,6 +65,15 @@ impl fmt::Display for ErrorKind {
 }
 
 /// An error of an engine, for a program ([`EngineError::kind`]) and for a person (its `Display`).
+///
+/// ```
+/// use bourse_engine::{EngineError, ErrorKind};
+/// let error = EngineError::new(ErrorKind::Conflict, "database is locked")
+///     .with_code("SQLITE_BUSY")
+///     .with_statement("UPDATE account  SET balance = ?2");
+/// assert_eq!(error.kind(), ErrorKind::Conflict);
+/// assert_eq!(error.to_string(), "database is locked (SQLITE_BUSY)\n  statement: UPDATE account SET balance = ?2");
+/// ```
 #[derive(Clone)]
 pub struct EngineError(Box<Inner>);
 
@@ -58,7 +86,7 @@ struct Inner {
 }
 
 impl EngineError {
-    /// An error with the engine's own words, lower case and without a full stop where they are ours.
+    /// An error with the engine's own message; a message of Bourse is lower case and without a full stop.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, code: None, message: message.into(), statement: None }))
     }
@@ -68,7 +96,7 @@ impl EngineError {
         Self::new(ErrorKind::Unsupported, message)
     }
 
-    /// A refusal to touch what lies at a target.
+    /// A refusal to touch the file or database at a target.
     pub fn refused(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Refused, message)
     }
@@ -96,7 +124,7 @@ impl EngineError {
         self
     }
 
-    /// What a program can do about it.
+    /// Class of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
@@ -106,7 +134,7 @@ impl EngineError {
         self.0.code.as_deref()
     }
 
-    /// The engine's own words.
+    /// The engine's own message.
     pub fn message(&self) -> &str {
         &self.0.message
     }

@@ -1,24 +1,23 @@
-//! Whose the file or the folder at a target's path is.
+//! Owner of the file or folder at a target's path.
 
 use crate::{EngineError, ErrorKind};
 use std::path::PathBuf;
 
-/// Owner of the file or the folder at a database's path, by the mark that a database of ours bears.
+/// Owner of the file or folder at a database's path, determined by the mark that Bourse's databases have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileOwner {
-    /// Nothing, or an empty file or folder: a database may be made there.
+    /// None: the path does not exist, or is an empty file or folder. A database may be made there.
     Nobody(PathBuf),
-    /// A database of ours; its path with links followed.
+    /// Bourse: a database that it made; its path with links followed.
     Ours(PathBuf),
-    /// Something else, in words.
+    /// Anything else: the reason for a person.
     Foreign(String),
 }
 
 impl FileOwner {
-    /// A file that was [refused](ErrorKind::Refused) is foreign.
+    /// Converts a [refusal](ErrorKind::Refused) to `Foreign`.
     ///
-    /// # Errors
-    /// Any other error, as it was.
+    /// Any other error, unchanged.
     pub fn refused(error: EngineError) -> Result<Self, EngineError> {
         match error.kind() {
             ErrorKind::Refused => Ok(Self::Foreign(error.message().to_owned())),
@@ -38,7 +37,7 @@ impl FileOwner {
         }
     }
 
-    /// Why it is not ours; `None` if it may be used.
+    /// Reason why it must not be used; `None` if it may be.
     pub fn foreign(self) -> Option<String> {
         match self {
             Self::Foreign(why) => Some(why),

@@ -1,4 +1,4 @@
-//! What the file system below a database promises.
+//! Guarantees of the file system below a database.
 
 #[cfg(target_os = "linux")]
 use crate::{Medium, Storage};
@@ -19,7 +19,7 @@ pub fn bytes_on_disk(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, bytes)
 }
 
-/// The warning that `what` is on a file system in memory, by its name.
+/// Warning that `what` is on the in-memory file system `name`.
 ///
 /// ```
 /// let warning = bourse_engine::lost_with_machine("the database", "tmpfs");
@@ -29,7 +29,8 @@ pub fn lost_with_machine(what: &str, name: &str) -> String {
     format!("{what} is on {name}: nothing survives the machine, whatever the settings say")
 }
 
-/// The name of the file system that holds `path` (or will), if what it holds is gone when the machine is.
+/// Name of the file system of `path` (which need not exist yet) if its content is lost with the machine; `None`
+/// otherwise.
 #[cfg(target_os = "linux")]
 pub fn memory_file_system(path: &Path) -> Option<&'static str> {
     let directory = match path.parent() {
@@ -48,7 +49,7 @@ pub fn memory_file_system(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// The name of the file system that holds `path` (or will), if what it holds is gone when the machine is: unknown here.
+/// Name of the file system of `path` if its content is lost with the machine: unknown on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn memory_file_system(_: &Path) -> Option<&'static str> {
     None

@@ -1,14 +1,15 @@
-//! Which library of this process has which file open.
+//! Register of the files that libraries of this process have open.
 //!
-//! On Unix a file's locks are the process's: what one library has locked another of the same process takes for free, and
-//! when one closes the file the other's locks are gone. So two of them must not have one database open at the same time.
+//! On Unix a file's locks belong to the process: a file that one library has locked appears free to another library of
+//! the same process, and when one of them closes the file the other's locks are gone. So two libraries must not have
+//! one database open at the same time.
 
 use crate::{EngineError, ErrorKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a file is known by.
+/// Identity of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
     /// Its path with links followed: the only name of one that does not exist yet.
@@ -33,9 +34,9 @@ pub struct FileUse {
 }
 
 impl FileUse {
-    /// Looks at a file while no library of this process has it open, and none can open it; `None` if one has.
+    /// Examines a file while no library of this process has it open or can open it; `None` if one has it open.
     ///
-    /// Closing a file takes away every lock that the process has on it, so that a file in use must not even be looked at.
+    /// Closing a file releases every lock that the process has on it, so that a file in use must not even be examined.
     pub fn unless_used<T>(path: &Path, look: impl FnOnce() -> T) -> Option<T> {
         let uses = uses();
         if names(path).iter().any(|name| uses.contains_key(name)) {
@@ -46,7 +47,7 @@ impl FileUse {
         Some(found)
     }
 
-    /// Begins to use a file, which need not exist yet. A library can use a file as often as it likes.
+    /// Registers the use of a file, which need not exist yet. A library can use a file as often as it likes.
     ///
     /// # Errors
     /// Another library uses it.
@@ -93,7 +94,7 @@ impl Drop for FileUse {
     }
 }
 
-/// What a file is known by. It is not opened for that.
+/// Identities of a file. It is not opened.
 fn names(path: &Path) -> Vec<Name> {
     #[cfg(unix)]
     if let Ok(found) = std::fs::metadata(path) {

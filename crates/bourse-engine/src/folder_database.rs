@@ -4,7 +4,7 @@ use crate::{EngineError, FolderBytes, Footprint, Location, TargetFolder, memory_
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A [`TargetFolder`] and what an engine has open in it: nothing until the first use.
+/// A [`TargetFolder`] with the database that an engine has open in it: none until the first use.
 #[derive(Debug)]
 pub struct FolderDatabase<D> {
     path: PathBuf,
@@ -12,7 +12,7 @@ pub struct FolderDatabase<D> {
 }
 
 impl<D> FolderDatabase<D> {
-    /// The database at a path. Nothing on disk is touched.
+    /// A database at a path. Touches nothing on disk.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), opened: Mutex::new(None) }
     }
@@ -22,7 +22,7 @@ impl<D> FolderDatabase<D> {
         &self.path
     }
 
-    /// What is open, if anything is.
+    /// The open database, if it is open.
     pub fn opened(&self) -> Option<Arc<D>> {
         self.locked().clone()
     }
@@ -31,10 +31,10 @@ impl<D> FolderDatabase<D> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is open; if nothing is yet, what `open` makes of the path.
+    /// The open database; opens it with `open` at first use.
     ///
     /// # Errors
-    /// Those of `open`, which makes the folder where it needs one ([`TargetFolder::open`]).
+    /// Those of `open`, which creates the folder where it needs one ([`TargetFolder::open`]).
     pub fn get(&self, open: impl FnOnce(&Path) -> Result<D, EngineError>) -> Result<Arc<D>, EngineError> {
         let mut opened = self.locked();
         if let Some(database) = &*opened {
@@ -45,7 +45,7 @@ impl<D> FolderDatabase<D> {
         Ok(database)
     }
 
-    /// Why the folder is somebody else's; what is open was looked at before.
+    /// Reason why the folder must not be used; `None` if it may be. An open database was checked before.
     ///
     /// # Errors
     /// The system's.
@@ -53,7 +53,7 @@ impl<D> FolderDatabase<D> {
         if self.opened().is_some() { Ok(None) } else { Ok(TargetFolder::look(&self.path)?.foreign()) }
     }
 
-    /// Whether anything is open, or there to be opened.
+    /// Whether the database is open, or exists.
     ///
     /// # Errors
     /// As [`TargetFolder::is_used`].
@@ -61,12 +61,13 @@ impl<D> FolderDatabase<D> {
         Ok(self.opened().is_some() || TargetFolder::is_used(&self.path)?)
     }
 
-    /// Where the database lies.
+    /// Location of the database.
     pub fn location(&self) -> Location {
         Location::files(TargetFolder::resolved(&self.path), &[])
     }
 
-    /// What the database takes: its files, of which `is_log` tells the logs by their names, and the memory of what is open.
+    /// Sizes of the database: its files, of which `is_log` recognises the logs by name, and the memory of the open
+    /// database.
     pub fn footprint(&self, is_log: &dyn Fn(&str) -> bool, memory_bytes: impl FnOnce(&D) -> u64) -> Footprint {
         let FolderBytes { data: data_bytes, log: log_bytes } = TargetFolder::bytes(&self.path, is_log);
         let memory_bytes = self.opened().map_or(0, |database| memory_bytes(&database));

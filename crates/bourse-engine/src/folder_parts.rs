@@ -1,17 +1,17 @@
-//! A folder of ours with a database in a folder of its own, and beside it what loads and copies are made in.
+//! A folder of Bourse's with the database in one subfolder, and loads and copies in others.
 
 use crate::{EngineError, ErrorKind, Snapshot, copy_file, remove_folder, sync_folder, sync_names};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Made beside a database: one that is being loaded, one that is about to go, copies.
+/// Subfolders next to the database's: a load, a database about to be removed, copies.
 const LOADING: &str = "loading";
 const REPLACED: &str = "replaced";
 const SNAPSHOT: &str = "snapshot";
 const RESTORED: &str = "restored";
 
-/// The parts of such a folder. The database is replaced by renaming another folder to its name, so it is the old one or the new
-/// one, whole.
+/// Subfolders of such a folder. The database is replaced by renaming another subfolder to its name, so that it is
+/// always the old or the new one, whole.
 #[derive(Debug, Clone)]
 pub struct FolderParts {
     root: PathBuf,
@@ -20,7 +20,8 @@ pub struct FolderParts {
 }
 
 impl FolderParts {
-    /// The parts of a folder, which need not exist; `is_open` says whether this process has the database in a folder open.
+    /// Subfolders of `root`, which need not exist; `is_open` returns whether this process has the database in a folder
+    /// open.
     pub fn of(root: impl Into<PathBuf>, is_open: fn(&Path) -> bool) -> Self {
         Self { root: root.into(), is_open }
     }
@@ -40,13 +41,13 @@ impl FolderParts {
         self.root.join(LOADING)
     }
 
-    /// What killed processes have left.
+    /// Subfolders that killed processes have left.
     pub fn leftovers(&self) -> Vec<PathBuf> {
         let all = [LOADING, REPLACED, SNAPSHOT, RESTORED].map(|name| self.root.join(name));
         all.into_iter().filter(|path| path.exists()).collect()
     }
 
-    /// Makes room for a load: removes what killed loads have left.
+    /// Prepares a load: removes what killed loads have left.
     ///
     /// # Errors
     /// The system's; [`Conflict`](ErrorKind::Conflict) if this process is loading there.
@@ -55,7 +56,7 @@ impl FolderParts {
         self.leftovers().iter().filter(|left| !left.ends_with(SNAPSHOT)).try_for_each(|left| remove_folder(left))
     }
 
-    /// Refuses to go on while this process has the database open.
+    /// Fails while this process has the database open.
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict).
@@ -71,7 +72,7 @@ impl FolderParts {
         Err(EngineError::new(ErrorKind::Conflict, words))
     }
 
-    /// Puts a database that is whole, in a folder of its own beside it, in the place of the one that is there.
+    /// Replaces the database by a complete one in another subfolder.
     ///
     /// # Errors
     /// The system's; [`Conflict`](ErrorKind::Conflict) if this process has the database open.
@@ -88,7 +89,7 @@ impl FolderParts {
         remove_folder(&replaced)
     }
 
-    /// Copies the database, which nobody may have open.
+    /// Copies the database, which no process may have open.
     ///
     /// # Errors
     /// The system's; [`Conflict`](ErrorKind::Conflict) if this process has it open.
@@ -100,7 +101,7 @@ impl FolderParts {
     }
 }
 
-/// A copy beside a database.
+/// Copy of a database in a subfolder.
 struct FolderCopy {
     parts: FolderParts,
 }
@@ -125,7 +126,7 @@ impl Drop for FolderCopy {
     }
 }
 
-/// Copies a folder with all that is in it to a place that is emptied before.
+/// Copies a folder with its content to a path that is emptied before.
 fn copy(from: &Path, to: &Path) -> Result<(), EngineError> {
     remove_folder(to)?;
     copy_into(from, to)?;

@@ -1,8 +1,8 @@
-//! Sizes, lock waits and file operations of an engine, asked for during a run.
+//! Sizes, lock waits and file operations of an engine, read during a run.
 
 use std::ops::AddAssign;
 
-/// Sizes of a database and of the engine's memory, with what the engine counts of lock waits and its server's process.
+/// Sizes of a database and of the engine's memory, the engine's count of lock waits, and its server's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Footprint {
     /// The database itself, in bytes.
@@ -51,12 +51,12 @@ pub struct ServerProcess {
     pub written_bytes: u64,
 }
 
-/// What was asked of the file system for one kind of file.
+/// File operations on files of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileIo {
-    /// Times the disk was waited for, folders' syncs among them.
+    /// Syncs, those of folders included.
     pub syncs: u64,
-    /// How long those waits took, in nanoseconds, all threads' added up; `None` where the engine does not take the time.
+    /// Total time of those syncs over all threads, in nanoseconds; `None` if the engine does not time them.
     pub sync_ns: Option<u64>,
     /// Writes.
     pub writes: u64,
@@ -84,7 +84,7 @@ impl FileIo {
         }
     }
 
-    /// What came since.
+    /// Operations since `before`.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         self.each(before, u64::saturating_sub)
@@ -97,11 +97,18 @@ impl AddAssign for FileIo {
     }
 }
 
-/// What an engine has asked of the file system, by its own exact count, since it was opened; of a server others may use
-/// too, since the server began: only differences tell.
+/// File operations of an engine by its own exact count, since it was opened; for a server that others use too, since
+/// the server started. Only differences are meaningful.
+///
+/// ```
+/// use bourse_engine::{FileIo, IoCounts};
+/// let before = IoCounts { log: FileIo { syncs: 10, ..FileIo::default() }, ..IoCounts::default() };
+/// let after = IoCounts { log: FileIo { syncs: 12, ..FileIo::default() }, ..IoCounts::default() };
+/// assert_eq!(after.since(before).total().syncs, 2);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IoCounts {
-    /// Who counted, as a report names it; empty for a count of the engine's own files in this process.
+    /// Name of the counter for reports; empty for a count of the engine's own files in this process.
     pub source: &'static str,
     /// The database's own files.
     pub database: FileIo,
@@ -111,18 +118,18 @@ pub struct IoCounts {
     pub journal: FileIo,
     /// Files for sorting and the like.
     pub temporary: FileIo,
-    /// What is counted of data and log files together, and cannot be told apart.
+    /// Operations on data and log files together, where the counter does not distinguish them.
     pub together: FileIo,
 }
 
 impl IoCounts {
-    /// Nothing asked yet, by an engine that takes the time of its syncs.
+    /// No operation yet, in an engine that times its syncs.
     pub const TIMED: Self = {
         let files = FileIo { syncs: 0, sync_ns: Some(0), writes: 0, written_bytes: 0, reads: 0, read_bytes: 0 };
         Self { source: "", database: files, log: files, journal: files, temporary: files, together: files }
     };
 
-    /// Each kind of file with its name, as reports have it.
+    /// Each kind of file with its name in reports.
     pub fn by_kind(&self) -> [(&'static str, FileIo); 5] {
         [
             ("database", self.database),
@@ -133,14 +140,14 @@ impl IoCounts {
         ]
     }
 
-    /// Over all kinds.
+    /// Sum over all kinds of files.
     pub fn total(&self) -> FileIo {
         let mut total = FileIo::default();
         self.by_kind().into_iter().for_each(|(_, files)| total += files);
         total
     }
 
-    /// What came since.
+    /// Operations since `before`.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {

@@ -1,45 +1,53 @@
-//! What an engine's crate says of itself to a program that lists its targets and opens them.
+//! Declaration of an engine by its crate, for a program that lists engines and opens targets.
 
 use crate::target::{OptionHelp, Renamed, TargetError};
 use crate::{Engine, SideFileKind};
 
-/// An engine that targets can name. Its crate has a list `KINDS`: more than one where several schemes share a crate.
+/// An engine that targets can name. Its crate has a list `KINDS`: more than one entry if several schemes share a crate.
 ///
-/// Nothing has a default here: an engine that forgets to say it does not compile.
+/// No field has a default, so that an engine that omits one does not compile.
+///
+/// ```
+/// use bourse_engine::{KINDS, Location};
+/// let null = KINDS.iter().find(|kind| kind.scheme == "null").unwrap();
+/// let engine = (null.open)("null:").unwrap();
+/// assert_eq!(engine.location(), Location::Nowhere);
+/// ```
 pub struct EngineKind {
-    /// What stands before the colon of a target.
+    /// Scheme: the part of a target before the colon.
     pub scheme: &'static str,
     /// Summary, in one line.
     pub summary: &'static str,
-    /// How a target of it is written.
+    /// Form of a target, as `sqlite:PATH`.
     pub example: &'static str,
-    /// Where its databases can lie, if it works in this process and keeps anything.
+    /// Places of its databases, for an engine in this process that stores data.
     pub in_process: Option<InProcess>,
-    /// What a private server or cluster of it takes to start on two cores, about, in seconds; none of an engine that starts none.
+    /// Seconds that a private server or cluster of it takes to start on two cores, about; `None` if it starts none.
     pub starts_s: Option<u64>,
-    /// Rows of a hundred bytes that it loads in a second on two cores, about; none of an engine that loads no tables.
+    /// Rows of a hundred bytes that it loads in a second on two cores, about; `None` if it loads no tables.
     pub loads_rows_s: Option<u64>,
-    /// What a round of a microbenchmark of the usual size takes beside its warm-up and its interval on two cores, about, in
-    /// milliseconds: most of it for the rows that it begins with.
+    /// Milliseconds that a round of a microbenchmark of the default size takes on two cores in addition to warm-up and
+    /// interval, about. Most of it creates the rows that the round begins with.
     pub prepares_ms: u64,
-    /// What a round takes that inserts as many rows one by one, about, in milliseconds; none where that is as fast as what a
-    /// round begins with.
+    /// Milliseconds that a round takes which inserts as many rows one by one, about; `None` if that is as fast as
+    /// creating the initial rows.
     pub inserts_ms: Option<u64>,
-    /// Its version on this machine, or why it cannot run: what is missing, and which package has it.
+    /// Version of the engine on this machine, or the reason why it cannot run: what is missing, and which package has
+    /// it.
     pub version: fn() -> Result<String, String>,
-    /// Whether what a target needs is on this machine, which the target itself may name: a library, a server.
+    /// Whether this machine has what a target needs: a library or a server, which the target itself may name.
     pub available: fn(&str) -> Result<(), String>,
     /// Every option of a target.
     pub options: fn() -> Vec<OptionHelp>,
-    /// The options it was compiled with, where it is compiled in and tells.
+    /// Options that the engine was compiled with; empty if they are unknown.
     pub compiled: fn() -> Vec<String>,
-    /// The words of a target that have a new name.
+    /// Old words of a target that have a new name.
     pub renamed: fn(&str) -> Vec<Renamed>,
-    /// Opens a target: reads it, and nothing else.
+    /// Opens a target: parses it, and touches nothing else.
     pub open: Open,
     /// Ends and removes the private server that a killed process has left of a target.
     pub cleanup: fn(&str),
-    /// How its databases are crashed, if they are files that a process of ours can work on and that can be copied.
+    /// Settings of crash tests, for an engine with files that a child process can work on and that can be copied.
     pub crashes: Option<Crashes>,
     /// The ways in which its reads, writes and syncs can be made to fail.
     pub faults: Faults,
@@ -50,25 +58,26 @@ pub struct EngineKind {
 /// Opens a target.
 pub type Open = fn(&str) -> Result<Box<dyn Engine>, TargetError>;
 
-/// Where databases of an engine can lie that works in this process.
+/// Places of the databases of an engine that works in this process.
 pub struct InProcess {
     /// Ending of its files' names, if they can be in files.
     pub file_ending: Option<&'static str>,
     /// Whether they can be in memory, as `:memory:`.
     pub memory: bool,
-    /// The engine that this one is another build of: what it saves is processor time.
+    /// Scheme of the engine of which this one is another build; the difference is processor time.
     pub variant_of: Option<&'static str>,
-    /// Whether a person has to say which library is meant, so that it is part of a look at all engines alone.
+    /// Whether the user must name a library in the target, so that a comparison of all engines includes it only on
+    /// request.
     pub is_asked_for: bool,
 }
 
-/// How the databases of an engine are crashed.
+/// Crash tests of an engine.
 pub struct Crashes {
-    /// The copy that is crashed: its name, and what tells that one which is there was left by a process of ours.
+    /// The copy that is crashed: its name, and the mark by which an existing one is recognised as left by Bourse.
     pub copy: SideFileKind,
-    /// What is swept when nothing else is said.
+    /// Variants of the target that are tested by default.
     pub sweeps: &'static [&'static str],
-    /// The setting for a simulated disk that loses what was not synced, if its files can be on one.
+    /// Setting that puts the files on a simulated disk that loses unsynced writes, if the engine has one.
     pub lossy_disk: Option<&'static str>,
     /// Whether its system calls can be recorded.
     pub can_be_recorded: bool,
@@ -78,16 +87,16 @@ pub struct Crashes {
 
 /// The ways in which an engine's reads, writes and syncs can be made to fail.
 pub struct Faults {
-    /// By a preloaded library that stands in for calls of the C library.
+    /// Whether a preloaded library that replaces calls of the C library can make them fail.
     pub by_preload: bool,
-    /// By the engine's own trait for storage: opens a target on one that fails on purpose.
+    /// Opens a target on a faulty implementation of the engine's own storage trait, if it has one.
     pub on_storage: Option<Open>,
 }
 
 impl Faults {
-    /// Of an engine that has no files which could be interfered with.
+    /// No faults: an engine without files.
     pub const NONE: Self = Self { by_preload: false, on_storage: None };
-    /// Of an engine that calls the C library for its files.
+    /// Faults of an engine that calls the C library for its files.
     pub const BY_PRELOAD: Self = Self { by_preload: true, on_storage: None };
 }
 
@@ -95,23 +104,24 @@ impl Faults {
 const MEMORY: &str = ":memory:";
 
 impl EngineKind {
-    /// A target of it in a file of that name in a folder; none if it has no files here.
+    /// A target of this engine in a file in a folder; `None` if it has no files here.
     pub fn file_target(&self, folder: &str, name: &str) -> Option<String> {
         let ending = self.in_process.as_ref()?.file_ending?;
         Some(format!("{}:{folder}/{name}.{ending}", self.scheme))
     }
 
-    /// Whether its files' names end so.
+    /// Whether the names of its files have this ending.
     pub fn has_files_of(&self, ending: &str) -> bool {
         self.in_process.as_ref().is_some_and(|it| it.file_ending == Some(ending))
     }
 
-    /// A target of it in memory, if it has any.
+    /// A target of this engine in memory; `None` if it has none.
     pub fn memory_target(&self) -> Option<String> {
         self.in_process.as_ref().filter(|it| it.memory).map(|_| format!("{}:{MEMORY}", self.scheme))
     }
 
-    /// A target of it on a private server or cluster, with its data in memory or on a disk; none if it starts none.
+    /// A target of this engine on a private server or cluster, with its data in memory or on disk; `None` if it starts
+    /// none.
     pub fn private_target(&self, in_memory: bool) -> Option<String> {
         let settings = if in_memory { "?ram=on" } else { "" };
         self.starts_s.map(|_| format!("{}:{settings}", self.scheme))

@@ -1,9 +1,24 @@
-//! The seam between workloads and engines: statements and values go through it, never transactions or benchmarks.
+//! Interface between workloads and engines: statements and values pass through it, never transactions or benchmarks.
 //!
-//! An [`Engine`] is used by one of two [interfaces](Interface). A [`SqlEngine`] gives sessions: a workload writes its
-//! statements once as [`Sql`] and runs them on a [`Session`] of any such engine. A [`KeyEngine`] gives [`Records`] found by
-//! key, which every SQL engine has too, by one adapter. An engine knows nothing of who is asking. Blocking and
-//! object-safe: embedded engines block, and engines are chosen at run time.
+//! An [`Engine`] has one of two [interfaces](Interface). A [`SqlEngine`] opens sessions: a workload writes its
+//! statements once as [`Sql`] and runs them on a [`Session`] of any such engine. A [`KeyEngine`] gives [`Records`]
+//! found by key, which every SQL engine has too, by one adapter. An engine knows nothing of the workload. The traits
+//! are blocking and object-safe: embedded engines block, and engines are chosen at run time.
+//!
+//! ```
+//! use bourse_engine::{Access, Engine, Isolation, NullEngine, Params, Sql, Value};
+//!
+//! static DEPOSIT: Sql = Sql::new("UPDATE account SET balance = balance + ?2 WHERE id = ?1");
+//!
+//! // Any engine will do. The null engine claims success, so that the harness can be measured without a database.
+//! let engine: Box<dyn Engine> = Box::new(NullEngine);
+//! let mut session = engine.session()?;
+//! session.begin(Isolation::Serializable, Access::Write)?;
+//! let changed = session.change_one(&DEPOSIT, Params::of(&[Value::Int(7), Value::Int(100)]))?;
+//! assert_eq!(changed, 1);
+//! session.commit()?;
+//! # Ok::<(), bourse_engine::EngineError>(())
+//! ```
 
 mod capabilities;
 mod copied;

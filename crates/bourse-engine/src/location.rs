@@ -15,13 +15,20 @@ pub enum Location {
     Memory,
     /// A server that was running already. Its files may be on another machine.
     RunningServer,
-    /// None: the engine keeps no data.
+    /// No location: the engine stores no data.
     Nowhere,
 }
 
 impl Location {
-    /// Files: `path`, and beside it files of its name with these suffixes, as `-wal`. A database that is a folder of files
-    /// has no companions.
+    /// Files: `path`, and files with the same name followed by one of these suffixes, as `-wal`. A database that is a
+    /// folder of files has no companions.
+    ///
+    /// ```
+    /// use bourse_engine::Location;
+    /// let location = Location::files("data/x.db", &["-wal"]);
+    /// let files: Vec<_> = location.database_files().into_iter().flat_map(|files| files.all()).collect();
+    /// assert_eq!(files, ["data/x.db", "data/x.db-wal"].map(std::path::PathBuf::from));
+    /// ```
     pub fn files(path: impl Into<PathBuf>, companions: &'static [&'static str]) -> Self {
         Self::Files(DatabaseFiles { path: path.into(), companions })
     }
@@ -63,7 +70,7 @@ impl Location {
     }
 }
 
-/// The files of a database: the main file, and those beside it such as a log or a journal.
+/// The files of a database: the main file, and its companions such as a log or a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseFiles {
     path: PathBuf,
@@ -71,12 +78,12 @@ pub struct DatabaseFiles {
 }
 
 impl DatabaseFiles {
-    /// The path of the main file, or of the database's own folder, decoded, with links followed where there is one.
+    /// The path of the main file, or of the database's own folder, decoded, with links followed if it exists.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the names of the files beside it end in, as `-wal`. Not each of them need exist.
+    /// Suffixes of the companions' names, as `-wal`. A companion need not exist.
     pub fn companions(&self) -> &'static [&'static str] {
         self.companions
     }

@@ -26,7 +26,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     stays_loaded: false,
 }];
 
-/// An engine that does nothing: its figures are the harness's own cost, the floor under every other figure.
+/// An engine that does nothing: its figures are the harness overhead, the lower bound of every other figure.
 ///
 /// Queries return no row, changes change one row.
 #[derive(Debug, Clone, Copy, Default)]

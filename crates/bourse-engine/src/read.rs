@@ -3,12 +3,12 @@ use bourse_schema::{
     AccountId, AddressId, BrokerId, CompanyId, CustomerId, Date, Decimal, NewsId, Text, Timestamp, TradeId, WatchListId,
 };
 
-/// A value is not of the type that was asked for.
+/// A value that is not of the requested type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongType {
-    /// What was wanted.
+    /// The requested type.
     pub wanted: &'static str,
-    /// What came.
+    /// The value that was found.
     pub found: String,
 }
 
@@ -18,7 +18,7 @@ impl WrongType {
         Self { wanted, found: format!("{value:?}") }
     }
 
-    /// As an error that names the column.
+    /// Converts it to an error that names the column.
     #[cold]
     pub fn in_column(self, index: usize) -> EngineError {
         EngineError::new(
@@ -33,21 +33,21 @@ impl WrongType {
 /// A decimal may come as such (scales are brought together) or as a plain integer of its smallest units, a date as days
 /// and a timestamp as milliseconds since 1970, since SQLite stores them so.
 pub trait FromValue: Sized {
-    /// Reads it.
+    /// Converts a value.
     ///
     /// # Errors
     /// [`WrongType`] if the value cannot be one.
     fn from_value(value: Value<'_>) -> Result<Self, WrongType>;
 
-    /// Reads column `index` of a row into its place if it has the form that nearly all columns of this type have, without a
-    /// [`Value`] or a copy on the way. `false` if it has another, and the place then holds anything.
+    /// Reads column `index` of a row into `place` if it has the form that nearly all columns of this type have, without
+    /// a [`Value`] or a copy on the way. Returns `false` if it has another form; `place` then has an unspecified value.
     #[inline]
     fn read_plain(_place: &mut Self, _row: &dyn Row, _index: usize) -> bool {
         false
     }
 }
 
-/// Puts what a plain integer says into its place.
+/// Stores a plain integer, converted by `of`, in `place`.
 #[inline]
 fn whole<T>(place: &mut T, row: &dyn Row, index: usize, of: impl FnOnce(i64) -> Option<T>) -> bool {
     row.int(index).and_then(of).map(|value| *place = value).is_some()

@@ -1,17 +1,17 @@
-//! Routines: procedures that a server keeps and runs at one call, declared once and written in the server's own language.
+//! Routines: stored procedures of a server, declared once and rendered in the server's own language.
 //!
-//! A routine is made of the same [`Sql`] that a session would send one by one, with the little control flow that both
-//! PL/pgSQL and SQL/PSM have. What differs between the two is the data of a [`Language`].
+//! A routine consists of the same [`Sql`] that a session would send one by one, with the little control flow that both
+//! PL/pgSQL and SQL/PSM have. The differences between the two are the data of a [`Language`].
 
 use crate::{Dialect, Sql, split_parameters};
 use bourse_schema::ColumnType;
 
-/// A procedure: its parameters, its variables and its steps.
+/// A stored procedure: its parameters, its variables and its steps.
 ///
-/// What it finds are sets of rows, numbered from 0. A set that stands in a loop may come in pieces, and engines do not agree on
-/// the number of a later piece, so that no set may follow it.
+/// Results are sets of rows, numbered from 0. A set produced in a loop may arrive in pieces, and engines do not agree
+/// on the number of a later piece, so that no set may follow it.
 ///
-/// Parameters are named `p_…` and variables `v_…`, which no column is.
+/// Parameters are named `p_…` and variables `v_…`, since no column is.
 #[derive(Debug)]
 pub struct Routine {
     name: Sql,
@@ -24,46 +24,46 @@ pub struct Routine {
 /// loop's row, or constants.
 #[derive(Debug)]
 pub enum Step {
-    /// Control flow and assignments in words that both languages have; `{set}` stands before an assignment.
+    /// Control flow and assignments in the syntax common to both languages; `{set}` precedes an assignment.
     Text(&'static str),
-    /// Rows of a query are a set of that number.
+    /// Rows of a query, returned as the set of that number.
     Rows(usize, &'static Sql, &'static [&'static str]),
-    /// Values are the one row of a set of that number.
+    /// Values returned as the one row of the set of that number.
     Values(usize, &'static [&'static str]),
-    /// The columns of a query's one row go into variables, which are NULL if there is no row.
+    /// Columns of a query's one row, stored in variables; NULL if the query has no row.
     Into(&'static Sql, &'static [&'static str], &'static [&'static str]),
-    /// A change of one row: of another number the routine fails.
+    /// A change of one row: the routine fails if the number of rows is another.
     ChangeOne(&'static Sql, &'static [&'static str]),
-    /// A change of any number of rows, which goes into a variable.
+    /// A change of any number of rows; the number is stored in a variable.
     Change(&'static Sql, &'static [&'static str], &'static str),
     /// Steps if a query has a row: cheaper than a [loop](Step::Each) over none.
     IfAny(&'static Sql, &'static [&'static str], &'static [Step]),
-    /// Steps for each row of a query, under the row's name. The query is not affected by what they change.
+    /// Steps for each row of a query, under the row's name. Changes made by the steps do not affect the query.
     Each(&'static str, &'static Sql, &'static [&'static str], &'static [Step]),
 }
 
-/// The language of a server's routines: what differs, with the holes `{…}` named.
+/// Syntax of a server's routines: the differences between languages, with holes `{…}` to be filled.
 #[derive(Debug)]
 pub struct Language {
-    /// Of the statements.
+    /// Dialect of the statements.
     pub dialect: &'static Dialect,
     /// The type of a parameter.
     pub parameter: fn(ColumnType) -> String,
-    /// Stands before an assignment.
+    /// Prefix of an assignment.
     pub set: &'static str,
-    /// Hands out the rows of the query `{sql}` as set `{number}`.
+    /// Returns the rows of the query `{sql}` as set `{number}`.
     pub rows: &'static str,
-    /// Empties `{variable}` before a query's row goes into it; empty where the server does so without a row.
+    /// Clears `{variable}` before a query's row is stored in it; empty if the server does so for a query without a row.
     pub clear: &'static str,
     /// Begins a loop over the rows of `{sql}` under the name `{row}`.
     pub each: &'static str,
-    /// Ends it.
+    /// Ends the loop.
     pub end_each: &'static str,
-    /// Declares the row of a loop `{row}`; empty where the loop does.
+    /// Declares the row variable `{row}` of a loop; empty if the loop declares it.
     pub declare_row: &'static str,
-    /// Puts the rows of the last change into `{variable}`.
+    /// Stores the row count of the last change in `{variable}`.
     pub count: &'static str,
-    /// Fails unless the last change was one of one row.
+    /// Fails unless the last change affected one row.
     pub check_one: &'static str,
 }
 
@@ -83,24 +83,23 @@ impl Routine {
         self.name.text()
     }
 
-    /// How many parameters it has.
+    /// Number of parameters.
     pub const fn params(&self) -> usize {
         self.params.len()
     }
 
-    /// The name as a statement, for errors about what a call has found, and for the [number](Sql::slot) under which a session
-    /// keeps the prepared call.
+    /// The name as a statement, for errors about a call's result and for the [slot](Sql::slot) of the prepared call.
     pub const fn sql(&self) -> &Sql {
         &self.name
     }
 
-    /// Its parameters, as they are declared.
+    /// Declarations of the parameters, separated by commas.
     pub fn parameters(&self, language: &Language) -> String {
         let declared = self.params.iter().map(|(name, domain)| format!("{name} {}", (language.parameter)(*domain)));
         declared.collect::<Vec<_>>().join(", ")
     }
 
-    /// Its variables, each as `before` and its declaration.
+    /// Declarations of the variables, each preceded by `before`.
     pub fn declarations(&self, before: &str, language: &Language) -> String {
         let physical = language.dialect.physical;
         let mut text: String =
@@ -113,14 +112,14 @@ impl Routine {
         text
     }
 
-    /// Its steps.
+    /// Text of the steps.
     pub fn body(&self, language: &Language) -> String {
         let mut text = String::new();
         write_steps(&mut text, self.steps, language);
         text
     }
 
-    /// The statements that it is made of.
+    /// Statements of all steps.
     pub fn statements(&self) -> Vec<&'static Sql> {
         let mut found = Vec::new();
         gather(self.steps, &mut found);
@@ -128,7 +127,7 @@ impl Routine {
     }
 }
 
-/// A short word that is another one for another text: the version of a routine in a server.
+/// Digest of a routine's text (FNV-1a): identifies the version that a server has.
 pub fn version_of(text: &str) -> String {
     // FNV-1a with 64 bits.
     let hash = text
@@ -210,7 +209,7 @@ fn step_text(step: &Step, language: &Language) -> String {
     }
 }
 
-/// A statement with an expression in the place of each parameter.
+/// Text of a statement with its parameters replaced by expressions.
 ///
 /// # Panics
 /// If there are fewer values than the statement has parameters: a routine is declared once, and a test renders each.

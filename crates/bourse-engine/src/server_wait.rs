@@ -1,7 +1,8 @@
-//! Waits for servers: the time that one has to let a session in, and the end of all waits when the program is interrupted.
+//! Waits for servers: the limit for opening a session, and the end of all waits when the program is interrupted.
 //!
-//! A client that waits for an answer has its [`Awaited`] connection say so. A wait that an interruption finds ends within a
-//! second of it, by the end of its connection. One that begins later, as of what puts things in order, goes on.
+//! A client registers its connection as [`Awaited`] and marks it while it waits for an answer. An interruption ends
+//! each wait in progress within a second, by closing its connection. A wait that begins later, such as one of a
+//! cleanup, is not ended.
 
 use crate::{EngineError, ErrorKind};
 use std::cell::Cell;
@@ -11,16 +12,16 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Time that a server has to let a session in, where nothing else was set.
+/// Default time limit for a server to open a session.
 pub const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// A wait for a server that goes on for so long is told.
+/// Time after which a wait is reported to the user.
 const TOLD_AFTER: Duration = Duration::from_secs(2);
 
-/// An answer may come so long after an interruption.
+/// Time that answers in progress have after an interruption.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// How often somebody who waits for a connection looks up.
+/// Interval at which a thread that waits for a connection checks the limit and interruptions.
 const TICK: Duration = Duration::from_millis(50);
 
 static LIMIT_MS: AtomicU64 = AtomicU64::new(CONNECT_LIMIT.as_secs() * 1_000);
@@ -28,17 +29,17 @@ static TELL: OnceLock<fn(&str)> = OnceLock::new();
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static AWAITED: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
-/// Gives servers so long to let a session in.
+/// Sets the time limit for a server to open a session.
 pub fn set_connect_limit(limit: Duration) {
     LIMIT_MS.store(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
-/// Time that a server has to let a session in.
+/// Time limit for a server to open a session.
 pub fn connect_limit() -> Duration {
     Duration::from_millis(LIMIT_MS.load(Ordering::Relaxed))
 }
 
-/// Has waits that go on told in that way; the first way that is set stays.
+/// Sets the function that reports long waits to the user; only the first call has an effect.
 pub fn tell_by(tell: fn(&str)) {
     let _ = TELL.set(tell);
 }
@@ -48,7 +49,7 @@ pub fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Ends every wait that goes on, within a second.
+/// Ends every wait in progress, within a second.
 pub fn interrupt() {
     if IS_INTERRUPTED.swap(true, Ordering::SeqCst) {
         return;
@@ -71,15 +72,16 @@ fn interrupted() -> EngineError {
     EngineError::new(ErrorKind::Interrupted, "the wait for the server's answer was ended")
 }
 
-/// An error of a client as it is told: a connection that is lost once the program was interrupted is one that the interruption ended.
+/// Converts an error of a client for its report: a connection lost after an interruption was ended by that
+/// interruption.
 pub fn told(error: EngineError) -> EngineError {
     if error.kind() == ErrorKind::ConnectionLost && is_interrupted() { interrupted() } else { error }
 }
 
-/// What `connect` gets of a server within its time. It goes on in a thread of its own if it does not return by then.
+/// Result of `connect` if it returns within the limit. A call that does not return stays in a thread of its own.
 ///
 /// # Errors
-/// That of `connect`; [`ErrorKind::ConnectionLost`] when the time is over; [`ErrorKind::Interrupted`].
+/// Those of `connect`; [`ErrorKind::ConnectionLost`] after the limit; [`ErrorKind::Interrupted`].
 pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
     server: &str,
     connect: impl FnOnce() -> Result<T, E> + Send + 'static,
@@ -126,13 +128,13 @@ thread_local! {
     static IS_READ_BY_OTHERS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether what goes on in this thread is another's reading of what a server has sent, whose panic is the server's fault.
+/// Whether this thread is in a client library's parsing of a server's answer, where a panic is the server's fault.
 pub fn is_read_by_others() -> bool {
     IS_READ_BY_OTHERS.get()
 }
 
-/// What a client of others makes of what a server sends; nothing if that is such that the client panics. Its connection is of no
-/// use then.
+/// Result of a client library's parsing of a server's answer; `None` if the library panicked on it, which leaves the
+/// connection unusable.
 pub fn read_by_others<T>(read: impl FnOnce() -> T) -> Option<T> {
     let before = IS_READ_BY_OTHERS.replace(true);
     // What a panic leaves behind is only dropped.
@@ -141,11 +143,11 @@ pub fn read_by_others<T>(read: impl FnOnce() -> T) -> Option<T> {
     found
 }
 
-/// Nothing is awaited.
+/// State: no answer is awaited.
 const RESTS: u8 = 0;
-/// An answer is awaited, since before any interruption.
+/// State: an answer is awaited since before any interruption.
 const WAITS: u8 = 1;
-/// An answer is awaited, since after the interruption.
+/// State: an answer is awaited since after the interruption.
 const WAITS_LATE: u8 = 2;
 
 struct Shared {
@@ -165,7 +167,7 @@ impl Shared {
 pub struct Awaited(Arc<Shared>);
 
 impl Awaited {
-    /// A connection that `end` ends for whoever reads from it.
+    /// Registers a connection; `end` closes it for its reader.
     pub fn new(end: impl Fn() + Send + Sync + 'static) -> Self {
         let shared = Arc::new(Shared { state: AtomicU8::new(RESTS), end: Box::new(end) });
         let mut all = awaited();
@@ -176,19 +178,19 @@ impl Awaited {
         Self(shared)
     }
 
-    /// Something was asked.
+    /// Marks the begin of a wait for an answer.
     #[inline]
     pub fn waits(&self) {
         let state = if is_interrupted() { WAITS_LATE } else { WAITS };
         self.0.state.store(state, Ordering::Relaxed);
     }
 
-    /// Something was asked whose answer is awaited through an interruption.
+    /// Marks the begin of a wait that an interruption does not end.
     pub fn waits_for_long(&self) {
         self.0.state.store(WAITS_LATE, Ordering::Relaxed);
     }
 
-    /// The answer is there.
+    /// Marks the arrival of the answer.
     #[inline]
     pub fn rests(&self) {
         self.0.state.store(RESTS, Ordering::Relaxed);
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;
 
-    /// One test, since an interruption is the whole process's.
+    /// One test, since an interruption affects the whole process.
     #[test]
     fn a_wait_ends_by_its_limit_and_by_an_interruption() {
         let silent = || -> Result<(), EngineError> {

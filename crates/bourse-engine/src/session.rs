@@ -2,36 +2,36 @@ use crate::{EngineError, FromValue, Routine, Setting, Sql, Value};
 use bourse_schema::Dialect;
 use std::borrow::Cow;
 
-/// How far a transaction must be kept apart from others (Clause 7.4.1).
+/// Isolation level of a transaction (Clause 7.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Isolation {
     /// No dirty reads (level 1).
     ReadCommitted,
-    /// What was read stays as it was (level 2).
+    /// Data read stays unchanged until the end of the transaction (level 2).
     RepeatableRead,
-    /// As if alone (level 3).
+    /// Transactions have the effect of some serial order (level 3).
     Serializable,
 }
 
-/// Whether a transaction will write: engines with a single writer take its place at once.
+/// Whether a transaction will write: engines with a single writer then take the writer lock when it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Only reads.
+    /// Reads only.
     Read,
     /// Reads and writes.
     Write,
 }
 
-/// How thoroughly a log is moved into its database.
+/// Extent to which a log is moved into its database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Checkpoint {
-    /// What nobody is in the way of.
+    /// The part that can be moved without waiting.
     Passive,
-    /// All of it, waiting for writers and for readers of what is older.
+    /// The whole log, waiting for writers and for readers of older data.
     Full,
-    /// All of it, so that the next writer begins the log from its start.
+    /// The whole log; the next writer begins the log from its start.
     Restart,
-    /// All of it, and the log is cut to nothing.
+    /// The whole log, which is then truncated to length zero.
     Truncate,
 }
 
@@ -67,7 +67,8 @@ pub trait Row {
         }
     }
 
-    /// Whether column `index` is that integer. An engine may convert what is none, as `CAST(… AS INTEGER)` does.
+    /// Whether column `index` is that integer. An engine may convert a value of another type, as `CAST(… AS INTEGER)`
+    /// does.
     ///
     /// # Panics
     /// As [`Row::value`].
@@ -79,8 +80,8 @@ pub trait Row {
     /// The name of column `index`; `None` if there is no such column, or if columns have no names.
     fn column_name(&self, index: usize) -> Option<Cow<'_, str>>;
 
-    /// The bytes of column `index` if its natural form is a text; an engine may leave it to the caller to see whether they
-    /// are UTF-8.
+    /// The bytes of column `index` if its natural form is a text; an engine may leave the check for UTF-8 to the
+    /// caller.
     ///
     /// # Panics
     /// As [`Row::value`].
@@ -107,7 +108,7 @@ pub trait RowExt {
     /// If the value cannot be one.
     fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<(), EngineError>;
 
-    /// How many columns have a name: all of a SQL engine's.
+    /// Number of columns that have a name: all columns of a SQL engine's row.
     fn columns(&self) -> usize;
 }
 
@@ -127,32 +128,33 @@ impl RowExt for dyn Row + '_ {
     }
 }
 
-/// [`RowExt::read_into`] for what has not the plain form; apart, so that what reads plain ones stays small.
+/// Reads a value that has not the plain form, for [`RowExt::read_into`]. Not inlined, so that the common path stays
+/// small.
 #[inline(never)]
 fn read_other<T: FromValue>(row: &dyn Row, index: usize, place: &mut T) -> Result<(), EngineError> {
     *place = row.get(index)?;
     Ok(())
 }
 
-/// What a session does with each row of a result.
+/// Callback that gets each row of a result.
 pub type EachRow<'f> = dyn FnMut(&dyn Row) -> Result<(), EngineError> + 'f;
 
-/// What is done with the rows found for one of many runs or sets: its number, counted from 0, and its row.
+/// Callback that gets the rows of many runs or sets: the number of the run or set, counted from 0, and the row.
 pub type EachFound<'f> = dyn FnMut(usize, &dyn Row) -> Result<(), EngineError> + 'f;
 
-/// Takes the values of a row to be loaded.
+/// Callback that takes the values of a row to be loaded.
 pub type PutRow<'p> = dyn FnMut(&[Value<'_>]) -> Result<(), EngineError> + 'p;
 
-/// Hands out rows to be loaded, one after another.
+/// Function that produces rows to be loaded, one after another.
 pub type EachToLoad<'l> = dyn FnMut(&mut PutRow<'_>) -> Result<(), EngineError> + 'l;
 
-/// [`Session::run_each`] by nothing but [`Session::query_first`] and [`Session::execute`].
+/// [`Session::run_each`] by [`Session::query_first`] and [`Session::execute`] alone.
 ///
 /// # Errors
-/// As there.
+/// Those of [`Session::run_each`].
 ///
 /// # Panics
-/// As there.
+/// If `width` is 0.
 pub fn run_one_by_one<S: Session + ?Sized>(
     session: &mut S,
     sql: &'static Sql,
@@ -169,8 +171,8 @@ pub fn run_one_by_one<S: Session + ?Sized>(
     }
 }
 
-/// Parameters of a statement, `?1`, `?2`, … in order. They stand in one list or in two, as a record's key and its values
-/// do, so that nothing is copied to put them together.
+/// Parameters of a statement, `?1`, `?2`, … in order. They are in one list or in two, such as a record's key and its
+/// values, so that joining them needs no copy.
 ///
 /// ```
 /// use bourse_engine::{Params, Value};
@@ -193,7 +195,7 @@ impl<'a> Params<'a> {
         Self([values, &[]])
     }
 
-    /// The same followed by a second list.
+    /// Appends a second list.
     ///
     /// # Panics
     /// If there is a second list already.
@@ -210,32 +212,32 @@ impl<'a> Params<'a> {
         self.0
     }
 
-    /// How many there are.
+    /// Number of parameters.
     #[inline]
     pub const fn len(&self) -> usize {
         self.0[0].len() + self.0[1].len()
     }
 
-    /// Whether there are none.
+    /// Whether no parameter exists.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The first one.
+    /// The first parameter.
     #[inline]
     pub fn first(&self) -> Option<Value<'a>> {
         self.iter().next()
     }
 
-    /// All of them in order.
+    /// All parameters in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = Value<'a>> + use<'a> {
         let [first, rest] = self.0;
         first.iter().chain(rest).copied()
     }
 
-    /// Calls `f` with all of them in one list, which is on the stack unless it is very long: the timed part must not
+    /// Calls `f` with all parameters in one list, which is on the stack unless it is very long: the timed part must not
     /// allocate.
     pub fn with_one_list<T>(self, f: impl FnOnce(&[Value<'_>]) -> T) -> T {
         const ON_STACK: usize = 24;
@@ -256,14 +258,32 @@ impl<'a> Params<'a> {
 
 /// One user's connection: blocking, used by one thread at a time, statements prepared at first use.
 ///
-/// After an error of kind [`Conflict`](crate::ErrorKind::Conflict) the transaction is to be rolled back whatever
+/// After an error of kind [`Conflict`](crate::ErrorKind::Conflict) the transaction must be rolled back, whichever
 /// statement raised it; [`Session::rollback`] is always allowed and does nothing outside a transaction.
+///
+/// ```
+/// use bourse_engine::{Access, EngineError, Isolation, Params, Session, Sql, Value};
+///
+/// static WITHDRAW: Sql = Sql::new("UPDATE account SET balance = balance - ?2 WHERE id = ?1");
+///
+/// fn withdraw(session: &mut dyn Session, account: i64, amount: i64) -> Result<(), EngineError> {
+///     session.begin(Isolation::Serializable, Access::Write)?;
+///     let changed = session.execute(&WITHDRAW, Params::of(&[Value::Int(account), Value::Int(amount)]));
+///     match changed {
+///         Ok(_) => session.commit(),
+///         Err(error) => session.rollback().and(Err(error)),
+///     }
+/// }
+/// # use bourse_engine::{Engine, NullEngine};
+/// assert!(withdraw(&mut *NullEngine.session()?, 7, 100).is_ok());
+/// # Ok::<(), EngineError>(())
+/// ```
 pub trait Session: Send {
     /// The engine's dialect.
     fn dialect(&self) -> &'static Dialect;
 
-    /// Settings in force in this session, as [`Engine::description`](crate::Engine::description) reads them: a statement may have
-    /// changed them since. Empty where the engine tells none.
+    /// Settings in force in this session, read as [`Engine::description`](crate::Engine::description) reads them: a
+    /// statement may have changed them since. Empty if the engine has no settings to read.
     ///
     /// # Errors
     /// The engine's.
@@ -277,8 +297,8 @@ pub trait Session: Send {
     /// [`Conflict`](crate::ErrorKind::Conflict) if the engine's patience with other writers ends.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError>;
 
-    /// Prepares a statement for values like these, outside a transaction, without running it: an error comes before anything
-    /// is timed. An engine that does not say beforehand what is wrong with a statement does nothing.
+    /// Prepares a statement for values of these types, outside a transaction, without running it, so that an error
+    /// occurs before anything is timed. Does nothing in an engine that finds errors only when it runs a statement.
     ///
     /// # Errors
     /// The engine's, with the statement.
@@ -287,13 +307,13 @@ pub trait Session: Send {
         Ok(())
     }
 
-    /// Runs a query and hands each row to `each`; an error of `each` ends the query and comes back.
+    /// Runs a query and passes each row to `each`; an error of `each` ends the query and is returned.
     ///
     /// # Errors
     /// The engine's, with the statement.
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError>;
 
-    /// Runs a query for its first row alone, hands that to `each`, and says whether there was one.
+    /// Runs a query for its first row alone, passes that to `each`, and returns whether a row was found.
     ///
     /// # Errors
     /// The engine's, with the statement.
@@ -314,30 +334,30 @@ pub trait Session: Send {
     /// The engine's, with the statement.
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError>;
 
-    /// Runs a change that has to change one row, and returns how many it changed.
+    /// Runs a change that must change one row, and returns the number of rows it changed.
     ///
-    /// A session may send it along with what follows, and return 1 before it knows: then the engine's error, or that another
-    /// number of rows was changed, comes with this statement from the next call that waits for an answer, or from the commit,
-    /// which does not happen.
+    /// A session may send it together with later statements, and return 1 before the answer is known. An error, or
+    /// another number of rows, is then reported with this statement by the next call that waits for an answer, or by
+    /// the commit, which fails.
     ///
     /// # Errors
-    /// The engine's, with the statement, or that of an earlier change.
+    /// The engine's, with the statement, or those of an earlier change.
     fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.execute(sql, params)
     }
 
-    /// How often it has sent something to a server and waited for the answer since it was opened; `None` without a server.
+    /// Number of round trips to the server since the session was opened; `None` without a server.
     #[inline]
     fn round_trips(&self) -> Option<u64> {
         None
     }
 
-    /// Runs a statement again and again, each time by a run of its own: `params` has the parameters of run after run,
-    /// `width` for each. For a query, `each` gets the first row of each run that has one; for a change there is no `each`,
-    /// and nobody asks how many rows it changed.
+    /// Runs a statement repeatedly, once for every `width` values of `params`. For a query, `each` gets the first row
+    /// of each run that has one; for a change `each` is `None`, and numbers of changed rows are not checked.
     ///
     /// # Errors
-    /// The engine's, with the statement, or `each`'s, at the first run that fails; the changes of those before it are made.
+    /// The engine's, with the statement, or those of `each`, at the first run that fails; the changes of earlier runs
+    /// stay.
     ///
     /// # Panics
     /// If `width` is 0.
@@ -351,38 +371,40 @@ pub trait Session: Send {
         run_one_by_one(self, sql, params, width, each)
     }
 
-    /// Adds rows to a table as the engine adds many of them best; it is not timed. `rows` gets a function, and calls it with
-    /// the values of row after row: all columns of the table in their order, which are the parameters of `insert` too. The
-    /// rows belong to the open transaction.
+    /// Adds many rows to a table by the engine's fastest method; never timed. `rows` gets a function, and calls it with
+    /// the values of each row: all columns of the table in order, which are the parameters of `insert` too. The rows
+    /// belong to the open transaction.
     ///
     /// # Errors
-    /// The engine's, with the statement, and that of `rows`. Whether the rows before it are added is the engine's affair: the
-    /// transaction has to be rolled back.
+    /// The engine's, with the statement, and those of `rows`. Earlier rows may or may not be added: the caller must
+    /// roll back.
     fn load(&mut self, table: &str, insert: &'static Sql, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
         let _ = table;
         rows(&mut |values| self.execute(insert, Params::of(values)).map(drop))
     }
 
-    /// Makes sure that the server has these routines, as they are written now, if the session is to [call](Session::call)
-    /// routines at all. Outside a transaction; cheap from the second time on.
+    /// Installs the present version of these routines at the server, if the session is to [call](Session::call)
+    /// routines. Called outside a transaction; cheap from the second time on.
     ///
     /// # Errors
-    /// The engine's, with what the server has to allow.
+    /// The engine's, with the right or setting that the server lacks.
     fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
         let _ = routines;
         Ok(())
     }
 
-    /// Whether [`Session::call`] is to be used: the target asks for it, and the routines are [there](Session::install).
+    /// Whether [`Session::call`] is to be used: the target requests it, and the routines are
+    /// [installed](Session::install).
     #[inline]
     fn has_routines(&self) -> bool {
         false
     }
 
-    /// Calls a routine that was installed: one round trip. `each` gets the number of a set of rows and a row of it, in order.
+    /// Calls an installed routine: one round trip. `each` gets the number of a set of rows and a row of it, in order.
     ///
     /// # Errors
-    /// The engine's, with the routine's name; [`Unsupported`](crate::ErrorKind::Unsupported) where it calls none.
+    /// The engine's, with the routine's name; [`Unsupported`](crate::ErrorKind::Unsupported) in an engine without
+    /// routines.
     fn call(
         &mut self,
         routine: &'static Routine,
@@ -393,7 +415,7 @@ pub trait Session: Send {
         Err(EngineError::unsupported("this session calls no routines of a server").with_statement(routine.name()))
     }
 
-    /// Makes the transaction's changes last.
+    /// Commits the transaction.
     ///
     /// # Errors
     /// The engine's; the transaction is then rolled back.
@@ -405,7 +427,7 @@ pub trait Session: Send {
     /// The engine's.
     fn rollback(&mut self) -> Result<(), EngineError>;
 
-    /// Moves the write-ahead log into the database; whether all of it was moved.
+    /// Moves the write-ahead log into the database; returns whether all of it was moved.
     ///
     /// # Errors
     /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without
@@ -415,7 +437,7 @@ pub trait Session: Send {
         Err(EngineError::unsupported("this engine has no log to be moved into the database"))
     }
 
-    /// The plan of a statement, a line a step, in the engine's words.
+    /// The plan of a statement, one line a step, as the engine prints it.
     ///
     /// # Errors
     /// [`Unsupported`](crate::ErrorKind::Unsupported) where the engine shows none.
@@ -438,9 +460,18 @@ pub trait Session: Send {
     fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError>;
 }
 
-/// Shorter ways to ask common questions of a [`Session`].
+/// Convenience methods for reading a [`Session`]'s results.
+///
+/// ```
+/// use bourse_engine::{Engine, NullEngine, RowExt, SessionExt, Sql, Value};
+/// static BALANCE: Sql = Sql::new("SELECT balance FROM account WHERE id = ?1");
+/// let mut session = NullEngine.session()?;
+/// let balance: Option<i64> = session.first(&BALANCE, &[Value::Int(7)], |row| row.get(0))?;
+/// assert_eq!(balance, None, "the null engine returns no rows");
+/// # Ok::<(), bourse_engine::EngineError>(())
+/// ```
 pub trait SessionExt {
-    /// The first row's columns as `T` by `read`, or `None` without a row.
+    /// Columns of the first row, read as `T` by `read`; `None` without a row.
     ///
     /// # Errors
     /// The engine's, or `read`'s.
@@ -451,7 +482,7 @@ pub trait SessionExt {
         read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
     ) -> Result<Option<T>, EngineError>;
 
-    /// All rows by `read`.
+    /// All rows, each read by `read`.
     ///
     /// # Errors
     /// The engine's, or `read`'s.

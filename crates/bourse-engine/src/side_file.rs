@@ -1,4 +1,4 @@
-//! Files of ours beside a database: one that is being loaded, a copy that rounds begin from.
+//! Temporary files that Bourse makes in a database's folder: a load in progress, a copy that rounds are restored from.
 
 use crate::copied::copy_by_pages;
 use crate::target_file::{beside, open_regular, start_of};
@@ -11,22 +11,22 @@ use twox_hash::XxHash3_128;
 /// A kind of side file.
 #[derive(Debug, Clone, Copy)]
 pub struct SideFileKind {
-    /// What follows the database's name, as `.bourse-loading`.
+    /// Suffix to the database's name, as `.bourse-loading`.
     pub suffix: &'static str,
-    /// What it is, for a person: "a load".
+    /// Purpose, for a person: "a load".
     pub of: &'static str,
-    /// How the engine's own files beside it end: its log, its journal.
+    /// Suffixes of the engine's own files that belong to it: its log, its journal.
     pub companions: &'static [&'static str],
-    /// How many bytes of its start are looked at for the mark.
+    /// Number of bytes at the start of the file in which the mark is sought.
     pub start: usize,
-    /// Whether a file that begins so bears our mark.
+    /// Whether a file with these first bytes has Bourse's mark.
     pub has_mark: fn(&[u8]) -> bool,
 }
 
 /// A side file in use: created exclusively, locked while this lives, removed with its companions when this is dropped.
 ///
-/// A file of its name that bears no mark is somebody else's, and refused. One that bears the mark and is not locked was
-/// left by a process that was killed: it is emptied and used. An empty file holds nothing, and counts as marked.
+/// A file of that name without the mark does not belong to Bourse and is refused. A marked file without a lock was left
+/// by a killed process: it is emptied and used. An empty file counts as marked.
 #[derive(Debug)]
 pub struct SideFile {
     path: PathBuf,
@@ -38,9 +38,8 @@ pub struct SideFile {
 impl SideFile {
     /// Creates the side file of a database, empty.
     ///
-    /// # Errors
-    /// [`Refused`](ErrorKind::Refused) if the name is taken by a file that is not ours, [`Conflict`](ErrorKind::Conflict)
-    /// if another process of ours has it; the system's.
+    /// [`Refused`](ErrorKind::Refused) if the name is taken by a file without the mark,
+    /// [`Conflict`](ErrorKind::Conflict) if another process uses the side file; the system's.
     pub fn create(database: &Path, kind: &'static SideFileKind) -> Result<Self, EngineError> {
         let path = beside(database, kind.suffix);
         match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
@@ -62,7 +61,7 @@ impl SideFile {
         }
     }
 
-    /// Empties what a process that was killed has left.
+    /// Empties a file that a killed process has left, and locks it.
     fn take_over(path: PathBuf, kind: &'static SideFileKind) -> Result<Self, EngineError> {
         let foreign = |why: &str| {
             EngineError::refused(format!(
@@ -88,13 +87,13 @@ impl SideFile {
         Ok(this)
     }
 
-    /// Whether a process has a database's side file of that kind.
+    /// Whether a process uses a database's side file of that kind.
     pub fn is_used(database: &Path, kind: &SideFileKind) -> bool {
         let locked = open_regular(&beside(database, kind.suffix), false).map(|file| file.try_lock());
         matches!(locked, Ok(Err(TryLockError::WouldBlock)))
     }
 
-    /// The path of a database's side file, if there is one that a killed process of ours has left.
+    /// Path of a database's side file if a killed process has left one.
     pub fn leftover(database: &Path, kind: &SideFileKind) -> Option<PathBuf> {
         let path = beside(database, kind.suffix);
         let mut file = open_regular(&path, false).ok()?;
@@ -103,7 +102,7 @@ impl SideFile {
         (is_ours && file.try_lock_shared().is_ok()).then_some(path)
     }
 
-    /// Removes what a killed process of ours has left of that kind; what is not ours, or in use, stays.
+    /// Removes what a killed process has left of that kind; a file without the mark, or in use, stays.
     pub fn remove_leftover(database: &Path, kind: &'static SideFileKind) {
         if Self::leftover(database, kind).is_some() {
             // Whoever has taken it since may have it.
@@ -129,7 +128,8 @@ impl SideFile {
         if self.is_at_its_path() { Ok(()) } else { Err(busy()) }
     }
 
-    /// Shares the lock from now on with those that [join](SideFile::join): the file is in use until the last of them ends.
+    /// Shares the lock from now on with all that [join](SideFile::join): the file is in use until the last of them
+    /// ends.
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict) if another process has taken the file meanwhile; the system's.
@@ -137,7 +137,7 @@ impl SideFile {
         self.locked(self.file.try_lock_shared())
     }
 
-    /// Joins those that share the lock of a database's side file; `None` if there is no such file.
+    /// Joins the processes that share the lock of a database's side file; `None` if the file does not exist.
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict) if a process has it that does not share it; the system's.
@@ -169,7 +169,7 @@ impl SideFile {
         self.kind.companions.iter().map(|suffix| beside(&self.path, suffix))
     }
 
-    /// Where it lies.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -179,7 +179,7 @@ impl SideFile {
         &self.file
     }
 
-    /// Removes what the engine has made beside it.
+    /// Removes the companions that the engine has made.
     pub fn remove_companions(&self) {
         for companion in self.companions() {
             // Usually there is none.
@@ -192,8 +192,8 @@ impl SideFile {
         emptied.map_err(|e| EngineError::io("empty", &self.path, &e))
     }
 
-    /// Makes the file a copy of another, in the place of what it holds; whether the two share their blocks, as some file
-    /// systems can.
+    /// Replaces the content of the file by a copy of another; returns whether the two share their blocks, as some file
+    /// systems allow.
     ///
     /// # Errors
     /// The system's.
@@ -208,7 +208,7 @@ impl SideFile {
         Ok(false)
     }
 
-    /// Digest of its bytes as they are now (XXH3 of 128 bits: against accidents, not against forgery).
+    /// Digest of the file's present bytes (XXH3 of 128 bits: detects accidents, not forgery).
     ///
     /// # Errors
     /// The system's.
@@ -229,10 +229,10 @@ impl SideFile {
         Ok(hasher.finish_128())
     }
 
-    /// Makes a companion a copy of another file.
+    /// Replaces a companion by a copy of another file.
     ///
     /// # Errors
-    /// The system's; `NotFound` is none: then there is no companion either.
+    /// The system's; `NotFound` is none: the companion is then absent too.
     pub fn copy_companion(&self, suffix: &str, from: &Path) -> Result<(), EngineError> {
         let mut source = match open_regular(from, false) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -244,7 +244,7 @@ impl SideFile {
         copied.map_err(|e| EngineError::io("copy to", &path, &e))
     }
 
-    /// Makes the file durable and gives it another name, in the place of whatever has it.
+    /// Makes the file durable and renames it, replacing a file of that name.
     ///
     /// # Errors
     /// The system's.
@@ -255,7 +255,7 @@ impl SideFile {
         Ok(())
     }
 
-    /// Gives it up and leaves what lies there as it is.
+    /// Gives up the side file and leaves the file on disk unchanged.
     fn forget(mut self, error: EngineError) -> EngineError {
         self.is_renamed = true;
         error
@@ -311,7 +311,7 @@ mod tests {
         has_mark: |start| start == b"mark",
     };
 
-    /// A database's path in a folder that goes away with its content.
+    /// Path of a database in a folder that is removed when dropped.
     struct Database(PathBuf);
 
     impl Database {

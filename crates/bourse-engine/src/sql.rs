@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug)]
 pub struct Sql {
     text: &'static str,
-    /// One more than the number, once there is one.
+    /// Slot plus one; 0 before the first use.
     slot: AtomicUsize,
 }
 
 impl Sql {
-    /// A statement of that text.
+    /// A statement with that text.
     pub const fn new(text: &'static str) -> Self {
         Self { text, slot: AtomicUsize::new(0) }
     }
@@ -29,7 +29,7 @@ impl Sql {
         self.text
     }
 
-    /// A small number that is this statement's alone in this process: where a session keeps its prepared form.
+    /// Number of this statement in this process; sessions index their prepared statements by it.
     #[inline]
     pub fn slot(&self) -> usize {
         match self.slot.load(Ordering::Relaxed) {
@@ -68,8 +68,8 @@ impl Sql {
     }
 }
 
-/// Splits a statement's text at its parameters `?1`, `?2`, … or a plain `?` each: the pieces between them, and for each the
-/// number of the caller's value, counted from 0. What is quoted or a comment holds no parameter.
+/// Splits a statement's text at its parameters `?1`, `?2`, … or plain `?`. Returns the pieces between them, and for
+/// each parameter the index of the caller's value, from 0. Parameters in quotes or comments do not count.
 ///
 /// ```
 /// let (pieces, order) = bourse_engine::split_parameters("SET a = ?2, b = '?' WHERE c = ?1");
@@ -101,7 +101,8 @@ pub fn split_parameters(text: &str) -> (Vec<String>, Vec<usize>) {
     (pieces, order)
 }
 
-/// Bytes at the start of `text` that are a quoted text, a quoted name or a comment, where a `?` is none.
+/// Number of bytes at the start of `text` that are a quoted text, a quoted name or a comment, where a `?` is no
+/// parameter.
 fn literal_length(text: &str) -> usize {
     let until = |end: &str, open: usize| text[open..].find(end).map_or(text.len(), |at| open + at + end.len());
     match text.as_bytes() {

@@ -1,50 +1,50 @@
-//! What a database's files lie on: file system, mount options, device, and the device's write cache.
+//! Storage of a database's files: file system, mount options, device, and the device's write cache.
 
 use std::path::{Path, PathBuf};
 
-/// What a database's files lie on, as far as the system tells.
+/// Storage of a database's files, as the kernel reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Storage {
     /// File system, as `ext4`.
     pub file_system: String,
     /// Mount options, those of the file system among them.
     pub mount_options: String,
-    /// Block device, as `nvme0n1`; none where there is none, or it is not known.
+    /// Block device, as `nvme0n1`; `None` if the file system has none, or it is unknown.
     pub device: Option<String>,
-    /// Whether the device has a volatile write cache; none where the kernel does not say.
+    /// Write cache of the device; `None` if the kernel does not report it.
     pub write_cache: Option<WriteCache>,
-    /// Whether a single write can pass the device's cache (FUA).
+    /// Whether a single write can bypass the device's cache (FUA).
     pub fua: Option<bool>,
-    /// What keeps the bytes.
+    /// Medium that stores the bytes.
     pub medium: Medium,
 }
 
 /// The write cache of a device, as the kernel sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteCache {
-    /// Volatile: a sync has to flush it.
+    /// Volatile: a sync must flush it.
     Back,
-    /// None, or one that survives a power loss: a sync flushes nothing.
+    /// No cache, or one that survives a power loss: a sync flushes nothing.
     Through,
 }
 
-/// What keeps the bytes of a file system.
+/// Medium of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
     /// A block device.
     Device,
-    /// This machine's memory; the name of what it is.
+    /// This machine's memory, with the name of the file system.
     Memory(&'static str),
     /// Another machine.
     Network,
     /// A program (FUSE), or a host's folder.
     Program,
-    /// Not known, such as what lies below an overlay.
+    /// Unknown, such as the layers below an overlay.
     Unknown,
 }
 
 impl Storage {
-    /// What holds `folder`, which must exist. None where the system does not tell.
+    /// Storage of `folder`, which must exist; `None` if the system does not report it.
     pub fn of(folder: &Path) -> Option<Self> {
         let folder = folder.canonicalize().ok()?;
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
@@ -98,7 +98,7 @@ impl<'m> Mount<'m> {
         holding.max_by_key(|mount| mount.point.components().count())
     }
 
-    /// What it is made of; `read` reads a file of the kernel, `device` names a block device.
+    /// Storage of this mount; `read` reads a file of the kernel, `device` names a block device.
     fn storage(
         &self,
         mounts: &str,
@@ -158,12 +158,12 @@ impl<'m> Mount<'m> {
     }
 }
 
-/// Whether files of that file system lie on a block device of this machine.
+/// Whether files of that file system are on a block device of this machine.
 fn has_device(file_system: &str) -> bool {
     !matches!(file_system, "tmpfs" | "ramfs" | "overlay") && !file_system.starts_with("fuse.")
 }
 
-/// A path as the kernel writes it: a space and the like stand there as `\040`.
+/// Path as the kernel writes it, decoded: a space is written as `\040`.
 fn unescaped(text: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

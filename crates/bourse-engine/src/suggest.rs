@@ -25,7 +25,8 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
     near.min_by_key(|&(distance, _)| distance).map(|(_, name)| name)
 }
 
-/// `; did you mean 'journal'?`, to be put behind a message that names what was typed; empty if no known name is near.
+/// `; did you mean 'journal'?`, to be appended to a message that names the unknown word; empty if no known name is
+/// near.
 pub fn did_you_mean<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     nearest(typed, known).map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
 }

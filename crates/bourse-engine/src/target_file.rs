@@ -1,11 +1,11 @@
-//! What lies at the path of a target, looked at without opening it for writing.
+//! The file at the path of a target, examined without opening it for writing.
 
 use crate::EngineError;
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// The place of a database file: nothing yet, or a regular file.
+/// The path of a database file: absent, or a regular file.
 ///
 /// Links are followed. Devices, FIFOs, sockets, directories and links that lead nowhere are refused before anything is
 /// opened: opening a FIFO waits for its other end, and a device would be replaced by a file.
@@ -19,7 +19,7 @@ impl TargetFile {
     /// Looks at a path.
     ///
     /// # Errors
-    /// [`Refused`](crate::ErrorKind::Refused) if it is no regular file; the system's error if it cannot be looked at.
+    /// [`Refused`](crate::ErrorKind::Refused) if it is no regular file; the system's error if it cannot be examined.
     ///
     /// ```
     /// use bourse_engine::TargetFile;
@@ -60,7 +60,7 @@ impl TargetFile {
         )))
     }
 
-    /// A path with links followed; as it is where it cannot be looked at, of which whoever opens it is told.
+    /// Path with links followed; unchanged if it cannot be examined, which opening it will report.
     pub fn resolved(path: &Path) -> PathBuf {
         Self::at(path).map_or_else(|_| path.to_owned(), |found| found.path)
     }
@@ -70,12 +70,12 @@ impl TargetFile {
         &self.path
     }
 
-    /// Whether there is a file, which may be empty.
+    /// Whether the file exists; it may be empty.
     pub fn is_there(&self) -> bool {
         self.is_there
     }
 
-    /// The file's first bytes, at most so many; none of a file that is absent.
+    /// First bytes of the file, at most `bytes`; none if it is absent.
     ///
     /// # Errors
     /// The system's.
@@ -83,7 +83,7 @@ impl TargetFile {
         self.read(|file| start_of(file, bytes))
     }
 
-    /// What `read` makes of the file, opened for reading; the default if it is absent.
+    /// Result of `read` on the file, opened for reading; the default if it is absent.
     ///
     /// # Errors
     /// The system's.
@@ -98,8 +98,8 @@ impl TargetFile {
         }
     }
 
-    /// Refuses a file that lies where an engine will make one beside a database that is yet to be made: a log, a journal.
-    /// Engines overwrite or remove such files without asking.
+    /// Refuses a file with the name of a log or journal that the engine will create for a database that does not exist
+    /// yet. Engines overwrite or remove such files without warning.
     ///
     /// # Errors
     /// [`Refused`](crate::ErrorKind::Refused) if one of them is there.
@@ -118,24 +118,24 @@ impl TargetFile {
     }
 }
 
-/// The path that ends in `suffix` behind a database's whole name.
+/// The path with `suffix` appended to its whole name.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// A file's first bytes, at most so many.
+/// First bytes of a file, at most `bytes`.
 pub(crate) fn start_of(file: &mut File, bytes: usize) -> io::Result<Vec<u8>> {
     let mut start = Vec::with_capacity(bytes);
     file.take(bytes as u64).read_to_end(&mut start)?;
     Ok(start)
 }
 
-/// Opens what is a regular file: never through a link, never waiting for the other end of a FIFO.
+/// Opens a regular file: never through a link, never waiting for the other end of a FIFO.
 ///
 /// # Errors
-/// The system's; it is no regular file.
+/// The system's, and an error if it is no regular file.
 pub fn open_regular(path: &Path, write: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(write);
@@ -177,7 +177,7 @@ mod tests {
     use crate::ErrorKind;
     use std::os::unix::fs::symlink;
 
-    /// A folder that goes away with its content.
+    /// A folder that is removed with its content when dropped.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -201,7 +201,7 @@ mod tests {
         assert!(error.message().contains(expected), "{error}");
     }
 
-    /// A FIFO was opened to look at its first bytes, which waits until somebody writes to it.
+    /// Regression: a FIFO was opened to read its first bytes, which waits until another process writes to it.
     #[test]
     fn what_is_no_file_is_refused_by_name() {
         use rustix::fs::{CWD, FileType, Mode, mknodat};

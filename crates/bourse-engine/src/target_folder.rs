@@ -1,4 +1,4 @@
-//! A database that is a folder of files: whose it is, and how large.
+//! A database that is a folder of files: its owner, and its size.
 
 #[cfg(unix)]
 use crate::folder_of;
@@ -7,17 +7,18 @@ use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Name of the file that marks a folder as a database of ours.
+/// Name of the file that marks a folder as a database of Bourse.
 pub const FOLDER_MARK: &str = "bourse-mark";
-/// What stands in it.
+/// Content of the mark.
 const MARKED: &str = "This folder is a database that Bourse has made.\n";
 
-/// The place of a database that is a folder. The mark is a file in it, so that looking needs no library of the engine's.
+/// The path of a database that is a folder. The mark is a file in it, so that it can be checked without the engine's
+/// library.
 #[derive(Debug)]
 pub struct TargetFolder;
 
 impl TargetFolder {
-    /// Looks at a path: a folder that is absent or empty is nobody's, one with our mark is ours. Links are followed.
+    /// Owner of a folder: none if it is absent or empty, Bourse if it has the mark. Links are followed.
     ///
     /// # Errors
     /// The system's.
@@ -56,7 +57,7 @@ impl TargetFolder {
         })
     }
 
-    /// The folder to open, made and marked if it was nobody's.
+    /// The folder to open; created and marked if it had no owner.
     ///
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if it is foreign; the system's.
@@ -68,10 +69,10 @@ impl TargetFolder {
         fs::canonicalize(&path).map_err(|e| EngineError::io("look at", &path, &e))
     }
 
-    /// Whether there is anything of a database in a folder of ours.
+    /// Whether a folder of Bourse contains a database.
     ///
     /// # Errors
-    /// As [`TargetFolder::look`]; [`Refused`](ErrorKind::Refused) if it is foreign.
+    /// Those of [`TargetFolder::look`]; [`Refused`](ErrorKind::Refused) if it is foreign.
     pub fn is_used(path: &Path) -> Result<bool, EngineError> {
         match Self::look(path)? {
             FileOwner::Nobody(_) => Ok(false),
@@ -80,13 +81,13 @@ impl TargetFolder {
         }
     }
 
-    /// A path with links followed; as it is where there is nothing.
+    /// Path with links followed; unchanged if it does not exist.
     pub fn resolved(path: &Path) -> PathBuf {
         fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
     }
 
-    /// Bytes that the files of a folder really take, those below it among them: of logs, which their names tell, and of
-    /// all others. What goes away meanwhile counts for nothing.
+    /// Allocated bytes of the files of a folder and its subfolders: logs, recognised by name, and all others. Files
+    /// removed meanwhile count zero.
     pub fn bytes(path: &Path, is_log: &dyn Fn(&str) -> bool) -> FolderBytes {
         let mut bytes = FolderBytes::default();
         let mut folders = vec![path.to_owned()];
@@ -107,8 +108,8 @@ impl TargetFolder {
     }
 }
 
-/// Makes a folder, unless it is there, and the mark in it. Both last: an engine syncs what is in its folder, not the folder's
-/// own name.
+/// Creates a folder, unless it exists, with the mark in it, and syncs both: an engine syncs the content of its folder,
+/// not the folder's own name.
 fn make(path: &Path) -> io::Result<()> {
     if !path.is_dir() {
         fs::create_dir(path)?;
@@ -123,7 +124,7 @@ fn make(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes that the files of a database take.
+/// Sizes of the files of a database, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FolderBytes {
     /// All files but the logs.
@@ -132,7 +133,7 @@ pub struct FolderBytes {
     pub log: u64,
 }
 
-/// Blocks that are really taken: logs are made long, with holes, before anything is written to them.
+/// Allocated bytes: logs are created long, with holes, before they are written.
 #[cfg(unix)]
 fn taken(found: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::blocks(found) * 512

@@ -1,15 +1,15 @@
-//! Time of a thread: on a CPU, ready to run without one, or blocked, and what it was blocked on.
+//! Time of a thread: on a CPU, ready to run without one, or blocked, and the reason it was blocked.
 //!
-//! The driver meters the threads of its users. Whoever blocks such a thread says on what, by [`blocked_on`]: an engine at
-//! its syncs and locks, the driver at its pauses. CPU time and the wait for a CPU are read at the begin and the end of each
-//! wait, so that no moment counts twice: what a sync computes is CPU time and not waiting.
+//! The driver meters the threads of its users. Code that blocks such a thread names the reason, by [`blocked_on`]: an
+//! engine at its syncs and locks, the driver at its pauses. CPU time and the wait for a CPU are read at the begin and
+//! the end of each wait, so that no moment counts twice: the CPU time of a sync is CPU time and not waiting.
 //!
-//! A reading takes about two microseconds. It belongs around what puts a thread to sleep, and nowhere else; calls that
-//! rarely block are [sampled](sometimes_blocked_on).
+//! A reading takes about two microseconds. Only code that puts a thread to sleep is worth it; calls that rarely block
+//! are [sampled](sometimes_blocked_on).
 
 use std::cell::{Cell, RefCell};
 
-/// What a thread is blocked on.
+/// Reason for which a thread is blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wait {
     /// A sync to disk.
@@ -22,38 +22,38 @@ pub enum Wait {
     Schedule,
     /// The pause before a retry.
     BackOff,
-    /// A queue of the workload: full for those who fill it, empty for those who empty it.
+    /// A queue of the workload: full for its producers, empty for its consumers.
     Queue,
 }
 
 impl Wait {
-    /// All of them, in the order of their numbers.
+    /// Every reason, in the order of their numbers.
     pub const ALL: [Self; 6] = [Self::Sync, Self::Lock, Self::Storage, Self::Schedule, Self::BackOff, Self::Queue];
 
-    /// What a commit is blocked on: it writes pages, and waits for the disk if it is to `sync` them.
+    /// Reason of a commit: it writes pages, and waits for the disk if it is to `sync` them.
     pub const fn of_commit(sync: bool) -> Self {
         if sync { Self::Sync } else { Self::Storage }
     }
 }
 
-/// A stretch of a thread's time, in nanoseconds.
+/// Times of a thread over an interval, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadTime {
-    /// All of it.
+    /// Length of the interval.
     pub wall_ns: u64,
-    /// On a CPU.
+    /// Time on a CPU.
     pub cpu_ns: u64,
-    /// Ready to run, while others had the CPUs.
+    /// Time ready to run, while others had the CPUs.
     pub runnable_ns: u64,
 }
 
 impl ThreadTime {
-    /// Neither on a CPU nor waiting for one.
+    /// Time neither on a CPU nor waiting for one.
     pub const fn blocked_ns(self) -> u64 {
         self.wall_ns.saturating_sub(self.cpu_ns.saturating_add(self.runnable_ns))
     }
 
-    /// The stretch between two readings.
+    /// Times between two readings.
     #[must_use]
     pub const fn since(self, then: Self) -> Self {
         Self {
@@ -64,16 +64,16 @@ impl ThreadTime {
     }
 }
 
-/// Waits of one kind.
+/// Waits for one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Waited {
-    /// Waits, those among them that were not timed.
+    /// Number of waits, including those that were not timed.
     pub waits: u64,
-    /// Waits that were timed.
+    /// Number of waits that were timed.
     pub timed: u64,
-    /// Blocked in those that were timed, in nanoseconds.
+    /// Blocked time in the timed waits, in nanoseconds.
     pub blocked_ns: u64,
-    /// On a CPU in those that were timed, in nanoseconds.
+    /// CPU time in the timed waits, in nanoseconds.
     pub cpu_ns: u64,
 }
 
@@ -90,19 +90,19 @@ impl Waited {
     }
 }
 
-/// A thread's times since the system started it, and its waits since it is metered.
+/// Times of a thread since the system started it, and its waits since metering began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Metered {
-    /// Its time.
+    /// Times of the thread.
     pub time: ThreadTime,
     /// Its waits, in the order of [`Wait::ALL`].
     pub waited: [Waited; Wait::ALL.len()],
-    /// Spent looking at the clock until the next operation was due, in nanoseconds.
+    /// Time spent polling the clock until the next operation was due, in nanoseconds.
     pub spun_ns: u64,
 }
 
 impl Metered {
-    /// What lies between two readings.
+    /// Times and waits between two readings.
     #[must_use]
     pub fn since(&self, then: &Self) -> Self {
         let mut waited = self.waited;
@@ -113,14 +113,14 @@ impl Metered {
     }
 }
 
-/// One of so many calls that rarely block is timed.
+/// Number of calls that rarely block of which one is timed.
 const SAMPLED: u64 = 64;
 
 /// Meter of a thread.
 #[derive(Debug)]
 struct Meter {
     source: source::Source,
-    /// Whether the thread is in a wait: one inside it belongs to it.
+    /// Whether the thread is in a wait; a wait inside another belongs to that one.
     inside: Cell<bool>,
     waited: [Cell<Waited>; Wait::ALL.len()],
     spun_ns: Cell<u64>,
@@ -130,10 +130,10 @@ thread_local! {
     static METER: RefCell<Option<Meter>> = const { RefCell::new(None) };
 }
 
-/// Begins to meter this thread, until it ends.
+/// Starts metering this thread, until it ends.
 ///
 /// # Errors
-/// Why this system does not tell a thread's times.
+/// Reason why this system does not report a thread's times.
 pub fn meter_this_thread() -> Result<(), String> {
     let source = source::Source::open()?;
     let meter = Meter { source, inside: Cell::new(false), waited: Default::default(), spun_ns: Cell::new(0) };
@@ -141,7 +141,7 @@ pub fn meter_this_thread() -> Result<(), String> {
     Ok(())
 }
 
-/// Times of this thread until now; none if it is not metered.
+/// Times of this thread until now; `None` if it is not metered.
 pub fn metered() -> Option<Metered> {
     METER.with_borrow(|meter| {
         let meter = meter.as_ref()?;
@@ -150,7 +150,7 @@ pub fn metered() -> Option<Metered> {
     })
 }
 
-/// Notes that this thread looked at the clock for so long, until its next operation was due.
+/// Records that this thread polled the clock for `ns` nanoseconds until its next operation was due.
 pub fn spun(ns: u64) {
     METER.with_borrow(|meter| {
         if let Some(meter) = meter {
@@ -159,21 +159,27 @@ pub fn spun(ns: u64) {
     });
 }
 
-/// Runs what may block this thread, and counts the time that it was blocked.
+/// Runs `work`, which may block this thread, and counts the time that it was blocked. Without a meter it only runs it.
+///
+/// ```
+/// use bourse_engine::thread_time::{Wait, blocked_on};
+/// let length = blocked_on(Wait::Storage, || std::fs::metadata(".").map(|found| found.len()));
+/// assert!(length.is_ok());
+/// ```
 pub fn blocked_on<T>(wait: Wait, work: impl FnOnce() -> T) -> T {
     let _timed = begin(wait, 1);
     work()
 }
 
-/// The same of a short call that rarely blocks: one in 64 is timed, and stands for the others.
+/// Runs a short call that rarely blocks: one in 64 is timed, and represents the others.
 #[inline]
 pub fn sometimes_blocked_on<T>(wait: Wait, work: impl FnOnce() -> T) -> T {
     let _timed = begin(wait, SAMPLED);
     work()
 }
 
-/// Runs what may block a writer, by whether its commits `sync` to a disk. Where none does it is so short that timing each would
-/// show, and one in 64 is timed.
+/// Runs a call that may block a writer. If commits `sync` to a disk every call is timed. Otherwise calls are so short
+/// that timing each would distort them, and one in 64 is timed.
 #[inline]
 pub fn writer_blocked_on<T>(sync: bool, wait: Wait, work: impl FnOnce() -> T) -> T {
     if sync { blocked_on(wait, work) } else { sometimes_blocked_on(wait, work) }
@@ -221,8 +227,8 @@ impl Drop for Timed {
     }
 }
 
-/// Linux: the thread's CPU clock, which is exact at every moment, and its `schedstat`, whose second number is the time that
-/// it waited for a CPU. (The first number, its CPU time, is brought up to date only when the thread is switched.)
+/// Linux: the thread's CPU clock, which is exact at every moment, and its `schedstat`, whose second number is the time
+/// that it waited for a CPU. (The first number, its CPU time, is updated only when the thread is switched.)
 #[cfg(target_os = "linux")]
 mod source {
     use super::ThreadTime;
@@ -270,7 +276,7 @@ mod source {
         }
     }
 
-    /// The second of the numbers in a line; none of a kernel that counts no times, whose first and second are 0.
+    /// Second number of a line; `None` if the first and second are 0, as from a kernel that does not count these times.
     pub(super) fn second_number(line: &[u8]) -> Option<u64> {
         let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
         let (on_cpu, waited) = (words.next()?, words.next()?.parse().ok()?);
@@ -305,7 +311,7 @@ mod tests {
 
     const NAP: Duration = Duration::from_millis(60);
 
-    /// What a thread of its own does, metered.
+    /// Times of a thread that runs `work`.
     fn metered_thread(work: impl FnOnce() + Send) -> Metered {
         thread::scope(|scope| {
             let thread = scope.spawn(|| {

@@ -1,11 +1,12 @@
-//! Engines and sessions over others, of which they change a part.
+//! Engines and sessions that wrap others and change a part of their behaviour.
 
 use crate::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hold, Hosting,
     Interface, IoCounts, Loader, Location, NodeLosses, OwnThreads, Session, SideDatabase, Snapshot, SqlEngine,
 };
 
-/// An engine over another whose sessions it changes; all else is the other's. One without SQL is passed through as it is.
+/// An engine that wraps another and changes its sessions; everything else is passed through. An engine without SQL is
+/// passed through unchanged.
 pub trait Wrapper: Send + Sync {
     /// The engine below.
     fn inner(&self) -> &dyn Engine;
@@ -13,7 +14,7 @@ pub trait Wrapper: Send + Sync {
     /// A session over one of the engine below.
     fn wrap(&self, session: Box<dyn Session>) -> Box<dyn Session>;
 
-    /// Whether copies of the database can be kept, if the engine below can keep them.
+    /// Whether copies of the database can be made, if the engine below can make them.
     fn keeps_copies(&self) -> bool {
         true
     }
@@ -103,10 +104,10 @@ impl<W: Wrapper> SqlEngine for W {
     }
 }
 
-/// Methods of a [`Session`] that are those of the session in a field.
+/// Forwards methods of a [`Session`] to the session in a field.
 ///
-/// What is not named keeps the trait's own body. That of the methods for many statements or rows calls the others, so that a
-/// session which changes `query` or `execute` changes those too.
+/// Methods not named have the trait's default body. The defaults for many statements or rows call the other methods, so
+/// that a session which changes `query` or `execute` changes those too.
 ///
 /// ```
 /// use bourse_engine::{EachRow, EngineError, Params, Session, Sql, forward_session};

@@ -1,4 +1,4 @@
-//! Keys and records as bytes, for engines that know nothing but bytes.
+//! Keys and records as bytes, for engines that store bytes alone.
 //!
 //! An integer as a key is 8 bytes, big-endian with its sign bit turned over, a text its own bytes: comparing bytes
 //! compares keys. A record is its values one behind the other, each a byte for its type and then
@@ -20,17 +20,24 @@ const REAL: u8 = 2;
 const TEXT: u8 = 3;
 const BYTES: u8 = 4;
 
-/// A key's bytes, without allocation.
+/// A key's bytes, without allocation. They sort as the keys do.
+///
+/// ```
+/// use bourse_engine::Key;
+/// use bourse_engine::records::codec::KeyBytes;
+/// assert!(KeyBytes::of(Key::Int(-1)).as_ref() < KeyBytes::of(Key::Int(1)).as_ref());
+/// assert!(KeyBytes::of(Key::Text("a")).as_ref() < KeyBytes::of(Key::Text("b")).as_ref());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyBytes<'a> {
-    /// Of an integer.
+    /// Bytes of an integer.
     Int([u8; 8]),
-    /// Of a text.
+    /// Bytes of a text.
     Text(&'a [u8]),
 }
 
 impl<'a> KeyBytes<'a> {
-    /// Those of `key`.
+    /// Encodes `key`.
     #[inline]
     pub fn of(key: Key<'a>) -> Self {
         match key {
@@ -66,7 +73,7 @@ pub fn key_of(bytes: &[u8], key_type: RecordType) -> Result<Key<'_>, EngineError
     std::str::from_utf8(bytes).map(Key::Text).map_err(|_| damaged("a key is no text"))
 }
 
-/// Writes a record's values into `out`, in place of what is there.
+/// Writes a record's values into `out`, replacing its content.
 ///
 /// # Errors
 /// [`Unsupported`](ErrorKind::Unsupported) for values that no declared field holds.
@@ -98,7 +105,7 @@ pub fn encode(values: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), EngineError
     Ok(())
 }
 
-/// What begins at `bytes`, and what is behind it: a value whose text is yet to be looked at.
+/// The value at the start of `bytes`, its text not yet validated.
 enum Raw<'a> {
     Null,
     Int(i64),
@@ -125,7 +132,7 @@ fn split(bytes: &[u8]) -> Option<(Raw<'_>, &[u8])> {
     })
 }
 
-/// Where field number `index` begins.
+/// The bytes from field number `index` on.
 #[inline]
 fn field(bytes: &[u8], index: usize) -> Option<&[u8]> {
     let mut rest = bytes;
@@ -135,8 +142,7 @@ fn field(bytes: &[u8], index: usize) -> Option<&[u8]> {
     Some(rest)
 }
 
-/// Adds `by` to field number `index` of an encoded record, in place. It wraps around as SQL engines do not: workloads
-/// add ones.
+/// Adds `by` to field number `index` of an encoded record, in place. Wraps around, unlike SQL engines: workloads add 1.
 ///
 /// # Errors
 /// There is no such field, or it is not an integer.
@@ -150,6 +156,18 @@ pub fn add(bytes: &mut [u8], index: usize, by: i64) -> Result<(), EngineError> {
 }
 
 /// An encoded record with its key, as a row: column 0 is the key.
+///
+/// ```
+/// use bourse_engine::records::codec::{EncodedRow, encode};
+/// use bourse_engine::{Key, Row, RowExt, Value};
+/// let mut bytes = Vec::new();
+/// encode(&[Value::Text("Anna"), Value::Null], &mut bytes)?;
+/// let row: &dyn Row = &EncodedRow { key: Key::Int(7), bytes: &bytes };
+/// assert_eq!(row.get::<i64>(0)?, 7);
+/// assert_eq!(row.get::<String>(1)?, "Anna");
+/// assert_eq!(row.get::<Option<i64>>(2)?, None);
+/// # Ok::<(), bourse_engine::EngineError>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct EncodedRow<'a> {
     /// The key.
@@ -167,7 +185,7 @@ impl<'a> EncodedRow<'a> {
 }
 
 impl Row for EncodedRow<'_> {
-    /// NULL for a column that is not there or damaged.
+    /// Returns NULL for a column that is absent or damaged.
     #[inline]
     fn value(&self, index: usize) -> Value<'_> {
         match index.checked_sub(1).map(|index| self.raw(index)) {
@@ -189,7 +207,7 @@ impl Row for EncodedRow<'_> {
         }
     }
 
-    /// None: the names of a record's fields are its table's.
+    /// Returns `None`: the table has the names of the fields.
     fn column_name(&self, _: usize) -> Option<Cow<'_, str>> {
         None
     }

@@ -1,13 +1,13 @@
-//! The seam for key engines: records of declared fields, found by key.
+//! Interface of key engines: records of declared fields, found by key.
 //!
 //! | module | what |
 //! |---|---|
-//! | `table` | what a set of records looks like, declared once; the statements that follow from it |
-//! | [`codec`] | keys and records as bytes, for engines that know nothing but bytes |
-//! | `over_sql` | the one adapter by which every SQL engine's session does as a key engine's |
+//! | `table` | declaration of a set of records; the statements derived from it |
+//! | [`codec`] | keys and records as bytes, for engines that store bytes alone |
+//! | `over_sql` | the one adapter by which every SQL engine's session serves as a key engine's |
 //!
-//! A workload by key is written once, over [`Records`]. A key engine's connection is one; a SQL engine's session is lent to
-//! [`RecordsOverSql`].
+//! A workload by key is written once, over [`Records`]. A key engine's connection implements it; a SQL engine's session
+//! is lent to [`RecordsOverSql`].
 
 pub mod codec;
 mod over_sql;
@@ -58,7 +58,7 @@ fn get_one_by_one<R: Records + ?Sized>(
     keys.try_for_each(|(at, &key)| records.get(table, key_of(table, key)?, &mut |row| each(at, row)).map(|_| ()))
 }
 
-/// The key that a value is.
+/// Converts a value to a key.
 fn key_of<'v>(table: &RecordTable, value: Value<'v>) -> Result<Key<'v>, EngineError> {
     match value {
         Value::Int(number) => Ok(Key::Int(number)),
@@ -72,15 +72,33 @@ fn key_of<'v>(table: &RecordTable, value: Value<'v>) -> Result<Key<'v>, EngineEr
 
 /// One user's connection to records by key: blocking, used by one thread at a time.
 ///
-/// Outside a transaction each operation is a transaction by itself. A row handed to a callback has the key as column 0
-/// and the fields behind it in the order of their declaration; values that are written come in that order too, without
-/// the key. Tables are `static`, or live as long as the process, so that an engine finds what it keeps for one by its
+/// Outside a transaction each operation is a transaction of its own. A row passed to a callback has the key as column 0
+/// and the fields after it in the order of their declaration; values to be written have that order too, without the
+/// key. Tables are `static`, or live as long as the process, so that an engine finds what it has stored for one by its
 /// [slot](RecordTable::slot).
+///
+/// ```
+/// use bourse_engine::{Engine, IndexKind, NullEngine, RecordField, RecordTable, RecordType, Records, Value};
+/// use bourse_engine::{RecordsOverSql, Statements};
+///
+/// static WORDS: RecordTable = RecordTable::new(
+///     "words",
+///     RecordField::new("id", RecordType::Int).indexed(IndexKind::Tree),
+///     &[RecordField::new("word", RecordType::Text(50))],
+/// );
+/// let mut session = NullEngine.session()?;
+/// let mut records = RecordsOverSql::new(&mut *session, Statements::Prepared);
+/// records.create(&[&WORDS])?;
+/// records.insert(&WORDS, 7.into(), &[Value::Text("bourse")])?;
+/// let found = records.get(&WORDS, 7.into(), &mut |_| Ok(()))?;
+/// assert!(!found, "the null engine returns no rows");
+/// # Ok::<(), bourse_engine::EngineError>(())
+/// ```
 pub trait Records: Send {
-    /// Makes these tables anew, empty, whatever was there under their names. Called while no other session is at work.
+    /// Creates these tables, empty; tables of the same names are dropped. Called while no other session is active.
     ///
     /// # Errors
-    /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) for an index or a field it does not have.
+    /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) for an index or a field that it does not have.
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError>;
 
     /// Opens a transaction.
@@ -101,14 +119,14 @@ pub trait Records: Send {
     /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) if it cannot undo.
     fn rollback(&mut self) -> Result<(), EngineError>;
 
-    /// Hands the record of that key to `each`, if there is one, and says whether there was.
+    /// Passes the record with that key to `each`, if it exists, and returns whether it does.
     ///
     /// # Errors
     /// The engine's, or that of `each`.
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError>;
 
-    /// Reads records one after another, each by a lookup of its own; `each` gets those that are there, by their number
-    /// among `keys`, which are integers or texts.
+    /// Reads records one after another, each by a lookup of its own; `each` gets those that exist, with their index in
+    /// `keys`, which are integers or texts.
     ///
     /// # Errors
     /// The engine's, or `each`'s, at the first that fails.
@@ -138,11 +156,12 @@ pub trait Records: Send {
         Err(EngineError::unsupported(format!("this engine assigns no keys to the records of {}", table.name())))
     }
 
-    /// Adds records one after another, each an operation by itself: `rows` has record after record its key, unless the
-    /// table's are [assigned](RecordTable::with_assigned_keys), and its values.
+    /// Adds records one after another, each an operation of its own: `rows` has for each record its key, unless the
+    /// table's keys are [assigned](RecordTable::with_assigned_keys), and its values.
     ///
     /// # Errors
-    /// As [`Records::insert`] and [`Records::append`], at the first record that cannot be added; those before it are.
+    /// Those of [`Records::insert`] and [`Records::append`], at the first record that cannot be added; those before it
+    /// stay.
     fn insert_rows(&mut self, table: &'static RecordTable, rows: &[Value<'_>]) -> Result<(), EngineError> {
         let width = table.values_of_a_row();
         rows.chunks(width).try_for_each(|row| match row {
@@ -155,11 +174,11 @@ pub trait Records: Send {
         })
     }
 
-    /// Adds records as the engine adds many of them best; it is not timed. `rows` gets a function, and calls it with record
-    /// after record: its key and its values. They belong to the open transaction.
+    /// Adds many records by the engine's fastest method; never timed. `rows` gets a function, and calls it with the key
+    /// and the values of each record. The records belong to the open transaction.
     ///
     /// # Errors
-    /// As [`Records::insert`], and that of `rows`; the transaction has to be rolled back.
+    /// Those of [`Records::insert`], and those of `rows`; the caller must then roll back.
     fn load(&mut self, table: &'static RecordTable, rows: &mut EachToLoad<'_>) -> Result<(), EngineError> {
         rows(&mut |row| match row {
             [key, values @ ..] => self.insert(table, key_of(table, *key)?, values),
@@ -167,25 +186,25 @@ pub trait Records: Send {
         })
     }
 
-    /// Gives the record of that key other values, all of them, and says whether there was one.
+    /// Replaces all values of the record with that key, and returns whether it exists.
     ///
     /// # Errors
     /// The engine's.
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError>;
 
-    /// Adds `by` to one field of integers, counted from 0 without the key, and says whether there was such a record.
+    /// Adds `by` to an integer field, counted from 0 without the key, and returns whether the record exists.
     ///
     /// # Errors
     /// The engine's.
     fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError>;
 
-    /// Takes the record of that key away and says whether there was one.
+    /// Deletes the record with that key and returns whether it existed.
     ///
     /// # Errors
     /// The engine's.
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError>;
 
-    /// Hands at most `limit` records to `each`, by rising key from `from` on (inclusive), and returns how many.
+    /// Passes at most `limit` records to `each`, by rising key from `from` on (inclusive), and returns their number.
     ///
     /// # Errors
     /// The engine's, or that of `each`; [`Unsupported`](crate::ErrorKind::Unsupported) without
@@ -198,8 +217,8 @@ pub trait Records: Send {
         each: &mut EachRow<'_>,
     ) -> Result<u64, EngineError>;
 
-    /// Hands the records whose field, counted from 0 without the key, has that value to `each`, by the field's index,
-    /// and returns how many.
+    /// Passes the records whose field, counted from 0 without the key, has that value to `each`, by the field's index,
+    /// and returns their number.
     ///
     /// # Errors
     /// The engine's, or that of `each`; [`Unsupported`](crate::ErrorKind::Unsupported) without
@@ -215,13 +234,13 @@ pub trait Records: Send {
         Err(EngineError::unsupported(format!("this engine has no indexes on the fields of {}", table.name())))
     }
 
-    /// How many records there are.
+    /// Number of records.
     ///
     /// # Errors
     /// The engine's.
     fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError>;
 
-    /// Takes all records away, in the engine's best way, and returns how many there were.
+    /// Deletes all records by the engine's fastest method, and returns their number.
     ///
     /// # Errors
     /// The engine's.

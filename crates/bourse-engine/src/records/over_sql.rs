@@ -4,7 +4,7 @@ use crate::{
     Sql, Value,
 };
 
-/// How statements reach a SQL engine.
+/// Form in which statements are sent to a SQL engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Statements {
     /// Prepared at first use.
@@ -14,9 +14,10 @@ pub enum Statements {
     Parsed,
 }
 
-/// Records on a SQL engine's session: each operation is one statement of the table's [`TableSql`](super::TableSql).
+/// Records by key on a SQL engine's session: each operation is one statement of the table's
+/// [`TableSql`](super::TableSql).
 ///
-/// It borrows the session for as long as an operation takes, so a user may do both.
+/// Borrows the session for one operation, so that a user may mix both interfaces.
 pub struct RecordsOverSql<'s> {
     session: &'s mut dyn Session,
     statements: Statements,
@@ -54,7 +55,7 @@ impl<'s> RecordsOverSql<'s> {
     }
 }
 
-/// What a change by key came to: no row or one.
+/// Whether a change by key changed its row; an error if it changed several.
 fn one_at_most(table: &RecordTable, changed: u64) -> Result<bool, EngineError> {
     match changed {
         0 => Ok(false),
@@ -63,7 +64,7 @@ fn one_at_most(table: &RecordTable, changed: u64) -> Result<bool, EngineError> {
     }
 }
 
-/// The most records of one scan: HSQLDB's `LIMIT` has 32 bits.
+/// Maximal number of records of one scan: HSQLDB's `LIMIT` has 32 bits.
 const LONGEST_SCAN: u64 = i32::MAX as u64;
 
 impl Records for RecordsOverSql<'_> {

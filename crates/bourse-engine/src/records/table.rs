@@ -4,21 +4,21 @@ use std::fmt::Write as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordType {
     /// An integer of 64 bits.
     Int,
     /// A binary floating-point number of 64 bits.
     Real,
-    /// Text of at most so many characters.
+    /// Text of at most this many characters.
     Text(usize),
-    /// At most so many bytes.
+    /// Bytes, at most this many.
     Bytes(usize),
 }
 
 impl RecordType {
-    /// Its physical type in a SQL dialect.
+    /// Physical type in a SQL dialect.
     fn physical(self, dialect: &Dialect) -> String {
         (dialect.physical)(match self {
             Self::Int => ColumnType::Ident,
@@ -30,12 +30,12 @@ impl RecordType {
     }
 }
 
-/// How an index finds its entries.
+/// Data structure of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexKind {
-    /// In order: B-tree, B+tree, T-tree.
+    /// Ordered: B-tree, B+tree, T-tree.
     Tree,
-    /// By hash.
+    /// Hash table.
     Hash,
 }
 
@@ -54,7 +54,7 @@ impl IndexKind {
 pub struct RecordField {
     /// Name: lower-case letters, digits and underscores.
     pub name: &'static str,
-    /// What it holds.
+    /// Type of its values.
     pub record_type: RecordType,
     /// Its index; a key always has one.
     pub index: Option<IndexKind>,
@@ -66,14 +66,14 @@ impl RecordField {
         Self { name, record_type, index: None }
     }
 
-    /// The same with an index.
+    /// Adds an index.
     #[must_use]
     pub const fn indexed(self, kind: IndexKind) -> Self {
         Self { index: Some(kind), ..self }
     }
 }
 
-/// A set of records: their key and their fields.
+/// A set of records: its key and its fields.
 ///
 /// ```
 /// use bourse_engine::{IndexKind, RecordField, RecordTable, RecordType};
@@ -94,12 +94,12 @@ pub struct RecordTable {
     key: RecordField,
     fields: &'static [RecordField],
     assigned_keys: bool,
-    /// One more than the number, once there is one.
+    /// Slot plus one; 0 before the first use.
     slot: AtomicUsize,
     sql: OnceLock<TableSql>,
 }
 
-/// The statements by which a SQL engine does what [`Records`](crate::Records) asks of this table.
+/// The statements by which a SQL engine performs the operations of [`Records`](crate::Records) on this table.
 #[derive(Debug)]
 pub struct TableSql {
     /// `?1` the key.
@@ -108,15 +108,16 @@ pub struct TableSql {
     pub insert: Sql,
     /// The fields; the key is assigned.
     pub append: Sql,
-    /// The fields, then the key: parameters stand in the order of their numbers, since some dialects know no numbers.
+    /// The fields, then the key: parameters occur in the order of their numbers, since some dialects do not number
+    /// them.
     pub update: Sql,
-    /// By field: `?1` what to add, `?2` the key.
+    /// One statement for each field: `?1` the addend, `?2` the key.
     pub add: Vec<Sql>,
     /// `?1` the key.
     pub delete: Sql,
-    /// `?1` the first key, `?2` how many.
+    /// `?1` the first key, `?2` the limit.
     pub scan: Sql,
-    /// By field: `?1` its value.
+    /// One statement for each field: `?1` its value.
     pub find: Vec<Sql>,
     /// No parameter.
     pub count: Sql,
@@ -130,25 +131,25 @@ impl RecordTable {
         Self { name, key, fields, assigned_keys: false, slot: AtomicUsize::new(0), sql: OnceLock::new() }
     }
 
-    /// The same with whole-number keys that the engine assigns where none is given, never one again that was taken.
+    /// Lets the engine assign whole-number keys where none is given; no number is assigned twice.
     #[must_use]
     pub const fn with_assigned_keys(mut self) -> Self {
         self.assigned_keys = true;
         self
     }
 
-    /// A table known only at run time. It is never freed: engines keep what they made for it as long as they live, and
-    /// a run has a handful of them.
+    /// A table known only at run time. Never freed: engines hold what they prepared for it as long as they live, and a
+    /// run has a handful of tables.
     pub fn leaked(name: &str, key: RecordField, fields: &[RecordField]) -> &'static Self {
         Self::owned(name, key, fields).leak()
     }
 
-    /// A table known only at run time, still to be [leaked](Self::leak); its names never are freed.
+    /// A table known only at run time, to be passed to [`leak`](Self::leak); its names are never freed.
     pub fn owned(name: &str, key: RecordField, fields: &[RecordField]) -> Self {
         Self::new(Box::leak(name.into()), key, Box::leak(fields.into()))
     }
 
-    /// Gives it the length of the process's life.
+    /// Extends its life to the process's.
     pub fn leak(self) -> &'static Self {
         Box::leak(Box::new(self))
     }
@@ -179,7 +180,7 @@ impl RecordTable {
         self.fields.len() + if self.assigned_keys { 0 } else { 1 }
     }
 
-    /// A small number that is this table's alone in this process: where a session keeps what it made for it.
+    /// Number of this table in this process; sessions index by it what they prepared for the table.
     #[inline]
     pub fn slot(&self) -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(1);

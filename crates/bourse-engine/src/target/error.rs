@@ -1,11 +1,11 @@
 //! Errors of targets: what is wrong, where, and what was expected.
 
-/// What was expected of a value.
+/// Expected form of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// One of the values listed.
     Listed,
-    /// A value of this kind, but within the range.
+    /// A value of the listed kind, but within the range.
     InRange,
 }
 
@@ -39,20 +39,20 @@ pub enum TargetError {
         /// The forms that the engine's targets have.
         forms: &'static str,
     },
-    /// The place cannot be read. The target is not repeated: a password may stand in it.
+    /// The place cannot be parsed. The target is not repeated: it may contain a password.
     #[error("invalid {engine} target: {why}; expected {forms}")]
     Place {
         /// The engine's name.
         engine: &'static str,
-        /// What is wrong with the place.
+        /// The fault of the place.
         why: &'static str,
         /// The forms that the engine's targets have.
         forms: &'static str,
     },
-    /// A password stands in the target, where everybody can read it.
+    /// The target contains a password, which other users could read there.
     #[error("a target must not contain a password: {instead}")]
     Password {
-        /// Where the password goes instead.
+        /// Safe place for the password.
         instead: &'static str,
     },
     /// A `%` is not followed by two hexadecimal digits, or the decoded bytes are not text.
@@ -76,7 +76,7 @@ pub enum TargetError {
         name: String,
         /// The engine's name.
         engine: &'static str,
-        /// `; did you mean …`, or nothing.
+        /// `; did you mean …`, or empty.
         hint: String,
         /// Every option, one a line.
         known: String,
@@ -94,12 +94,12 @@ pub enum TargetError {
         name: &'static str,
         /// The value as it was typed.
         value: String,
-        /// What was expected of it.
+        /// Expected form of the value.
         wanted: Wanted,
         /// The values that the option takes.
         values: &'static str,
     },
-    /// A library that the target names cannot be had, or cannot do what the target asks for.
+    /// A library that the target names is missing, or lacks what the target requests.
     #[error("{0}")]
     Library(String),
     /// An option cannot be combined with the rest of the target.
@@ -107,7 +107,7 @@ pub enum TargetError {
     Impossible {
         /// The option, as `journal=wal`.
         what: String,
-        /// What it cannot be combined with.
+        /// The part of the target that excludes it.
         with: &'static str,
         /// The reason.
         why: &'static str,

@@ -1,4 +1,4 @@
-//! The grammar of an engine's targets, and the parser that reads them by it.
+//! Grammar of an engine's targets, and the parser for it.
 
 use super::percent::unescape;
 use super::{TargetError, Wanted};
@@ -6,41 +6,41 @@ use crate::did_you_mean;
 
 /// One option of a target: its name, its values, its meaning, and how it is read and shown.
 pub struct OptionSpec<O: 'static> {
-    /// The name, as it stands before the `=`.
+    /// The name before the `=`.
     pub name: &'static str,
     /// The values it takes, as `on, off`.
     pub values: &'static str,
-    /// What it does, in one sentence without full stop.
+    /// Meaning, in one sentence without full stop.
     pub meaning: &'static str,
-    /// Reads a value.
+    /// Parses a value and stores it.
     pub set: fn(&mut O, &str) -> Result<(), Wanted>,
-    /// The value as it would be written; empty if there is none.
+    /// Formats the value; empty if it is unset.
     pub show: fn(&O) -> String,
 }
 
 /// An option of a target, as a person reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionHelp {
-    /// The name, as it stands before the `=`.
+    /// The name before the `=`.
     pub name: &'static str,
     /// The values it takes.
     pub values: &'static str,
-    /// The value where it is not given.
+    /// The default value.
     pub default: String,
-    /// What it does, in one sentence without full stop.
+    /// Meaning, in one sentence without full stop.
     pub meaning: &'static str,
 }
 
-/// One scheme of an engine: what stands before the colon of a target.
+/// One scheme of an engine: the part of a target before the colon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scheme {
     /// The scheme, without its colon.
     pub name: &'static str,
-    /// What its targets are, as "a private server".
+    /// Kind of its targets, as "a private server".
     pub kind: &'static str,
     /// The engine's options that these targets do not have.
     pub without: &'static [&'static str],
-    /// Why they do not have them.
+    /// Reason why they do not have them.
     pub because: &'static str,
 }
 
@@ -94,9 +94,28 @@ impl std::fmt::Display for Renamed {
     }
 }
 
-/// The grammar of an engine's targets.
+/// Grammar of an engine's targets.
+///
+/// ```
+/// use bourse_engine::target::{Grammar, Scheme};
+/// use bourse_engine::option_spec;
+///
+/// #[derive(Default)]
+/// struct Options { ram: bool }
+/// static GRAMMAR: Grammar<Options> = Grammar {
+///     engine: "Example",
+///     schemes: &[Scheme::plain("example")],
+///     forms: "example:PATH",
+///     options: &[option_spec!("ram" => ram: switch, "keep the data in memory")],
+///     renamed: &[],
+/// };
+/// let parsed = GRAMMAR.parse("example:my%20data?ram=on", Options::default()).unwrap();
+/// assert!(parsed.place == "my data" && parsed.options.ram);
+/// let error = GRAMMAR.parse("example:data?rom=on", Options::default()).err().unwrap();
+/// assert!(error.to_string().contains("did you mean 'ram'?"));
+/// ```
 pub struct Grammar<O: 'static> {
-    /// The engine's name for a person.
+    /// Name of the engine for a person.
     pub engine: &'static str,
     /// The schemes of its targets.
     pub schemes: &'static [Scheme],
@@ -104,7 +123,7 @@ pub struct Grammar<O: 'static> {
     pub forms: &'static str,
     /// Every option, in the order of help and documents.
     pub options: &'static [OptionSpec<O>],
-    /// Words that were renamed since the last release.
+    /// Words renamed since the last release.
     pub renamed: &'static [Renamed],
 }
 
@@ -119,7 +138,7 @@ pub struct Split<'t> {
     pub query: &'t str,
 }
 
-/// A target that was read.
+/// A parsed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed<O> {
     /// The target as it was typed.
@@ -130,12 +149,12 @@ pub struct Parsed<O> {
     pub options: O,
     /// The names of the options that were given.
     pub given: Vec<&'static str>,
-    /// The old words that were read.
+    /// The old words that the target has.
     pub renamed: Vec<Renamed>,
 }
 
 impl<O> Grammar<O> {
-    /// Reads a target; options that are not given are as in `defaults`.
+    /// Parses a target; options that are not given have their values in `defaults`.
     ///
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what was expected.
@@ -161,7 +180,7 @@ impl<O> Grammar<O> {
         Ok(Split { scheme: scheme.ok_or_else(wrong_scheme)?, place, query })
     }
 
-    /// Reads the options of a target whose place is known.
+    /// Parses the options of a target whose place is already parsed.
     ///
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what was expected.
@@ -216,7 +235,7 @@ impl<O> Grammar<O> {
         seen
     }
 
-    /// The options that targets of a scheme have.
+    /// Options of a scheme's targets.
     pub fn help(&self, scheme: &str, defaults: &O) -> Vec<OptionHelp> {
         let scheme = self.schemes.iter().find(|known| known.name == scheme);
         let has = |option: &&OptionSpec<O>| scheme.is_some_and(|scheme| scheme.has(option.name));
@@ -229,7 +248,7 @@ impl<O> Grammar<O> {
         self.options.iter().filter(has).map(help).collect()
     }
 
-    /// An option as it would be written, as `commit=full`.
+    /// An option with its value, as `commit=full`.
     pub fn written(&self, name: &str, options: &O) -> String {
         let value = self.options.iter().find(|option| option.name == name).map(|option| (option.show)(options));
         format!("{name}={}", value.unwrap_or_default())
@@ -250,7 +269,7 @@ impl<O> Grammar<O> {
 /// A part of a target, decoded.
 ///
 /// # Errors
-/// [`TargetError::Escape`] if it cannot be.
+/// [`TargetError::Escape`] if it cannot be decoded.
 pub(crate) fn decode(text: &str) -> Result<String, TargetError> {
     unescape(text).ok_or_else(|| TargetError::Escape { text: text.to_owned() })
 }

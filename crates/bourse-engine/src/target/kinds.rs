@@ -1,7 +1,7 @@
-//! The usual kinds of options: how each is read and shown stands once, and an engine names the field that it sets.
+//! Common kinds of options, each with its parser and its format; an engine names the field that it sets.
 
-/// An [`OptionSpec`](crate::target::OptionSpec) of a usual kind: its name, the field of the options that it sets, its kind, the
-/// values it takes and what it does. A `switch` and a `path` take the same values everywhere.
+/// Declares an [`OptionSpec`](crate::target::OptionSpec) of a common kind: its name, the field that it sets, its kind,
+/// its values and its meaning. A `switch` and a `path` have the same values everywhere.
 ///
 /// ```
 /// use bourse_engine::target::OptionSpec;
@@ -91,7 +91,8 @@ macro_rules! option_spec {
     };
 }
 
-/// An [`OptionSpec`](crate::target::OptionSpec) of a part of an engine's options: the part's own, and the field that it is in.
+/// Lifts an [`OptionSpec`](crate::target::OptionSpec) of a part of an engine's options to the whole: the part's own,
+/// and the field that holds the part.
 ///
 /// ```
 /// use bourse_engine::target::OptionSpec;

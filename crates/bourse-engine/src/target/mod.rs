@@ -1,6 +1,6 @@
 //! Targets: `SCHEME:PLACE?option=value&…`, read and checked before anything is opened.
 //!
-//! An engine declares its options once, as a table of [`OptionSpec`]s in a [`Grammar`]; those of the usual kinds by
+//! An engine declares its options once, as a table of [`OptionSpec`]s in a [`Grammar`]; those of the common kinds by
 //! [`option_spec!`](crate::option_spec). Parsing, help, documents and the list that an error shows all read this table.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 

@@ -2,10 +2,10 @@
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
-/// Characters that mean something in a target.
+/// Characters with a meaning in a target.
 const SPECIAL: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#').add(b'&').add(b'{').add(b'}');
 
-/// A text as it stands in a target: what would mean something there is encoded.
+/// Text encoded for a target: characters with a meaning there are escaped.
 ///
 /// ```
 /// assert_eq!(bourse_engine::target::escape("50% off?"), "50%25 off%3F");
@@ -14,7 +14,7 @@ pub fn escape(text: &str) -> String {
     utf8_percent_encode(text, SPECIAL).to_string()
 }
 
-/// The text that a part of a target stands for: `%41` decoded.
+/// Text of a part of a target, decoded: `%41` is `A`.
 ///
 /// `None` if a `%` is not followed by two hexadecimal digits, if the bytes are not UTF-8, or if one of them is zero.
 ///

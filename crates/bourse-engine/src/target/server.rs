@@ -1,24 +1,24 @@
-//! Targets of engines with a server: one that runs already, `SCHEME://USER@HOST:PORT/DATABASE`, or a private one,
+//! Targets of engines with a server: a running one, `SCHEME://USER@HOST:PORT/DATABASE`, or a private one,
 //! `SCHEME+private:` with a folder or without.
 
 use super::percent::unescape;
 use super::{Grammar, Scheme, Split, TargetError};
 use std::path::PathBuf;
 
-/// The place of a server: one that runs, or a private one.
+/// Address of a server: a running one, or a private one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerPlace {
-    /// A server that runs already.
+    /// A server that already runs.
     Running {
         /// The host's name or address.
         host: String,
-        /// TCP port, and where an engine has it so a part of a Unix socket's name.
+        /// TCP port, for some engines also a part of a Unix socket's name.
         port: u16,
         /// The user to log in as.
         user: String,
         /// The database that is loaded and used.
         database: String,
-        /// Which of them the target names.
+        /// The parts that the target names.
         named: Named,
     },
     /// A private server, started at first use.
@@ -28,7 +28,7 @@ pub enum ServerPlace {
     },
 }
 
-/// Which parts of a server's address a target names; the others have the engine's defaults.
+/// Parts of a server's address that a target names; the others have the engine's defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Named {
     /// The host.
@@ -39,7 +39,7 @@ pub struct Named {
     pub user: bool,
 }
 
-/// What one engine's servers have of their own in targets.
+/// Differences between the targets of engines with servers.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerForms {
     /// The user where none is named.
@@ -48,31 +48,33 @@ pub struct ServerForms {
     pub port: u16,
     /// Characters that no database's name may have.
     pub not_in_database: &'static [char],
-    /// What a name of a database that cannot be used has, for the error.
+    /// Description of an invalid database name, for the error.
     pub bad_database: &'static str,
     /// Options that other tools have for a password.
     pub password_options: &'static [&'static str],
-    /// Where a password goes instead of the target.
+    /// Safe place for a password, instead of the target.
     pub password_instead: &'static str,
 }
 
 impl Scheme {
-    /// Targets of servers that run already, which do not have those options.
+    /// Scheme of servers that already run, which lack the options `without`.
     pub const fn running_server(name: &'static str, without: &'static [&'static str]) -> Self {
         Self { name, kind: "a running server", without, because: "it belongs to the server's own configuration" }
     }
 
-    /// Targets of private servers, which do not have those options.
+    /// Scheme of private servers, which lack the options `without`.
     pub const fn private_server(name: &'static str, without: &'static [&'static str]) -> Self {
         Self { name, kind: "a private server", without, because: "we start the server, and know how to reach it" }
     }
 }
 
 impl ServerPlace {
-    /// Reads the place of a target, after a password in its options is refused: before any error repeats a part of the text.
+    /// Parses the place of a target, after refusing a password in its options: before any error repeats a part of the
+    /// text.
     ///
     /// # Errors
-    /// [`TargetError`]: what is wrong, and what was expected. No part of the place is repeated: a password may stand in it.
+    /// [`TargetError`]: what is wrong, and what was expected. No part of the place is repeated: it may contain a
+    /// password.
     pub fn read<O>(
         grammar: &Grammar<O>,
         forms: &ServerForms,
@@ -92,10 +94,10 @@ impl ServerPlace {
         }
     }
 
-    /// Reads the place of a target whose running servers may be several, and those behind the first.
+    /// Parses the place of a target that may name several running servers; the second value has the further ones.
     ///
     /// # Errors
-    /// As [`read`](Self::read)'s.
+    /// Those of [`read`](Self::read).
     pub fn read_several<O>(
         grammar: &Grammar<O>,
         forms: &ServerForms,
@@ -110,7 +112,7 @@ impl ServerPlace {
         Ok((first, servers.collect()))
     }
 
-    /// The same place with another database; a private server has its own.
+    /// The same server with another database; unchanged for a private server, which has its own.
     #[must_use]
     pub fn with_database(&self, name: &str) -> Self {
         let mut place = self.clone();
@@ -120,7 +122,7 @@ impl ServerPlace {
         place
     }
 
-    /// Host and port, as a person names a running server; empty for a private one.
+    /// Host and port of a running server, for a person; empty for a private one.
     pub fn address(&self) -> String {
         match self {
             Self::Running { host, port, .. } if host.contains(':') => format!("[{host}]:{port}"),
@@ -129,10 +131,11 @@ impl ServerPlace {
         }
     }
 
-    /// Reads the place of a target of a cluster: `USER@HOST:PORT,HOST:PORT,…/DATABASE`, a running server for each address.
+    /// Parses the place of a target of a cluster: `USER@HOST:PORT,HOST:PORT,…/DATABASE`, a running server for each
+    /// address.
     ///
     /// # Errors
-    /// As [`read`](Self::read)'s.
+    /// Those of [`read`](Self::read).
     pub fn read_nodes<O>(
         grammar: &Grammar<O>,
         forms: &ServerForms,
@@ -142,7 +145,7 @@ impl ServerPlace {
         forms.running(split.place, invalid(grammar))
     }
 
-    /// Refuses an option that is one server's where there are several.
+    /// Refuses an option that needs a single server if the target names several.
     ///
     /// # Errors
     /// [`TargetError::Impossible`]
@@ -167,7 +170,7 @@ impl ServerPlace {
     }
 }
 
-/// The error of a place that cannot be read, of which nothing is repeated.
+/// Error for a place that cannot be parsed; repeats nothing of it.
 fn invalid<O>(grammar: &Grammar<O>) -> impl Fn(&'static str) -> TargetError {
     |why| TargetError::Place { engine: grammar.engine, why, forms: grammar.forms }
 }
@@ -183,7 +186,7 @@ impl ServerForms {
         TargetError::Password { instead: self.password_instead }
     }
 
-    /// Reads `//user@host:port,host:port/database`: a server for each address.
+    /// Parses `//user@host:port,host:port/database`: a server for each address.
     fn running(
         &self,
         text: &str,
@@ -220,7 +223,7 @@ impl ServerForms {
         Ok(addresses.into_iter().map(place).collect())
     }
 
-    /// Reads `host:port`.
+    /// Parses `host:port`.
     fn address(&self, text: &str) -> Result<(String, u16, Named), &'static str> {
         let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((host, "")) => (host, None),

@@ -1,11 +1,11 @@
-//! Values that options of several engines have: switches, words, sizes, numbers, times, paths.
+//! Values common to options of several engines: switches, words, sizes, numbers, times, paths.
 
 use super::Wanted;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A switch: `on` or `off`.
+/// Parses a switch: `on` or `off`.
 ///
 /// # Errors
 /// [`Wanted::Listed`] if it is neither.
@@ -17,12 +17,12 @@ pub fn parse_switch(text: &str) -> Result<bool, Wanted> {
     }
 }
 
-/// A switch as it is written.
+/// Formats a switch.
 pub fn show_switch(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()
 }
 
-/// Gives an enum the words that its values have in targets: `ALL`, `word` and `parse`.
+/// Generates the words of an enum's values in targets: `ALL`, `word` and `parse`.
 #[macro_export]
 macro_rules! option_words {
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
@@ -30,7 +30,7 @@ macro_rules! option_words {
             /// Every value.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The value as it is written in a target.
+            /// Word of the value in a target.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
@@ -45,7 +45,14 @@ macro_rules! option_words {
 /// The units of sizes, largest first.
 const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
 
-/// A number of bytes as people write it, as `64MiB`.
+/// Parses a number of bytes such as `64MiB`.
+///
+/// ```
+/// use bourse_engine::target::{Wanted, parse_bytes, show_bytes};
+/// assert_eq!(parse_bytes("64MiB", 4096, 1 << 40), Ok(64 << 20));
+/// assert_eq!(parse_bytes("1", 4096, 1 << 40), Err(Wanted::InRange));
+/// assert_eq!(show_bytes(64 << 20), "64MiB");
+/// ```
 ///
 /// # Errors
 /// [`Wanted`]: it cannot be read, or is not within `least..=most`.
@@ -57,7 +64,7 @@ pub fn parse_bytes(text: &str, least: u64, most: u64) -> Result<u64, Wanted> {
     if (least..=most).contains(&bytes) { Ok(bytes) } else { Err(Wanted::InRange) }
 }
 
-/// A number of bytes in the largest unit that divides it.
+/// Formats a number of bytes in the largest unit that divides it.
 pub fn show_bytes(bytes: u64) -> String {
     match UNITS.iter().find(|&&(_, shift)| bytes > 0 && bytes.is_multiple_of(1 << shift)) {
         Some(&(unit, shift)) => format!("{}{unit}", bytes >> shift),
@@ -65,7 +72,7 @@ pub fn show_bytes(bytes: u64) -> String {
     }
 }
 
-/// A number within `least..=most`.
+/// Parses a number within `least..=most`.
 ///
 /// # Errors
 /// [`Wanted`]: it cannot be read, or is not within the range.
@@ -74,7 +81,7 @@ pub fn parse_number<N: FromStr + PartialOrd>(text: &str, least: N, most: N) -> R
     if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }
 }
 
-/// A time in whole seconds within `least..=most`, as `10s`.
+/// Parses a time in whole seconds within `least..=most`, as `10s`.
 ///
 /// # Errors
 /// [`Wanted`]: it cannot be read, or is not within the range.
@@ -83,12 +90,12 @@ pub fn parse_seconds(text: &str, least: u64, most: u64) -> Result<Duration, Want
     parse_number(digits, least, most).map(Duration::from_secs)
 }
 
-/// A time in whole seconds as it is written.
+/// Formats a time in whole seconds.
 pub fn show_seconds(time: Duration) -> String {
     format!("{}s", time.as_secs())
 }
 
-/// A time of at most `most`, as `10s` or `500ms`.
+/// Parses a time of at most `most`, as `10s` or `500ms`.
 ///
 /// # Errors
 /// [`Wanted`]: it cannot be read, or is longer.
@@ -101,12 +108,12 @@ pub fn parse_time(text: &str, most: Duration) -> Result<Duration, Wanted> {
     if time <= most { Ok(time) } else { Err(Wanted::InRange) }
 }
 
-/// A time as it is written: in seconds if it is a whole number of them, otherwise in milliseconds.
+/// Formats a time: in seconds if it is a whole number of them, otherwise in milliseconds.
 pub fn show_time(time: Duration) -> String {
     if time.subsec_millis() == 0 { show_seconds(time) } else { format!("{}ms", time.as_millis()) }
 }
 
-/// The path of a file or folder, for an option that may be without one.
+/// Parses the path of a file or folder, for an option that may be without one.
 ///
 /// # Errors
 /// [`Wanted::Listed`] if it is empty.
@@ -114,7 +121,7 @@ pub fn parse_path(text: &str) -> Result<Option<PathBuf>, Wanted> {
     if text.is_empty() { Err(Wanted::Listed) } else { Ok(Some(text.into())) }
 }
 
-/// A path as it is written; empty if there is none.
+/// Formats a path; empty if it is unset.
 pub fn show_path(path: Option<&PathBuf>) -> String {
     path.map_or_else(String::new, |path| path.display().to_string())
 }
