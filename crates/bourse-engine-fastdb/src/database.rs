@@ -1,6 +1,6 @@
-//! An open database, and whose transaction a thread is in.
+//! An open database, and the transaction that a thread has joined.
 //!
-//! FastDB keeps a transaction by thread, the seam by session: each session has a transaction context of its own, which a
+//! FastDB binds a transaction to a thread, the seam to a session: each session has a transaction context of its own, which a
 //! thread joins before it calls for that session. So sessions can change threads, and a thread can have several.
 
 use crate::error::{check, note};
@@ -19,21 +19,21 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// By how much a file grows at least, and how many records' handles are there at first: FastDB's own defaults.
+/// Smallest growth of a file in bytes, and initial number of record handles: FastDB's own defaults.
 const EXTENSION: usize = 4 << 20;
 const HANDLES: usize = 512 << 10;
 
-/// A database that is open in this process.
+/// Database that is open in this process.
 pub(crate) struct Database {
     pub(crate) api: &'static Api,
-    /// FastDB's number of it.
+    /// FastDB's number of the opened database.
     pub(crate) session: c_int,
     path: PathBuf,
-    /// Whether nothing is in the file.
+    /// Whether the file stays empty, since the library is a diskless build.
     pub(crate) is_diskless: bool,
-    /// Statements of every session: they must go before the tables that they are of.
+    /// Statements of all sessions: they must be freed before their tables are dropped.
     statements: Mutex<Vec<Weak<Mutex<Statements>>>>,
-    /// Dropped last, when the library has closed.
+    /// Key files; dropped last, when the library has closed the database.
     _leftovers: Leftovers,
     _owned: File,
 }
@@ -51,7 +51,7 @@ fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
 }
 
 impl Database {
-    /// Opens a file that is ours, or makes one.
+    /// Opens a file that Bourse made, or makes one.
     pub(crate) fn open(
         api: &'static Api,
         path: &Path,
@@ -85,7 +85,7 @@ impl Database {
         }))
     }
 
-    /// Bytes that the database extends over.
+    /// Size of the database in bytes.
     pub(crate) fn extent(&self) -> Result<u64, EngineError> {
         let mut state = DatabaseMonitor::default();
         // SAFETY: the session is open and the structure is the one of `cli.h`.
@@ -93,7 +93,7 @@ impl Database {
         Ok(state.database_size as u64)
     }
 
-    /// Names of its tables.
+    /// Names of the tables.
     pub(crate) fn tables(&self) -> Result<Vec<String>, EngineError> {
         let mut tables = ptr::null_mut();
         // SAFETY: the session is open; FastDB allocates the array.
@@ -105,14 +105,14 @@ impl Database {
         Ok(names)
     }
 
-    /// Keeps a session's statements in mind.
+    /// Registers a session's statements, so that they can be freed when tables are dropped.
     pub(crate) fn register(&self, statements: &Arc<Mutex<Statements>>) {
         let mut all = locked(&self.statements);
         all.retain(|other| other.strong_count() > 0);
         all.push(Arc::downgrade(statements));
     }
 
-    /// Frees every other session's statements, so that tables can go.
+    /// Frees every other session's statements, so that tables can be dropped.
     ///
     /// # Errors
     /// Another session is at work.
@@ -154,21 +154,21 @@ impl Drop for Database {
 }
 
 thread_local! {
-    /// The number of the context that this thread has joined last; 0 is nobody's.
+    /// Number of the context that this thread has joined last; 0 for none.
     static JOINED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Makes this thread be in nobody's transaction.
+/// Makes this thread leave the context it has joined.
 fn leave(database: &Database) {
     JOINED.set(0);
     // SAFETY: the session is open; a null context is none.
     unsafe { (database.api.join_context)(database.session, ptr::null_mut()) };
 }
 
-/// A session's place in FastDB: its transaction.
+/// Transaction context of a session.
 pub(crate) struct Context {
     pub(crate) database: Arc<Database>,
-    /// Never given twice, so that a thread cannot take another context for this one.
+    /// Unique number, never reused, so that a thread cannot take another context for this one.
     number: u64,
     raw: *mut c_void,
 }
@@ -184,7 +184,7 @@ impl Context {
         Self { database, number: NEXT.fetch_add(1, Ordering::Relaxed), raw }
     }
 
-    /// Makes this thread be in this transaction.
+    /// Makes this thread join the context, unless it has already.
     #[inline]
     pub(crate) fn join(&self) {
         if JOINED.get() != self.number {
@@ -194,7 +194,7 @@ impl Context {
         }
     }
 
-    /// Calls a function of the session, in this transaction.
+    /// Calls a function of the library within this context.
     #[inline]
     pub(crate) fn call(&self, function: unsafe extern "C" fn(c_int) -> c_int, doing: &str) -> Result<(), EngineError> {
         self.join();

@@ -1,4 +1,4 @@
-//! The engine: a target, the database opened once for all its sessions, what it promises.
+//! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::database::{Context, Database};
 use crate::library::load;
@@ -14,17 +14,17 @@ use bourse_engine::{
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A FastDB database under test.
+/// FastDB database under test.
 pub struct FastDbEngine {
     target: Parsed<Options>,
     path: PathBuf,
     opened: Mutex<Option<Arc<Database>>>,
 }
 
-/// Opens a target: reads it; neither the library nor the disk is touched yet.
+/// Parses a target; neither the library nor the disk is touched yet.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -39,7 +39,7 @@ pub fn open(target: &str) -> Result<FastDbEngine, TargetError> {
 }
 
 impl FastDbEngine {
-    /// The database, opened at first use.
+    /// Database, opened at first use.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(database) = &*opened {

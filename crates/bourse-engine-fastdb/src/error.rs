@@ -1,4 +1,4 @@
-//! FastDB's result codes and error classes as the seam's errors.
+//! FastDB's result codes and error classes as errors of the seam.
 
 use bourse_engine::{EngineError, ErrorKind};
 use std::cell::RefCell;
@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 pub(crate) const NOT_FOUND: c_int = -13;
 pub(crate) const TABLE_NOT_FOUND: c_int = -15;
 
-/// `cli_result_code`.
+/// Names of `cli_result_code`.
 const CODES: &[(c_int, &str)] = &[
     (-1, "cli_bad_address"),
     (-2, "cli_connection_refused"),
@@ -33,7 +33,7 @@ const CODES: &[(c_int, &str)] = &[
     (-26, "cli_backup_failed"),
 ];
 
-/// `cli_error_class`, in words, and what a program can do.
+/// Descriptions of `cli_error_class`, with the kinds that a program acts on.
 const CLASSES: &[(c_int, &str, ErrorKind)] = &[
     (1, "error in a query", ErrorKind::Other),
     (4, "the database cannot be opened", ErrorKind::ConnectionLost),
@@ -48,11 +48,11 @@ const CLASSES: &[(c_int, &str, ErrorKind)] = &[
 ];
 
 thread_local! {
-    /// What FastDB told last in this thread.
+    /// Last error that FastDB reported in this thread: its class and message.
     static LAST: RefCell<Option<(c_int, String)>> = const { RefCell::new(None) };
 }
 
-/// Notes what went wrong; when it returns, FastDB unwinds to the function that was called, which gives a code.
+/// Records an error; when it returns, FastDB unwinds to the function that was called, which returns a code.
 pub(crate) unsafe extern "C" fn note(class: c_int, message: *const c_char, _: c_int, _: *mut c_void) {
     let message = if message.is_null() {
         String::new()
@@ -63,7 +63,7 @@ pub(crate) unsafe extern "C" fn note(class: c_int, message: *const c_char, _: c_
     LAST.with(|last| *last.borrow_mut() = Some((class, message)));
 }
 
-/// An error of a code, with what FastDB told of it.
+/// Error for a code, with FastDB's last report in this thread.
 pub(crate) fn error(code: c_int, doing: &str) -> EngineError {
     let told = LAST.with(|last| last.borrow_mut().take());
     let (kind, mut text) = match told {
@@ -82,7 +82,7 @@ pub(crate) fn error(code: c_int, doing: &str) -> EngineError {
     EngineError::new(kind, text).with_code(name.map_or_else(|| format!("code {code}"), str::to_owned))
 }
 
-/// A code as a result: what is not negative is a count or a descriptor.
+/// Result of a call: a negative code is an error, any other a count or a descriptor.
 #[inline]
 pub(crate) fn check(code: c_int, doing: &str) -> Result<c_int, EngineError> {
     if code >= 0 { Ok(code) } else { Err(error(code, doing)) }

@@ -1,9 +1,9 @@
-//! What a program is told of FastDB.
+//! Registers FastDB as an engine.
 
 use crate::{GRAMMAR, Options, info, open};
 use bourse_engine::{EngineKind, Faults, InProcess};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
     scheme: "fastdb",
     summary: "FastDB, a main-memory key-value store; its library is loaded at run time",

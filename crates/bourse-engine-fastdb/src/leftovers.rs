@@ -1,9 +1,9 @@
-//! What the library leaves behind, and how it goes away.
+//! The key files and System V objects that the library leaves behind, and their removal.
 //!
 //! For each database name FastDB makes empty files in `/tmp` whose inodes are the keys of System V semaphores and shared
-//! memory; it removes the latter when it closes, the files never, and after a crash nothing. So each opening has a name of
-//! its own and a lock file that is locked as long as the process lives: whoever can lock one later clears up after a
-//! process that died. Only files with our prefix and the keys that follow from them are touched.
+//! memory. It removes the latter when it closes, the files never, and after a crash neither. So each opening has a name of its
+//! own and a lock file that is locked as long as the process lives: a process that can lock it later cleans up after the dead
+//! one. Only files with Bourse's prefix and the keys that follow from them are touched.
 
 use rustix::fs::{FlockOperation, flock};
 use std::ffi::{CStr, OsStr};
@@ -14,24 +14,24 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where FastDB puts its key files unless its `keyFileDir` is changed.
+/// Folder of FastDB's key files unless its `keyFileDir` is changed.
 const FOLDER: &str = "/tmp";
 const PREFIX: &str = "bourse-fastdb-";
-/// Endings of the key files: initialisation, monitor, the semaphores of writers, readers and upgrades, the end of backups,
+/// Endings of the key files: initialization, monitor, the semaphores of writers, readers and upgrades, the end of backups,
 /// critical sections.
 const SUFFIXES: [&str; 8] = ["in", "dm", "ws", "rs", "us", "bce", "cs", "mcs"];
 const LOCK: &str = ".lock";
 
-/// The names of one opened database; gone with it.
+/// Key files of one opened database, removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Leftovers {
     name: String,
-    /// Locked while we live.
+    /// Lock file, locked while this process lives.
     _lock: File,
 }
 
 impl Leftovers {
-    /// A name that nobody has, for a database at `path`; clears up after processes that died.
+    /// Chooses an unused name for a database at `path`; cleans up after dead processes.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         sweep(Path::new(FOLDER));
@@ -57,7 +57,7 @@ impl Leftovers {
         }
     }
 
-    /// The database's name.
+    /// Name of the database.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -73,7 +73,7 @@ fn in_folder(name: &str, ending: &str) -> PathBuf {
     Path::new(FOLDER).join(format!("{name}{ending}"))
 }
 
-/// Clears up after processes that are gone.
+/// Cleans up after dead processes.
 fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -92,14 +92,14 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// A diskless build takes the database's file, empty, for the key of its shared memory.
+/// Removes the shared memory of a database of a diskless build, whose key is the database's empty file.
 pub(crate) fn clear_memory_of(path: &Path) {
     if fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0) && remove_keyed(path) {
         let _ = fs::remove_file(path);
     }
 }
 
-/// Removes the key files of `name`, and what they are keys of.
+/// Removes the key files of `name`, and the objects that they are keys of.
 fn clear(folder: &Path, name: &str) {
     for suffix in SUFFIXES {
         let path = folder.join(format!("{name}.{suffix}"));
@@ -112,7 +112,7 @@ fn clear(folder: &Path, name: &str) {
     let _ = fs::remove_file(folder.join(format!("{name}{LOCK}")));
 }
 
-/// Removes the semaphores and the shared memory whose key is the inode of `path`, and says whether there was memory.
+/// Removes the semaphores and the shared memory whose key is the inode of `path`; returns whether there was memory.
 fn remove_keyed(path: &Path) -> bool {
     let Ok(found) = fs::metadata(path) else { return false };
     // FastDB's own reckoning of a key.
@@ -129,7 +129,8 @@ fn remove_keyed(path: &Path) -> bool {
     }
 }
 
-/// Locks a database's file for this process, which FastDB does not: two that open one file under two names ruin it.
+/// Locks a database's file for this process, which FastDB does not do: two processes that open one file under two names corrupt
+/// it.
 pub(crate) fn own(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -139,16 +140,16 @@ pub(crate) fn own(path: &Path) -> io::Result<File> {
     }
 }
 
-/// A path as C takes it.
+/// Path as a C string.
 pub(crate) fn c_path(path: &Path) -> io::Result<std::ffi::CString> {
     std::ffi::CString::new(path.as_os_str().as_bytes())
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "a zero byte in a path"))
 }
 
-/// A C text as ours.
+/// Text of a C string.
 ///
 /// # Safety
-/// `text` is a text that ends with a zero.
+/// `text` must be a valid C string.
 pub(crate) unsafe fn text_of<'a>(text: *const std::ffi::c_char) -> std::borrow::Cow<'a, str> {
     // SAFETY: as the caller says.
     unsafe { CStr::from_ptr(text) }.to_string_lossy()

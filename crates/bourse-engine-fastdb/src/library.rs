@@ -1,4 +1,4 @@
-//! The library: found, loaded once, its functions as `cli.h` declares them.
+//! The library: found, loaded once, its functions declared as in `cli.h`.
 
 use std::collections::HashMap;
 use std::env;
@@ -6,13 +6,13 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The environment variable that names the library.
+/// Environment variable that names the library.
 pub const LIBRARY_VARIABLE: &str = "BOURSE_FASTDB";
 
-/// What the system's loader is asked for if nobody names a library.
+/// Name that the system's loader looks for if no library is named.
 const SONAME: &str = "libfastdb_r.so.2";
 
-/// The library is not to be had.
+/// Error for a library that is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{why}; FastDB is in no package registry: its sources are public (version 3.77, for one, at github.com/gavioto/fastdb); build their shared library {SONAME} optimised (their makefile is for debugging unless it is told DEBUG=0) and name it in ${LIBRARY_VARIABLE} or with `library=`"
@@ -21,19 +21,19 @@ pub struct Absent {
     why: String,
 }
 
-/// The library that is here.
+/// Name and path of the available library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
     /// Name in a target.
     pub name: &'static str,
-    /// Where it was found.
+    /// Path of its file.
     pub path: PathBuf,
 }
 
-/// Whether the library is here: the one that `library=` names, or `$BOURSE_FASTDB`, or the system's.
+/// Looks for the library: the one named by `library=`, or by `$BOURSE_FASTDB`, or the system's.
 ///
 /// # Errors
-/// [`Absent`]: why not, and where to get it.
+/// [`Absent`]: the reason, and where to get the library.
 pub fn info(library: Option<&Path>) -> Result<Info, Absent> {
     let (path, _) = load(library)?;
     Ok(Info { name: "fastdb", path })
@@ -72,7 +72,7 @@ type TraceFunction = unsafe extern "C" fn(*mut c_char);
 
 macro_rules! interface {
     ($($name:ident = $symbol:literal: ($($argument:ty),*) $(-> $result:ty)?;)+) => {
-        /// The functions of `cli.h` that are used.
+        /// Functions of `cli.h` that are used.
         pub(crate) struct Api {
             $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
         }
@@ -122,10 +122,10 @@ interface! {
     remove_context = b"cli_remove_transaction_context\0": (*mut c_void);
 }
 
-/// FastDB tells of recoveries and of lock upgrades on standard error, which is the program's, not an engine's.
+/// Discards FastDB's messages on recoveries and lock upgrades: standard error belongs to the program, not to an engine.
 unsafe extern "C" fn silent(_: *mut c_char) {}
 
-/// Loads the library, once a process, and says where it is.
+/// Loads the library, once per process; returns its path as well.
 pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Absent> {
     static LOADED: Mutex<Option<HashMap<PathBuf, &'static Api>>> = Mutex::new(None);
     let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));

@@ -1,8 +1,8 @@
-//! The mark of a database of ours: a small file beside it that names it by device and inode.
+//! The mark of a database that Bourse made: a small file next to it that identifies it by device and inode.
 //!
-//! FastDB's file is an image of its memory without room for others, and only the library, which need not be there, can
-//! read it, changing it as it opens it. A mark beside the file is weaker than one inside, so it is good for one inode
-//! alone: another file that is put in the database's place is not taken for ours.
+//! FastDB's file is an image of its memory without room for other data, and only the library, which may be unavailable, can
+//! read it, changing it as it opens it. A mark next to the file is weaker than one inside, so it is valid for one inode only:
+//! another file put in the database's place is not taken for Bourse's.
 
 use bourse_engine::{EngineError, FileOwner, TargetFile, beside};
 use std::fs::{self, OpenOptions};
@@ -10,13 +10,13 @@ use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// What the mark's name ends in.
+/// Suffix of the mark's file.
 const SUFFIX: &str = ".bourse-mark";
-/// How it begins, and what is read of it at most.
+/// First line of the mark, and the number of bytes read of it at most.
 const FIRST_LINE: &str = "This file marks the FastDB database beside it as made by Bourse.\n";
 const LONGEST: usize = 256;
 
-/// Looks at a path.
+/// Finds out the owner of the file at a path.
 ///
 /// # Errors
 /// The system's.
@@ -62,7 +62,7 @@ pub(crate) fn mark(path: &Path) -> Result<(), EngineError> {
     made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|e| EngineError::io("create", &beside, &e))
 }
 
-/// Removes the mark of a database that is gone; what is none stays.
+/// Removes the mark of a deleted database; a file that is not a mark stays.
 pub(crate) fn unmark(path: &Path) {
     let beside = beside(path, SUFFIX);
     let start = TargetFile::at(&beside).and_then(|mark| mark.start(LONGEST)).unwrap_or_default();
@@ -73,7 +73,7 @@ pub(crate) fn unmark(path: &Path) {
     }
 }
 
-/// The mark of the file that is there now.
+/// Text of the mark for the file that exists now.
 fn text(path: &Path) -> Result<String, EngineError> {
     let found = fs::metadata(path).map_err(|e| EngineError::io("look at", path, &e))?;
     Ok(format!("{FIRST_LINE}device {} inode {}\n", found.dev(), found.ino()))

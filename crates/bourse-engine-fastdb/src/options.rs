@@ -5,21 +5,21 @@ use bourse_engine::target::{Grammar, OptionSpec, Parsed, Scheme, TargetError, Wa
 use bourse_engine::{IndexKind, option_spec, option_words};
 use std::path::PathBuf;
 
-/// The index of a key.
+/// Kind of index of a key.
 pub type Index = IndexKind;
 
-/// What ends a transaction that wrote.
+/// Function that ends a transaction with changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commit {
     /// `cli_commit`: the file is made durable.
     Full,
-    /// `cli_precommit`: locks are given back, and that is all.
+    /// `cli_precommit`: locks are released, nothing more.
     Precommit,
 }
 
 option_words!(Commit { Full = "full", Precommit = "precommit" });
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// `library`.
@@ -35,12 +35,12 @@ pub struct Options {
 }
 
 impl Options {
-    /// What holds where nothing is said.
+    /// Default settings.
     pub const DEFAULT: Self =
         Self { library: None, index: Index::Tree, commit: Commit::Full, unique: true, size_bytes: 1 << 30 };
 }
 
-/// How FastDB targets are written.
+/// Grammar of FastDB targets.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "FastDB",
     schemes: &[Scheme::plain("fastdb")],
@@ -86,7 +86,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     renamed: &[],
 };
 
-/// Reads a target.
+/// Parses a target.
 pub(crate) fn parse(text: &str) -> Result<Parsed<Options>, TargetError> {
     let parsed = GRAMMAR.parse(text, Options::DEFAULT)?;
     if parsed.place.contains('%') {

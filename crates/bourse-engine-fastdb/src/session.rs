@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const HASHED: c_int = 1;
 const INDEXED: c_int = 2;
 
-/// A user's connection.
+/// Session of one user.
 pub(crate) struct FastDbSession {
     context: Context,
     statements: Arc<Mutex<Statements>>,
@@ -26,7 +26,7 @@ pub(crate) struct FastDbSession {
     open: Option<Access>,
     /// Whether the open transaction has changed something.
     has_written: bool,
-    /// Whether a change was ended by a precommit.
+    /// Whether an earlier change was ended by a precommit.
     has_precommitted: bool,
 }
 
@@ -52,13 +52,13 @@ impl FastDbSession {
         self.statements.lock().unwrap_or_else(PoisonError::into_inner).in_transaction = open.is_some();
     }
 
-    /// Ends what only read: gives the locks back.
+    /// Ends a transaction that only read: releases the locks.
     #[inline]
     fn end_reading(&self) -> Result<(), EngineError> {
         self.context.call(self.context.database.api.precommit, "end a transaction")
     }
 
-    /// Ends what wrote, as `commit=` says.
+    /// Ends a transaction with changes, as `commit=` says.
     fn end_writing(&mut self) -> Result<(), EngineError> {
         let api = self.context.database.api;
         match self.commit {
@@ -73,7 +73,7 @@ impl FastDbSession {
         }
     }
 
-    /// Gives up what wrote; after a precommit there is nothing that could be undone by itself.
+    /// Rolls a transaction with changes back; fails after a precommit, since FastDB would undo those changes too.
     fn give_up(&mut self) -> Result<(), EngineError> {
         let api = self.context.database.api;
         match self.commit {
@@ -85,7 +85,7 @@ impl FastDbSession {
         }
     }
 
-    /// Runs something that reads, in the open transaction or in one of its own.
+    /// Runs a read in the open transaction or in one of its own.
     #[inline]
     fn reading<T>(
         &mut self,
@@ -105,7 +105,7 @@ impl FastDbSession {
         done
     }
 
-    /// Runs something that writes, in the open transaction or in one of its own; it says whether it has.
+    /// Runs a change in the open transaction or in one of its own; it returns whether it has changed anything.
     #[inline]
     fn writing<T>(
         &mut self,
@@ -159,7 +159,7 @@ impl FastDbSession {
         })
     }
 
-    /// The index that a key has.
+    /// Index of a table's key.
     fn key_index(&self, table: &RecordTable) -> IndexKind {
         match (self.index, table.key().index) {
             (IndexKind::Hash, _) | (_, Some(IndexKind::Hash)) => IndexKind::Hash,
@@ -204,7 +204,7 @@ impl FastDbSession {
         check(code, &format!("drop table {}", table.name())).map(|_| ())
     }
 
-    /// Makes the tables anew, while no other session is in the way.
+    /// Makes the tables anew, unless another session prevents it.
     fn remake(&self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
         let api = self.context.database.api;
         let mut own = self.statements.lock().unwrap_or_else(PoisonError::into_inner);
@@ -382,7 +382,7 @@ impl Records for FastDbSession {
     }
 }
 
-/// Hands every record that is found to `each`.
+/// Passes every record found to `each`.
 fn hand_over(api: &crate::library::Api, bound: &mut Bound, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
     let count = bound.fetch(api, false)?;
     for number in 0..count {

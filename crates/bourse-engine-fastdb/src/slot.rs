@@ -1,21 +1,21 @@
-//! Memory that FastDB reads and writes: one value of a record, at an address that stays.
+//! Memory that FastDB reads and writes: one value of a record, at a fixed address.
 
 use bourse_engine::{EngineError, Key, RecordType, Value};
 use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
 
-/// Kinds of `cli_var_type`.
+/// Numbers of `cli_var_type`.
 const INT8: c_int = 5;
 const REAL8: c_int = 7;
 const ASCIIZ: c_int = 9;
 const ARRAY_OF_INT1: c_int = 14;
 pub(crate) const INT4: c_int = 4;
 
-/// A value's place. FastDB is given its address and uses it while a statement of it runs, which is only while the
-/// session that owns it is in a call.
+/// Memory of one value. FastDB gets its address and uses it while a statement of it runs, which is only while the session that
+/// owns it is in a call.
 pub(crate) struct Slot {
     record_type: RecordType,
-    /// First the length that FastDB reads and writes, then the value.
+    /// The length that FastDB reads and writes, followed by the value.
     words: NonNull<u64>,
     count: usize,
 }
@@ -23,19 +23,19 @@ pub(crate) struct Slot {
 // SAFETY: the memory is this slot's alone, and FastDB touches it only in calls that the owner makes.
 unsafe impl Send for Slot {}
 
-/// Why a value cannot be put into a slot.
+/// Reason that a value does not fit in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// Longer than declared.
+    /// The value is longer than declared.
     TooLong,
-    /// Of another type.
+    /// The value has another type.
     Type,
-    /// A text with a zero in it.
+    /// The text contains a zero byte.
     Zero,
 }
 
 impl Misfit {
-    /// As an error about `name`.
+    /// Error for the value of `name`.
     pub(crate) fn of(self, name: &str) -> EngineError {
         EngineError::unsupported(match self {
             Self::TooLong => format!("a value of {name} is longer than declared"),
@@ -59,7 +59,7 @@ impl Slot {
         Self { record_type, words, count }
     }
 
-    /// `cli_var_type` of it.
+    /// Number of the slot's `cli_var_type`.
     pub(crate) fn var_type(&self) -> c_int {
         match self.record_type {
             RecordType::Int => INT8,
@@ -69,13 +69,13 @@ impl Slot {
         }
     }
 
-    /// Where FastDB finds the value.
+    /// Address of the value.
     pub(crate) fn data(&self) -> *mut c_void {
         // SAFETY: there is a word behind the length, or the address is that of the end, which is allowed.
         unsafe { self.words.as_ptr().add(1) }.cast()
     }
 
-    /// Where FastDB finds the length.
+    /// Address of the length.
     pub(crate) fn length(&self) -> *mut c_int {
         self.words.as_ptr().cast()
     }
@@ -90,7 +90,7 @@ impl Slot {
         unsafe { self.length().write(length) };
     }
 
-    /// Tells FastDB before a fetch how much there is room for.
+    /// Sets the length to the capacity, the limit of what FastDB writes in a fetch.
     #[inline]
     pub(crate) fn arm(&mut self) {
         if matches!(self.record_type, RecordType::Text(_) | RecordType::Bytes(_)) {
@@ -142,7 +142,7 @@ impl Slot {
         self.set(key.into())
     }
 
-    /// What FastDB has put there.
+    /// Value that FastDB has written.
     #[inline]
     pub(crate) fn value(&self) -> Value<'_> {
         // SAFETY: the first word is the length, of which FastDB writes the lower half.

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use std::ffi::{CString, c_int};
 use std::ptr;
 
-/// A statement that FastDB keeps.
+/// Statement in the library.
 struct Statement {
     id: c_int,
-    /// What it is for a person.
+    /// Text of the statement, for errors.
     text: String,
 }
 
@@ -48,10 +48,10 @@ fn c_text(text: &str) -> Result<CString, EngineError> {
     CString::new(text).map_err(|_| EngineError::unsupported(format!("a name with a zero byte: {text:?}")))
 }
 
-/// A statement on a table: its columns, and a value it looks for.
+/// Statement on a table, bound to its columns and to the value it searches for.
 pub(crate) struct Bound {
     statement: Statement,
-    /// The key and the fields.
+    /// Key and fields.
     columns: Vec<Slot>,
     sought: Option<Slot>,
     limit: Option<Slot>,
@@ -101,7 +101,7 @@ impl Bound {
         unsafe { (api.free)(self.statement.id) };
     }
 
-    /// Sets what is looked for, or says that there can be no such record.
+    /// Sets the value to search for; returns false if no record can have it.
     #[inline]
     pub(crate) fn seek(&mut self, value: Value<'_>, name: &str) -> Result<bool, EngineError> {
         let slot = self.sought.as_mut().expect("a statement that looks for a value");
@@ -118,7 +118,7 @@ impl Bound {
         slot.set(Value::Int(most)).expect("an integer");
     }
 
-    /// Sets the fields, and the key if one is given.
+    /// Sets the fields, and the key if one is passed.
     #[inline]
     pub(crate) fn fill(
         &mut self,
@@ -148,7 +148,7 @@ impl Bound {
         slot.add(by).map_err(|misfit| misfit.of(name))
     }
 
-    /// Looks for records, and says how many there are.
+    /// Searches for records; returns how many were found.
     #[inline]
     pub(crate) fn fetch(&mut self, api: &Api, for_update: bool) -> Result<u64, EngineError> {
         // SAFETY: what the statement is bound to lives as long as it; this thread has joined its session's context.
@@ -156,7 +156,7 @@ impl Bound {
         u64::try_from(found).map_err(|_| self.statement.failed(found, "search"))
     }
 
-    /// Brings the first record, or the next one, into the columns.
+    /// Fetches the first record, or the next one, into the columns.
     #[inline]
     pub(crate) fn step(&mut self, api: &Api, is_first: bool) -> Result<(), EngineError> {
         self.columns.iter_mut().for_each(Slot::arm);
@@ -182,7 +182,7 @@ impl Bound {
         if code < 0 { Err(self.statement.failed(code, "update")) } else { Ok(()) }
     }
 
-    /// Takes away all records that were found; there must be one.
+    /// Deletes all records that were found; there must be one.
     #[inline]
     pub(crate) fn remove(&mut self, api: &Api) -> Result<(), EngineError> {
         // SAFETY: as in `fetch`.
@@ -197,13 +197,13 @@ impl Row for Bound {
         self.columns[index].value()
     }
 
-    /// None: the names of a record's fields are its table's.
+    /// Always `None`: the names of a record's fields are its table's.
     fn column_name(&self, _: usize) -> Option<Cow<'_, str>> {
         None
     }
 }
 
-/// A table's statements, each made at first use.
+/// Statements of a table, each made at first use.
 #[derive(Default)]
 pub(crate) struct TableStatements {
     insert: Option<Bound>,
@@ -222,7 +222,7 @@ impl TableStatements {
     }
 }
 
-/// A session's statements, by their tables' slots.
+/// Statements of a session, by their tables' slots.
 #[derive(Default)]
 pub(crate) struct Statements {
     tables: Vec<TableStatements>,
@@ -230,7 +230,7 @@ pub(crate) struct Statements {
     pub(crate) in_transaction: bool,
 }
 
-/// Which statement of a table.
+/// Kind of a table's statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     Insert,
@@ -241,7 +241,7 @@ pub(crate) enum Which {
 }
 
 impl Statements {
-    /// The statement, made if it is not there.
+    /// Statement of a kind, made at first use.
     #[inline]
     pub(crate) fn get(
         &mut self,
@@ -273,14 +273,14 @@ impl Statements {
         Ok(place.as_mut().expect("made above"))
     }
 
-    /// Frees all of them.
+    /// Frees all statements.
     pub(crate) fn free(&mut self, api: &Api) {
         self.tables.iter_mut().for_each(|table| table.free(api));
     }
 }
 
-/// FastDB reuses freed statements with the limit that they had: one that has none finds as many as the freed one was to.
-/// A search for all records needs none, since it is not a search.
+/// Limit of a search that is meant to have none: FastDB reuses a freed statement with its limit, so a search without one would
+/// find no more records than the freed one. A statement for all records needs none, since it is not a search.
 const NO_LIMIT: &str = "limit 2147483647";
 
 #[cold]

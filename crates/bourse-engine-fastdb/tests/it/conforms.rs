@@ -6,7 +6,7 @@ use bourse_engine_fastdb::{FastDbEngine, LIBRARY_VARIABLE, open};
 use bourse_testkit::records_conformance;
 use std::path::Path;
 
-/// Whether the library is named; says which test is skipped if not.
+/// Whether the library is named; reports the test that is skipped if not.
 fn has_library(test: &str) -> bool {
     let is_named = std::env::var_os(LIBRARY_VARIABLE).is_some();
     if !is_named {
@@ -19,7 +19,7 @@ fn engine(folder: &Path, query: &str) -> FastDbEngine {
     open(&format!("fastdb:{}?size=256MiB&{query}", folder.join("test.fdb").display())).unwrap()
 }
 
-/// Names in `/tmp` that this process's databases have.
+/// Names of this process's databases in `/tmp`.
 fn leftovers() -> Vec<String> {
     let prefix = format!("bourse-fastdb-{}-", std::process::id());
     let names =
@@ -123,7 +123,8 @@ fn the_class_is_honest() {
     let _ = std::fs::remove_file("/dev/shm/bourse-fastdb-test.fdb");
 }
 
-/// FastDB hands a freed statement's limit on to the next statement: searches after a short scan found too little.
+/// Regression test: FastDB passes a freed statement's limit on to the next statement, so searches after a short scan found too
+/// few records.
 #[test]
 fn a_scans_limit_is_its_own() {
     if !has_library("a_scans_limit_is_its_own") {
