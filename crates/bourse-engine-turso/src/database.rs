@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use turso_core::{IO, MemoryIO, OpenFlags, OpenOptions, SqliteDialect};
 
-/// What Turso calls a database in memory, and its log.
+/// Turso's names of a database in memory, and of its log.
 pub(crate) const MEMORY: [&str; 2] = [":memory:", ":memory:-wal"];
 
-/// A database that is open. One in a file is closed with its last connection, which writes its log into it.
+/// Open database. One in a file is closed with its last connection, which merges its log into it.
 pub(crate) struct Database {
     core: Arc<turso_core::Database>,
     io: Arc<dyn IO>,
@@ -21,7 +21,7 @@ pub(crate) struct Database {
     _use: Option<FileUse>,
 }
 
-/// The databases in files that this process has open.
+/// Databases in files that this process has open.
 type Open = Vec<(PathBuf, Options, Weak<Database>)>;
 
 fn open_files() -> MutexGuard<'static, Open> {
@@ -36,14 +36,14 @@ pub(crate) fn is_open(path: &Path) -> bool {
     open_files().iter().any(|(open, _, _)| open == path)
 }
 
-/// The error of what would take a database away that is in use.
+/// Error for replacing a database that is in use.
 pub(crate) fn in_use(path: &Path) -> EngineError {
     let words = format!("{} is in use: a session of this process has it open", path.display());
     EngineError::new(ErrorKind::Conflict, words)
 }
 
 impl Database {
-    /// Opens the database in a file that exists, in the journal mode of its settings.
+    /// Opens the database in an existing file, in the journal mode of its settings.
     ///
     /// # Errors
     /// Turso's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
@@ -65,7 +65,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens a file that nobody else knows, as one that is being loaded, in the journal mode that it has; it may be empty.
+    /// Opens a file that no other session knows, such as one that is being loaded, in its own journal mode; it may be empty.
     ///
     /// # Errors
     /// Turso's.
@@ -73,7 +73,7 @@ impl Database {
         Self::of_file(path, options, counts, OpenFlags::default())
     }
 
-    /// Opens the database in a file that exists so that nothing is changed, in the journal mode that it has.
+    /// Opens the database in an existing file read-only, in its own journal mode.
     ///
     /// # Errors
     /// Turso's.
@@ -92,7 +92,7 @@ impl Database {
         Self::open(Arc::new(files), text, options, flags, Some(used))
     }
 
-    /// Opens a database in memory: what these files hold, in the journal mode that it has.
+    /// Opens the database in memory that these files contain, in its own journal mode.
     ///
     /// # Errors
     /// Turso's.
@@ -117,7 +117,7 @@ impl Database {
         Ok(Arc::new(Self { core, io, options, _use: used }))
     }
 
-    /// Changes to the journal mode of the settings; nobody else may have the database open.
+    /// Changes to the journal mode of the settings; the database must not be open elsewhere.
     ///
     /// # Errors
     /// Turso's.
@@ -139,24 +139,24 @@ impl Database {
         &self.options
     }
 
-    /// The files of a database in memory.
+    /// Size in bytes of the files of a database in memory.
     pub(crate) fn memory_bytes(&self) -> u64 {
         let size = |name| self.io.open_file(name, OpenFlags::None, false).and_then(|file| file.size());
         MEMORY.into_iter().filter_map(|name| size(name).ok()).sum()
     }
 
-    /// The file system that it lies in.
+    /// File system of the database.
     pub(crate) fn io(&self) -> &Arc<dyn IO> {
         &self.io
     }
 }
 
-/// Whether the logs beside a closed database are empty, so that all of it is in its file.
+/// Whether the logs of a closed database are empty, so that its file is complete.
 pub(crate) fn is_whole(path: &Path) -> bool {
     COMPANIONS.iter().all(|suffix| std::fs::metadata(beside(path, suffix)).map_or(0, |found| found.len()) == 0)
 }
 
-/// A connection, which keeps its database open.
+/// Connection, which holds its database open.
 pub(crate) struct Connection {
     core: Arc<turso_core::Connection>,
     database: Arc<Database>,
@@ -184,7 +184,10 @@ impl Connection {
         Ok(this)
     }
 
-    /// One with Turso's settings.
+    /// Opens a connection with Turso's default settings.
+    ///
+    /// # Errors
+    /// Turso's.
     pub(crate) fn plain(database: &Arc<Database>) -> Result<Self, EngineError> {
         let core = database.core.connect().map_err(|e| error(&e))?;
         Ok(Self { core, database: Arc::clone(database) })
@@ -200,7 +203,7 @@ impl Connection {
         self.core.get_auto_commit()
     }
 
-    /// Prepares the one statement of a text.
+    /// Prepares the single statement of a text.
     ///
     /// # Errors
     /// Turso's, with the statement.
@@ -214,7 +217,7 @@ impl Connection {
         Ok(Statement::new(prepared, Arc::clone(&self.database.io)))
     }
 
-    /// Runs a statement for no result.
+    /// Runs a statement and ignores its rows.
     ///
     /// # Errors
     /// Turso's, with the statement.
@@ -244,10 +247,10 @@ impl Connection {
         Ok(text)
     }
 
-    /// Writes all of the log into the database.
+    /// Merges all of the log into the database.
     ///
     /// # Errors
-    /// Turso's; [`ErrorKind::Conflict`] if somebody is in the way.
+    /// Turso's; [`ErrorKind::Conflict`] if another session prevents it.
     pub(crate) fn write_log(&self) -> Result<(), EngineError> {
         let mut is_busy = false;
         self.query("PRAGMA wal_checkpoint(TRUNCATE)", &mut |row| {
@@ -260,7 +263,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Puts the mark of a database of ours, so that it is in the file.
+    /// Writes Bourse's mark, and merges the log, so that the mark is in the file.
     ///
     /// # Errors
     /// Turso's.

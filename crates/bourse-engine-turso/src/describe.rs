@@ -1,4 +1,4 @@
-//! What was run on, read back from Turso, and what its settings promise.
+//! The description of the system under test, read back from Turso, and the guarantee of its settings.
 
 use crate::database::{Connection, Database};
 use crate::options::{GRAMMAR, Journal, Options, Sync};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use turso_core::MemoryIO;
 
-/// Settings that Turso tells by a pragma of their name, those of MVCC last.
+/// Settings that Turso returns from a pragma of their name, those of MVCC last.
 const PRAGMAS: [&str; 8] = [
     "journal_mode",
     "synchronous",
@@ -24,14 +24,14 @@ const PRAGMAS: [&str; 8] = [
 ];
 const PRAGMAS_OF_MVCC: [&str; 3] = ["mvcc_checkpoint_threshold", "mvcc_gc_threshold", "mvcc_group_commit"];
 
-/// What is said beside each figure.
+/// Note next to each figure.
 const BETA: &str = "Turso is a beta by its own word, and MVCC an experiment in it: figures are of this version alone";
 
-/// The version that is built in. Of a database that has anything in it Turso tells the number of SQLite's version in the file's
+/// Version of Turso that is compiled in. For a database that is not empty Turso reports SQLite's version number from the file's
 /// header instead.
 ///
 /// # Errors
-/// Turso's, in words.
+/// The text of Turso's error.
 pub fn version() -> Result<String, String> {
     asked_version().map_err(|error| error.to_string())
 }
@@ -92,7 +92,7 @@ pub(crate) fn describe(
     })
 }
 
-/// How transactions that write begin.
+/// Statement that begins writing transactions, for the description.
 const fn begin(journal: Journal) -> &'static str {
     match journal {
         Journal::Wal => "immediate",
@@ -100,7 +100,7 @@ const fn begin(journal: Journal) -> &'static str {
     }
 }
 
-/// The word for a number that a pragma answers.
+/// Name of a numeric value that a pragma returns.
 fn in_words(pragma: &str, value: &str) -> Option<&'static str> {
     let words: &[&'static str] = match pragma {
         "synchronous" => &["off", "normal", "full"],
@@ -111,7 +111,8 @@ fn in_words(pragma: &str, value: &str) -> Option<&'static str> {
     words.get(value.parse::<usize>().ok()?).copied()
 }
 
-/// What an acknowledged commit survives in a journal mode, and why; `memory` is what the database is on, if that forgets.
+/// Durability class of an acknowledged commit in a journal mode, with the reason; `memory` names the volatile storage of the
+/// database, if it is on one.
 fn durability(memory: Option<&str>, journal: Journal, sync: Sync) -> (Durability, String) {
     if let Some(name) = memory {
         return (Durability::Volatile, format!("the database is on {name}, which is memory"));

@@ -2,10 +2,10 @@
 
 use bourse_schema::{Catalog, Dialect, SQLITE};
 
-/// Turso, which has SQLite's SQL; tables clustered by their key are an experiment of its own, and not with MVCC.
+/// Turso's dialect: SQLite's. Clustered tables are an experiment of Turso's, and do not work with MVCC.
 pub(crate) static DIALECT: Dialect = Dialect { name: "turso", clustered: "", catalog: CATALOG, ..SQLITE };
 
-/// SQLite's, where tables of the engine's own begin with two underscores.
+/// SQLite's queries of the catalog, without the engine's own tables, whose names begin with two underscores.
 const CATALOG: Catalog = Catalog::Statements(
     "SELECT type, tbl_name, name, sql
        FROM sqlite_master

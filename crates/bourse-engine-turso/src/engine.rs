@@ -1,4 +1,4 @@
-//! The engine: a target, the database opened once for all its sessions, what it promises.
+//! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::database::{Connection, Database, in_use, is_open};
 use crate::describe;
@@ -20,22 +20,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use turso_core::MemoryIO;
 
-/// A Turso database under test.
+/// Turso database under test.
 pub struct TursoEngine {
     target: Parsed<Options>,
-    /// Its file, if it is not in memory.
+    /// Path of the file; `None` in memory.
     path: Option<PathBuf>,
     for_reading: bool,
     kept: Arc<Mutex<Kept>>,
     counts: Counts,
 }
 
-/// What an engine has open.
+/// Database that an engine has open.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// A database in a file is closed with its last session, so that another process can have it between rounds.
+    /// Database in a file; closed with its last session, so that another process can open it between rounds.
     file: Weak<Database>,
-    /// One in memory would be gone.
+    /// Database in memory, held here since its contents would otherwise be lost with its last session.
     pub(crate) memory: Option<Arc<Database>>,
 }
 
@@ -51,10 +51,10 @@ impl std::fmt::Debug for TursoEngine {
     }
 }
 
-/// Opens a target: reads it; the disk is not touched yet.
+/// Parses a target; the disk is not touched yet.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -78,7 +78,7 @@ impl TursoEngine {
         self.path.as_deref()
     }
 
-    /// The database, opened at first use, and made where there is none.
+    /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
         let mut kept = self.kept();
         if let Some(database) = kept.database() {

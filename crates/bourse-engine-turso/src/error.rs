@@ -1,9 +1,9 @@
-//! Turso's errors as the seam's, by their variants.
+//! Turso's errors as errors of the seam, by their variants.
 
 use bourse_engine::{EngineError, ErrorKind};
 use turso_core::{CompletionError, LimboError};
 
-/// What a program can do about an error, and its name.
+/// Kind of an error that a program acts on, and its name.
 fn known(error: &LimboError) -> (ErrorKind, &'static str) {
     use ErrorKind::{Conflict, ConnectionLost, Constraint, Full, Interrupted, Other};
     match error {
@@ -48,7 +48,7 @@ fn of_system(kind: std::io::ErrorKind) -> ErrorKind {
     if matches!(kind, StorageFull | QuotaExceeded | FileTooLarge) { ErrorKind::Full } else { ErrorKind::ConnectionLost }
 }
 
-/// An error in Turso's words, which are one line.
+/// Error with Turso's text, in one line.
 #[cold]
 pub(crate) fn error(error: &LimboError) -> EngineError {
     let (kind, name) = known(error);

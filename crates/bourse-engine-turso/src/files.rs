@@ -1,7 +1,7 @@
-//! The file system below Turso: the platform's own, with reads, writes and syncs counted by kind of file, and the time told that a
-//! session's thread waits for them.
+//! The file system below Turso: the platform's own, with reads, writes and syncs counted by kind of file, and with the time
+//! that a session's thread waits for them recorded.
 //!
-//! One name differs. Turso keeps the log of rows of `x.abc` in `x.db-log`, which `x.def` would have too; here it is `x.abc-log`.
+//! One name differs. Turso names the log of rows of `x.abc` `x.db-log`, as it would that of `x.def`; here it is `x.abc-log`.
 
 use crate::mark::{PAGES_LOG, ROWS_LOG};
 use bourse_engine::{FileIo, IoCounts, Wait, blocked_on, sometimes_blocked_on};
@@ -14,7 +14,7 @@ use turso_core::{
     Buffer, Clock, Completion, File, IO, MemoryIO, MonotonicInstant, OpenFlags, PlatformIO, WallClockInstant,
 };
 
-/// What files of one kind have done.
+/// Counts of operations on files of one kind.
 #[derive(Debug, Default)]
 struct Counter {
     syncs: AtomicU64,
@@ -48,7 +48,7 @@ impl Counter {
     }
 }
 
-/// What all databases of an engine have asked of the file system.
+/// Counts of the file operations of all databases of an engine.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counts {
     database: Arc<Counter>,
@@ -57,24 +57,24 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Until now.
+    /// Counts so far.
     pub(crate) fn now(&self) -> IoCounts {
         let (database, log, temporary) = (self.database.total(), self.log.total(), self.temporary.total());
         IoCounts { database, log, temporary, ..IoCounts::TIMED }
     }
 }
 
-/// The file system of one database.
+/// File system of one database.
 pub(crate) struct CountedFiles {
     below: PlatformIO,
     counts: Counts,
     path: String,
-    /// The log of rows: what Turso calls it, and its name.
+    /// Turso's name of the log of rows, and the real one.
     rows_log: [String; 2],
 }
 
 impl CountedFiles {
-    /// That of the database at a path.
+    /// File system of the database at a path.
     ///
     /// # Errors
     /// Turso's.

@@ -1,9 +1,9 @@
-//! What a program is told of Turso.
+//! Registers Turso as an engine.
 
 use crate::{GRAMMAR, Options, open, side_file_kind, version};
 use bourse_engine::{Crashes, EngineKind, Faults, InProcess};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
     scheme: "turso",
     summary: "Turso, SQLite's SQL written anew in Rust, built in; in process, on a file or in memory",

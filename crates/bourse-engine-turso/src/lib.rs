@@ -1,11 +1,11 @@
-//! Turso, SQLite's SQL written anew in Rust, behind the seam. The crate is empty without its feature `turso`: Turso takes minutes to
-//! compile, and what is done for all crates leaves it out.
+//! Turso, SQLite's SQL rewritten in Rust, behind the seam. The crate is empty without its feature `turso`: Turso takes minutes
+//! to compile, so commands on all crates leave it out.
 //!
 //! A target such as `turso:x.turso?journal=mvcc` is read by `open`; `GRAMMAR` has the table of all settings.
 //!
-//! Files: `options` (what was asked for), `mark` (whose a file is), `files` (the file system below Turso, which counts), `database`
-//! (an open database and its connections), `statement` (values in, rows out), `loader`, `session`, `snapshot`, `describe` and
-//! `engine` (the seam), `kind` (what a program is told of it), `error` (kinds of errors).
+//! Files: `options` (settings of a target), `mark` (ownership of a file), `files` (the file system below Turso, which counts),
+//! `database` (an open database and its connections), `statement` (values in, rows out), `loader`, `session`, `snapshot`,
+//! `describe` and `engine` (the seam), `kind` (the engine's registration), `error` (kinds of errors).
 #![cfg(feature = "turso")]
 
 mod database;

@@ -1,4 +1,4 @@
-//! Loading: a new database beside the old one, seen only when it is whole.
+//! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
 use crate::database::{Connection, Database, in_use, is_open, is_whole};
 use crate::dialect::DIALECT;
@@ -17,25 +17,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use turso_core::MemoryIO;
 
-/// Files of ours beside a database, which a process that is killed leaves behind.
+/// Bourse's files next to a database, which a killed process leaves behind.
 pub(crate) static LOADING: SideFileKind = side_file_kind(".bourse-loading", "a load");
 pub(crate) static SNAPSHOT: SideFileKind = side_file_kind(".bourse-snapshot", "a snapshot");
 pub(crate) static RESTORED: SideFileKind = side_file_kind(".bourse-restored", "restoring a snapshot");
 
 static SIDE_FILES: [&SideFileKind; 3] = [&LOADING, &SNAPSHOT, &RESTORED];
 
-/// Rows after which a load commits: all rows in one transaction would be in the log before any is in the database.
+/// Rows per transaction of a load: all rows in one would be in the log before any is in the database.
 const ROWS_AT_ONCE: usize = 50_000;
 
 /// Page cache while loading, unless the target asks for more.
 const CACHE_BYTES: u64 = 256 << 20;
 
-/// What killed processes have left beside a database.
+/// Files that killed processes have left next to a database.
 pub(crate) fn leftovers(path: &Path) -> Vec<PathBuf> {
     SIDE_FILES.iter().filter_map(|kind| SideFile::leftover(path, kind)).collect()
 }
 
-/// Settings of a load: one that fails starts anew, so that the disk is waited for once, at the end.
+/// Settings of a load: one that fails is repeated from the start, so it syncs only once, at the end.
 fn settings(options: Options) -> Options {
     Options {
         journal: Journal::Wal,
@@ -47,7 +47,7 @@ fn settings(options: Options) -> Options {
     }
 }
 
-/// Makes an empty database with our mark at a path where there is nothing, or an empty file.
+/// Makes an empty database with Bourse's mark at a free path or in place of an empty file.
 ///
 /// # Errors
 /// Turso's, the system's.
@@ -58,7 +58,7 @@ pub(crate) fn create(path: &Path, counts: &Counts) -> Result<(), EngineError> {
     side.rename(path)
 }
 
-/// Sees to it that all of a database which was just closed is in its file.
+/// Checks that a database which was just closed is completely in its file, and removes its empty logs.
 fn finish(side: &SideFile) -> Result<(), EngineError> {
     if !is_whole(side.path()) {
         let words = format!("Turso has closed {} and left a part of it in its log", side.path().display());
@@ -80,11 +80,11 @@ pub(crate) fn remove_logs(path: &Path) -> Result<(), EngineError> {
     COMPANIONS.iter().try_for_each(|suffix| remove_if_there(&beside(path, suffix)))
 }
 
-/// Rows on their way in.
+/// Rows being loaded.
 struct Incoming {
-    /// Dropped before the connection.
+    /// INSERT statements by their tables' names, with their texts; dropped before the connection.
     inserts: HashMap<&'static str, (Statement, String)>,
-    /// Since the last commit.
+    /// Rows since the last commit.
     rows: usize,
     connection: Connection,
 }
@@ -116,7 +116,7 @@ impl Incoming {
         Ok(())
     }
 
-    /// Commits what was inserted: DDL and checks are transactions of their own.
+    /// Commits the inserted rows: DDL and checks are transactions of their own.
     fn settle(&mut self) -> Result<&Connection, EngineError> {
         if std::mem::take(&mut self.rows) > 0 {
             self.connection.run("COMMIT")?;
@@ -125,7 +125,7 @@ impl Incoming {
     }
 }
 
-/// Builds `PATH.bourse-loading`, then renames it over PATH.
+/// Loader that builds `PATH.bourse-loading`, then renames it to PATH.
 pub(crate) struct FileLoader {
     path: PathBuf,
     options: Options,
@@ -153,7 +153,7 @@ impl FileLoader {
         self.incoming.as_mut().expect("a finished loader is gone")
     }
 
-    /// Sees to it that nobody has the old database open, and that no log of it is left to be taken for the new one's.
+    /// Checks that no session has the old database open, and removes its log, which would be taken for the new one's.
     fn retire_old(&self) -> Result<(), EngineError> {
         if is_open(&self.path) {
             return Err(in_use(&self.path));
@@ -198,7 +198,7 @@ impl Loader for FileLoader {
     }
 }
 
-/// Builds a database of its own in memory, then gives it to new sessions.
+/// Loader that builds a database of its own in memory, then gives it to new sessions.
 pub(crate) struct MemoryLoader {
     kept: Arc<Mutex<Kept>>,
     options: Options,
@@ -239,7 +239,7 @@ impl Loader for MemoryLoader {
     }
 }
 
-/// A path with links followed.
+/// Path with links followed.
 pub(crate) fn resolved(path: Option<&Path>) -> Option<PathBuf> {
     path.map(TargetFile::resolved)
 }

@@ -1,23 +1,23 @@
-//! The mark of a database of ours: `application_id` in the file's header, written when a database is made. It is read from the
-//! file's first bytes, without Turso.
+//! The mark of a database that Bourse made: `application_id` in the file's header, written when a database is made. It is read
+//! from the file's first bytes, without Turso.
 
 use bourse_engine::{EngineError, FileOwner, FileUse, SideFileKind, TargetFile};
 use std::path::Path;
 
-/// `PRAGMA application_id` of our databases: "BouT".
+/// `PRAGMA application_id` of Bourse's databases: "BouT".
 pub(crate) const APPLICATION_ID: u32 = 0x426f_7554;
 
-/// What a file begins with that is a database of SQLite's format, and where in the header the application's number stands.
+/// First bytes of a database of SQLite's format, length of its header, and offset of the application id.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const HEADER: usize = 100;
 const APPLICATION_ID_AT: usize = 68;
 
-/// How the names of files beside a database end: the log of pages, and that of rows with MVCC.
+/// Suffixes of files next to a database: the log of pages, and that of rows with MVCC.
 pub(crate) const PAGES_LOG: &str = "-wal";
 pub(crate) const ROWS_LOG: &str = "-log";
 pub(crate) const COMPANIONS: [&str; 2] = [PAGES_LOG, ROWS_LOG];
 
-/// A kind of file that lies beside a Turso database of ours and is one itself.
+/// Kind of side file that is a Turso database of Bourse's itself.
 pub const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
     SideFileKind { suffix, of, companions: &COMPANIONS, start: HEADER, has_mark }
 }
@@ -26,13 +26,13 @@ fn has_mark(start: &[u8]) -> bool {
     application_id(start) == Some(APPLICATION_ID)
 }
 
-/// The application's number in a header; `None` if it is no such header.
+/// Application id in a header; `None` if it is not the header of a database.
 fn application_id(start: &[u8]) -> Option<u32> {
     let bytes = start.get(APPLICATION_ID_AT..APPLICATION_ID_AT + 4).filter(|_| start.starts_with(MAGIC))?;
     bytes.try_into().ok().map(u32::from_be_bytes)
 }
 
-/// Looks at a path. What this process has open already was looked at before, and is ours.
+/// Finds out the owner of the file at a path. A file that this process has open was examined before, and is Bourse's.
 ///
 /// # Errors
 /// The system's.

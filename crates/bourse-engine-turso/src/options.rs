@@ -5,44 +5,44 @@ use bourse_engine::target::{Grammar, OptionSpec, Scheme, parse_bytes, parse_time
 use bourse_engine::{option_spec, option_words};
 use std::time::Duration;
 
-/// How transactions are kept apart, and what a commit writes: `PRAGMA journal_mode`.
+/// Isolation of transactions, and contents of a commit: `PRAGMA journal_mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Journal {
     /// Pages in a write-ahead log; one writer at a time.
     Wal,
-    /// Versions of rows in memory, and a log of what was changed; writers at the same time.
+    /// Versions of rows in memory, and a log of changes; concurrent writers.
     Mvcc,
 }
 
 option_words!(Journal { Wal = "wal", Mvcc = "mvcc" });
 
-/// When Turso waits for the disk: `PRAGMA synchronous`.
+/// Moments at which Turso waits for the disk: `PRAGMA synchronous`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// Never.
     Off,
-    /// At checkpoints.
+    /// Checkpoints only.
     Normal,
-    /// At each commit.
+    /// Each commit.
     Full,
 }
 
 option_words!(Sync { Off = "off", Normal = "normal", Full = "full" });
 
-/// Where temporary tables are kept: `PRAGMA temp_store`.
+/// Location of temporary tables: `PRAGMA temp_store`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TempStore {
-    /// As Turso has it: in files.
+    /// Turso's default: in files.
     Default,
-    /// In files.
+    /// Files.
     File,
-    /// In memory.
+    /// Memory.
     Memory,
 }
 
 option_words!(TempStore { Default = "default", File = "file", Memory = "memory" });
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// `journal`.
@@ -64,7 +64,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What holds where nothing is said.
+    /// Default settings.
     pub const DEFAULT: Self = Self {
         journal: Journal::Wal,
         sync: Sync::Full,
@@ -77,7 +77,7 @@ impl Options {
     };
 }
 
-/// How Turso targets are written.
+/// Grammar of Turso targets.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "Turso",
     schemes: &[Scheme::plain("turso")],

@@ -12,22 +12,22 @@ use bourse_engine::{
 };
 use turso_core::LimboError;
 
-/// Whether a transaction is open.
+/// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Idle,
     Open,
-    /// An error after which it has to be rolled back, if Turso has not done so already: another statement would be a transaction of
-    /// its own.
+    /// A statement failed, and the transaction must be rolled back, unless Turso has done so: another statement would be a
+    /// transaction of its own.
     Failed(ErrorKind),
 }
 
 pub(crate) struct TursoSession {
-    /// Dropped before the connection.
+    /// Prepared statements by slot; dropped before the connection.
     statements: Vec<Option<Statement>>,
     begin_read: Statement,
     begin_write: Statement,
-    /// For a transaction that is to be serializable.
+    /// Begin of a serializable transaction.
     begin_alone: Statement,
     commit: Statement,
     rollback: Statement,
@@ -61,7 +61,7 @@ impl TursoSession {
         }
     }
 
-    /// Prepares a statement that is not yet.
+    /// Prepares a statement at its first use.
     #[cold]
     fn prepare_anew(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
         let slot = sql.slot();
@@ -89,7 +89,7 @@ impl TursoSession {
         statement.run(params, rows, each).map_err(|e| self.settle(e, sql.text()))
     }
 
-    /// Runs a text that is parsed for this run alone.
+    /// Runs a text that is parsed for this run only.
     fn run_text(
         &mut self,
         sql: &str,
@@ -101,7 +101,7 @@ impl TursoSession {
         ran.map_err(|e| self.settle(e, sql))
     }
 
-    /// Notes what an error does to the transaction, and names the statement.
+    /// Applies the effect of an error on the transaction, and adds the statement to it.
     #[cold]
     fn settle(&mut self, error: EngineError, sql: &str) -> EngineError {
         let has_ended = self.connection.is_autocommit();
@@ -111,7 +111,7 @@ impl TursoSession {
         error.with_statement(sql)
     }
 
-    /// Undoes what is open, whether Turso has done so already or not.
+    /// Rolls back the open transaction, unless Turso has done so already.
     fn undo(&mut self) -> Result<(), EngineError> {
         self.state = State::Idle;
         if self.connection.is_autocommit() {
@@ -136,8 +136,8 @@ impl Session for TursoSession {
         &DIALECT
     }
 
-    /// Every level is given as serializable by one writer at a time. With MVCC a transaction sees a snapshot; one that is to be
-    /// serializable writes alone.
+    /// Begins a transaction. With one writer at a time every level is serializable. With MVCC a transaction sees a snapshot; a
+    /// serializable one writes alone.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
             return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));

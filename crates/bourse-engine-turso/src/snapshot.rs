@@ -1,7 +1,6 @@
-//! Copies of a database, so that rounds can begin alike without loading again.
+//! Snapshots of a database, from which rounds begin alike without loading again.
 //!
-//! A file is cloned where the file system shares blocks between files, and copied where it does not. So are the bytes of a
-//! database in memory.
+//! A file is cloned if the file system shares blocks between files, else copied. The bytes of a database in memory are copied.
 
 use crate::database::{Connection, Database, MEMORY, in_use, is_open, is_whole};
 use crate::engine::Kept;
@@ -13,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use turso_core::{Buffer, Completion, File, IO, MemoryIO, OpenFlags};
 
-/// A file beside the database.
+/// Snapshot as a file next to the database.
 pub(crate) struct ClosedFile {
     path: PathBuf,
     copy: FileCopy,
 }
 
 impl ClosedFile {
-    /// Copies a database that is closed, and whose log was written into it.
+    /// Copies a closed database, whose log has been merged into it.
     pub(crate) fn take(path: &Path) -> Result<Self, EngineError> {
         if is_open(path) {
             return Err(in_use(path));
@@ -47,14 +46,14 @@ impl Snapshot for ClosedFile {
     }
 }
 
-/// The bytes of a database in memory, and the engine that has it.
+/// Bytes of a database in memory, with the engine that it belongs to.
 pub(crate) struct MemoryCopy {
     options: Options,
     bytes: Vec<Arc<Buffer>>,
     kept: Arc<Mutex<Kept>>,
 }
 
-/// Bytes that are copied at once: what Turso's files in memory read and write of.
+/// Size in bytes of the pieces that are copied: the unit of Turso's files in memory.
 const CHUNK: usize = 1 << 20;
 
 impl MemoryCopy {
@@ -65,7 +64,7 @@ impl MemoryCopy {
     }
 }
 
-/// All bytes of the database in these files.
+/// Bytes of the database in these files.
 fn read(io: &dyn IO) -> turso_core::Result<Vec<Arc<Buffer>>> {
     let file = io.open_file(MEMORY[0], OpenFlags::None, false)?;
     let size = usize::try_from(file.size()?).unwrap_or(usize::MAX);
@@ -79,7 +78,7 @@ fn read(io: &dyn IO) -> turso_core::Result<Vec<Arc<Buffer>>> {
     Ok(bytes)
 }
 
-/// Makes a file of those bytes.
+/// Writes those bytes to a file.
 fn write(io: &dyn IO, file: &dyn File, bytes: &[Arc<Buffer>]) -> turso_core::Result<()> {
     let mut at = 0;
     for buffer in bytes {

@@ -1,4 +1,4 @@
-//! A prepared statement: bound, stepped, its rows read where Turso has them.
+//! A prepared statement: bound, stepped, its rows read in place.
 
 use crate::error::error;
 use bourse_engine::{EngineError, ErrorKind, Params, Row, Value, Wait, blocked_on};
@@ -7,14 +7,14 @@ use std::num::NonZero;
 use std::sync::Arc;
 use turso_core::{IO, LimboError, Numeric, StepResult};
 
-/// A prepared statement.
+/// Prepared statement.
 pub(crate) struct Statement {
     core: turso_core::Statement,
     io: Arc<dyn IO>,
     parameters: usize,
 }
 
-/// How much of a result is wanted.
+/// Part of a result that is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rows {
     All,
@@ -27,7 +27,7 @@ impl Statement {
         Self { core, io, parameters }
     }
 
-    /// Runs it to its end or past its first row, hands each row to `each`, and says how many rows it changed.
+    /// Runs the statement to its end or past its first row and passes each row to `each`; returns the number of rows changed.
     ///
     /// # Errors
     /// Turso's, or that of `each`.
@@ -73,7 +73,7 @@ impl Statement {
         }
     }
 
-    /// Does what a step asks for before the next one.
+    /// Waits as a step requests before the next one.
     #[cold]
     fn wait(&self, step: StepResult) -> Result<(), EngineError> {
         match step {
@@ -94,7 +94,7 @@ impl Statement {
     }
 }
 
-/// A value as Turso takes it: texts and bytes are copied, for it keeps its parameters.
+/// Value in Turso's type: texts and bytes are copied, since it stores its parameters.
 #[inline]
 fn owned(value: Value<'_>) -> Result<turso_core::Value, EngineError> {
     use turso_core::Value as Turso;
@@ -112,7 +112,7 @@ fn owned(value: Value<'_>) -> Result<turso_core::Value, EngineError> {
     })
 }
 
-/// A row of a statement that is running.
+/// Row of a running statement.
 struct TursoRow<'r> {
     row: &'r turso_core::Row,
     statement: &'r turso_core::Statement,

@@ -3,7 +3,7 @@ use bourse_engine::{Durability, Engine as _};
 use bourse_engine_turso::open;
 use bourse_testkit::{conformance, files_conformance, records_conformance};
 
-/// Sessions of one thread wait for each other in vain, so patience is short.
+/// Short patience, since sessions of one thread wait for each other in vain.
 const PATIENCE: &str = "busy_timeout=100ms";
 
 #[test]

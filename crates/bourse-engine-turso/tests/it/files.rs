@@ -1,4 +1,4 @@
-//! Files: made, found again, copied and put back.
+//! Files: made, found again, copied and restored.
 
 use crate::folder;
 use bourse_engine::{Access, Checkpoint, Engine as _, ErrorKind, Isolation, Session, beside};
@@ -23,7 +23,7 @@ fn copies_are_the_database_as_it_was() {
     }
 }
 
-/// A check after a run could not open the database: "entity not found".
+/// Regression test: a check after a run could not open the database ("entity not found").
 #[test]
 fn a_restored_database_is_opened_for_reading() {
     for journal in ["journal=wal", "journal=mvcc"] {

@@ -7,7 +7,7 @@ mod targets;
 mod tpce;
 mod transactions;
 
-/// A folder for databases, in memory where there is one.
+/// Folder for databases, in memory if the system has such a place.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }

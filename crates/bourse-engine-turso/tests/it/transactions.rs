@@ -1,4 +1,4 @@
-//! What Turso's transactions keep apart, and how they meet.
+//! Isolation of Turso's transactions, and their conflicts.
 
 use bourse_engine::{Access, Engine as _, EngineError, ErrorKind, Isolation, RowExt as _, Session};
 use bourse_engine_turso::open;
