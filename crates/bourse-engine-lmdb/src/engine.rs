@@ -1,4 +1,4 @@
-//! The engine: a target, the environment opened once for all its sessions, what it promises.
+//! The engine: a target, its environment, opened once for all sessions, and its guarantees.
 
 use crate::environment::{Environment, version};
 use crate::mark::{LOCK_SUFFIX, look};
@@ -13,7 +13,7 @@ use bourse_engine::{
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An LMDB database under test.
+/// LMDB database under test.
 #[derive(Debug)]
 pub struct LmdbEngine {
     target: Parsed<Options>,
@@ -21,10 +21,10 @@ pub struct LmdbEngine {
     opened: Mutex<Option<Arc<Environment>>>,
 }
 
-/// Opens a target: reads it; nothing on disk is touched yet.
+/// Parses a target; nothing on disk is touched yet.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -39,7 +39,7 @@ pub fn open(target: &str) -> Result<LmdbEngine, TargetError> {
 }
 
 impl LmdbEngine {
-    /// The environment, opened at first use.
+    /// Environment, opened at first use.
     fn environment(&self) -> Result<Arc<Environment>, EngineError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(environment) = &*opened {

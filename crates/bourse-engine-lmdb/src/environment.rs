@@ -17,19 +17,19 @@ use std::path::Path;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Trees, and readers at a time, that there is room for.
+/// Limits on the number of trees, and of concurrent readers.
 const TREES: c_uint = 256;
 const READERS: c_uint = 1_024;
 
-/// Files that this process has open, by device and inode. LMDB's locks are the process's: opened twice, the first to close
-/// takes the other's away.
+/// Files that this process has open, by device and inode. LMDB's locks belong to the process: if a file were open twice, the
+/// first close would release the other's locks.
 static OPEN: Mutex<Option<HashSet<(u64, u64)>>> = Mutex::new(None);
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The library's version.
+/// Version of the library.
 pub fn version() -> String {
     let (mut major, mut minor, mut patch): (c_int, c_int, c_int) = (0, 0, 0);
     // SAFETY: three places for numbers.
@@ -37,14 +37,14 @@ pub fn version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// A tree of the environment. Trees are never closed, so that one is good as long as its environment.
+/// Tree of the environment. Trees are never closed, so that one is valid as long as its environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tree {
     pub(crate) raw: ffi::MDB_dbi,
     pub(crate) has_text_keys: bool,
 }
 
-/// A file that is open.
+/// Open environment.
 #[derive(Debug)]
 pub(crate) struct Environment {
     raw: *mut ffi::MDB_env,
@@ -60,7 +60,7 @@ unsafe impl Send for Environment {}
 // SAFETY: as above.
 unsafe impl std::marker::Sync for Environment {}
 
-/// Holds a raw environment until it is wholly open.
+/// Environment that is not completely open yet; closed when dropped.
 struct Opening(*mut ffi::MDB_env, (u64, u64));
 
 impl Drop for Opening {
@@ -71,7 +71,8 @@ impl Drop for Opening {
     }
 }
 
-/// The name and kind of a table's tree: one of other keys is another tree, so that none ever has to be closed.
+/// Name of a table's tree, and whether its keys are texts: the name includes the type of the keys, so that a table with other
+/// keys is another tree and none must ever be closed.
 fn tree_name(table: &RecordTable) -> Result<(String, bool), EngineError> {
     match table.key().record_type {
         RecordType::Int => Ok((format!("{}:int", table.name()), false)),
@@ -154,7 +155,7 @@ impl Environment {
         self.syncs
     }
 
-    /// Writes our mark into a new file.
+    /// Writes Bourse's mark into a new file.
     fn mark(self: &Arc<Self>) -> Result<(), EngineError> {
         let name = CString::new(MARK).map_err(|_| EngineError::unsupported("a name with a zero byte"))?;
         let mut writing = WriteTransaction::new(Arc::clone(self))?;
@@ -162,7 +163,7 @@ impl Environment {
         writing.commit()
     }
 
-    /// Opens every tree of a table that is in the file: later, in the middle of a transaction, LMDB could not.
+    /// Opens the trees of all tables in the file: LMDB could not open them later, in the middle of a transaction.
     fn find_trees(self: &Arc<Self>) -> Result<(), EngineError> {
         let reading = ReadTransaction::new(Arc::clone(self))?;
         let main = reading.open_tree(None, 0)?;
@@ -184,10 +185,10 @@ impl Environment {
         reading.commit()
     }
 
-    /// The tree of a table.
+    /// Tree of a table.
     ///
     /// # Errors
-    /// There is none.
+    /// A table that does not exist.
     pub(crate) fn tree(&self, table: &RecordTable) -> Result<Tree, EngineError> {
         let (name, _) = tree_name(table)?;
         locked(&self.trees)
@@ -236,7 +237,7 @@ impl Drop for Environment {
     }
 }
 
-/// A name as LMDB takes it, or null for the main tree.
+/// Name as a C string, or null for the main tree.
 pub(crate) fn name_or_null(name: Option<&CStr>) -> *const std::ffi::c_char {
     name.map_or(ptr::null(), CStr::as_ptr)
 }

@@ -1,10 +1,10 @@
-//! LMDB's codes as the seam's errors.
+//! LMDB's codes as errors of the seam.
 
 use bourse_engine::{EngineError, ErrorKind};
 use lmdb_master_sys as ffi;
 use std::ffi::{CStr, c_int};
 
-/// What a program can do about a code.
+/// Kind of an error that a program acts on, by its code.
 fn kind(code: c_int) -> ErrorKind {
     match code {
         ffi::MDB_MAP_FULL | libc::ENOSPC | libc::EDQUOT | libc::EFBIG => ErrorKind::Full,
@@ -20,7 +20,7 @@ fn kind(code: c_int) -> ErrorKind {
     }
 }
 
-/// An error of a code, in LMDB's words.
+/// Error for a code, with LMDB's text.
 pub(crate) fn error(code: c_int) -> EngineError {
     // SAFETY: mdb_strerror takes any number and returns a text that stays.
     let words = unsafe { CStr::from_ptr(ffi::mdb_strerror(code)) }.to_string_lossy();
@@ -29,7 +29,7 @@ pub(crate) fn error(code: c_int) -> EngineError {
     EngineError::new(kind(code), format!("{words}{hint}")).with_code(format!("code {code}"))
 }
 
-/// A code as a result.
+/// Result of a call, from its code.
 #[inline]
 pub(crate) fn check(code: c_int) -> Result<(), EngineError> {
     if code == ffi::MDB_SUCCESS { Ok(()) } else { Err(error(code)) }

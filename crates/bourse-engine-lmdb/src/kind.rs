@@ -1,9 +1,9 @@
-//! What a program is told of LMDB.
+//! Registers LMDB as an engine.
 
 use crate::{GRAMMAR, Options, open, version};
 use bourse_engine::{EngineKind, Faults, InProcess};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
     scheme: "lmdb",
     summary: "LMDB, built in; a key-value store in a memory-mapped file",

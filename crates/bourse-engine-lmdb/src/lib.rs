@@ -1,10 +1,10 @@
 //! LMDB behind the seam: B+trees of records by key in a memory map, over the library's C interface.
 //!
-//! A target such as `lmdb:x.mdb?sync=meta` is read by [`open`]; [`GRAMMAR`] has the table of all settings. The crate calls
-//! the library directly: a session keeps its transactions, and renews the one it reads with, as LMDB is at its best.
+//! A target such as `lmdb:x.mdb?sync=meta` is read by [`open`]; [`GRAMMAR`] has the table of all settings. The crate calls the
+//! library directly: a session reuses its transactions, and renews the one for reading, which is LMDB's fastest way.
 //!
-//! Files: `options` (what was asked for), `environment` and `transaction` (the C library, made safe), `mark` (whose a database is), `engine` and
-//! `session` (the seam), `kind` (what a program is told of it), `error` (codes).
+//! Files: `options` (settings of a target), `environment` and `transaction` (the C library, made safe), `mark` (ownership of a
+//! database), `engine` and `session` (the seam), `kind` (the engine's registration), `error` (codes).
 
 mod engine;
 mod environment;

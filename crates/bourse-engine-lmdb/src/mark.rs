@@ -1,25 +1,25 @@
-//! The mark of a database of ours: an empty tree of a name of its own, made with the file.
+//! The mark of a database that Bourse made: an empty tree with a reserved name, made with the file.
 //!
 //! It is looked for in the file's pages, without LMDB: merely opening an environment makes a lock file, and a file that is
-//! none or is damaged can bring the library down.
+//! damaged, or not a database, can crash the library.
 
 use bourse_engine::{EngineError, FileOwner, TargetFile, beside};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-/// The tree's name. Trees of tables have a colon in theirs.
+/// Name of the tree. Names of tables' trees contain a colon.
 pub(crate) const MARK: &str = "bourse database";
 
-/// How the name of the file of its locks ends.
+/// Suffix of LMDB's lock file.
 pub(crate) const LOCK_SUFFIX: &str = "-lock";
 
-/// LMDB's own mark, of data and of lock files, and the version of its data files (`mdb.c`, `MDB_MAGIC`).
+/// LMDB's magic number, of data and of lock files, and the version of its data files (`mdb.c`, `MDB_MAGIC`).
 const MAGIC: u32 = 0xBEEF_C0DE;
 const VERSION: u32 = 1;
-/// A word of the machine: pages are numbered by words, and stored as they are in memory.
+/// Size of a machine word: pages are numbered by words, and stored in the machine's byte order.
 const WORD: usize = size_of::<usize>();
-/// Where things stand in a page (`MDB_page`) and in one of the two that say where the rest is (`MDB_meta`).
+/// Offsets in a page (`MDB_page`) and in one of the two meta pages (`MDB_meta`).
 const PAGE_FLAGS: usize = WORD + 2;
 const PAGE_LOWER: usize = WORD + 4;
 const PAGE_HEADER: usize = WORD + 8;
@@ -30,14 +30,14 @@ const META_TRANSACTION: usize = META_PAGE_SIZE + 2 * TREE + WORD;
 const META: usize = META_TRANSACTION + WORD;
 /// Length of a tree's description (`MDB_db`).
 const TREE: usize = 8 + 5 * WORD;
-/// Kinds of pages and of entries.
+/// Flags of pages and of entries.
 const BRANCH: u16 = 0x01;
 const LEAF: u16 = 0x02;
 const SUB_TREE: u16 = 0x02;
-/// No tree is that high.
+/// Limit on the height of a tree.
 const DEPTH: usize = 32;
 
-/// Looks at a path.
+/// Finds out the owner of the file at a path.
 ///
 /// # Errors
 /// The system's.
@@ -70,7 +70,7 @@ pub(crate) fn look(path: &Path) -> Result<FileOwner, EngineError> {
     })
 }
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     Nothing,
@@ -96,7 +96,7 @@ fn examine(file: &mut File) -> io::Result<Content> {
     }
 }
 
-/// A page that says where the rest is.
+/// Fields of a meta page, which locates the trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Meta {
     page_size: usize,
@@ -105,7 +105,7 @@ struct Meta {
 }
 
 impl Meta {
-    /// The later of the two, or what the file is instead.
+    /// Newer one of the two meta pages, or the content of a file without them.
     fn latest(file: &mut File) -> io::Result<Result<Self, Content>> {
         let Some(start) = page(file, 0, META)? else {
             let is_empty = file.metadata()?.len() == 0;
@@ -127,7 +127,7 @@ impl Meta {
         Some(Self { page_size, root: word(page, META_ROOT)?, transaction: word(page, META_TRANSACTION)? })
     }
 
-    /// Whether the tree of all trees' names has ours; `None` if its pages make no sense.
+    /// Whether the tree of all trees' names has Bourse's mark; `None` if its pages are inconsistent.
     fn has_mark(self, file: &mut File) -> io::Result<Option<bool>> {
         let mut at = self.root;
         if at == usize::MAX {
@@ -146,7 +146,7 @@ impl Meta {
     }
 }
 
-/// Where a page leads in search of our mark.
+/// Next step in the search for the mark.
 enum Step {
     Down(usize),
     End(bool),
@@ -186,7 +186,7 @@ fn step(page: &[u8]) -> Option<Step> {
     child.map(Step::Down)
 }
 
-/// Some bytes of a file; `None` if it ends before.
+/// Bytes of a file at an offset; `None` if it ends before.
 fn page(file: &mut File, offset: u64, bytes: usize) -> io::Result<Option<Vec<u8>>> {
     let mut page = vec![0; bytes];
     file.seek(SeekFrom::Start(offset))?;

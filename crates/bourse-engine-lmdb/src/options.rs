@@ -4,12 +4,12 @@
 use bourse_engine::target::{Grammar, Scheme};
 use bourse_engine::{option_spec, option_words};
 
-/// What a commit waits for.
+/// Part of a commit that is synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
-    /// Changes and root.
+    /// Changes and meta page.
     Full,
-    /// Changes alone: `MDB_NOMETASYNC`.
+    /// Changes only: `MDB_NOMETASYNC`.
     Meta,
     /// Nothing: `MDB_NOSYNC`.
     Off,
@@ -17,7 +17,7 @@ pub enum Sync {
 
 option_words!(Sync { Full = "full", Meta = "meta", Off = "off" });
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// `sync`.
@@ -29,11 +29,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// What holds where nothing is said.
+    /// Default settings.
     pub const DEFAULT: Self = Self { sync: Sync::Full, writes_map: false, map_bytes: 16 << 30 };
 }
 
-/// How LMDB targets are written.
+/// Grammar of LMDB targets.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "LMDB",
     schemes: &[Scheme::plain("lmdb")],

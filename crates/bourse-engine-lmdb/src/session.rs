@@ -7,21 +7,21 @@ use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, Rec
 use lmdb_master_sys as ffi;
 use std::sync::Arc;
 
-/// A user's connection.
+/// Session of one user.
 pub(crate) struct LmdbSession {
     environment: Arc<Environment>,
-    /// Kept, and reset while no transaction is open.
+    /// Transaction for reading; reused, and reset while no transaction is open.
     reader: Option<ReadTransaction>,
     writer: Option<WriteTransaction>,
-    /// Whether a transaction that reads is open.
+    /// Whether a read-only transaction is open.
     is_reading: bool,
     /// Trees by their tables' slots.
     trees: Vec<Option<Tree>>,
-    /// The record that is being written.
+    /// Bytes of the record being written.
     buffer: Vec<u8>,
 }
 
-/// A key's bytes: LMDB compares integers fastest as the machine has them, without sign.
+/// Bytes of a key: LMDB compares integers fastest as unsigned numbers in the machine's byte order.
 enum KeyBytes<'k> {
     Int([u8; 8]),
     Text(&'k [u8]),
@@ -49,7 +49,7 @@ impl AsRef<[u8]> for KeyBytes<'_> {
     }
 }
 
-/// A key from its bytes.
+/// Key from its bytes.
 fn key_of(tree: Tree, bytes: &[u8]) -> Result<Key<'_>, EngineError> {
     let damaged = || EngineError::new(ErrorKind::Other, format!("damaged key: {bytes:?}"));
     if tree.has_text_keys {
@@ -78,7 +78,7 @@ impl LmdbSession {
         Ok(tree)
     }
 
-    /// The transaction that reads, with a snapshot.
+    /// Transaction for reading, with a snapshot.
     #[inline]
     fn renewed(&mut self) -> Result<&mut ReadTransaction, EngineError> {
         if self.reader.is_none() {
@@ -89,7 +89,7 @@ impl LmdbSession {
         Ok(reader)
     }
 
-    /// Runs something that reads, in the open transaction or in one of its own.
+    /// Runs a read in the open transaction or in one of its own.
     #[inline]
     fn reading<T>(
         &mut self,
@@ -109,7 +109,7 @@ impl LmdbSession {
         done
     }
 
-    /// Runs something that writes, in the open transaction or in one of its own.
+    /// Runs a change in the open transaction or in one of its own.
     #[inline]
     fn writing<T>(
         &mut self,

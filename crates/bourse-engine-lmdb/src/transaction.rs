@@ -24,10 +24,10 @@ fn value(bytes: &[u8]) -> ffi::MDB_val {
 
 const EMPTY: ffi::MDB_val = ffi::MDB_val { mv_size: 0, mv_data: ptr::null_mut() };
 
-/// What LMDB points to.
+/// Bytes that LMDB points to.
 ///
 /// # Safety
-/// LMDB has filled `value`, and nothing is written in its transaction, nor is that ended, for as long as `'t`.
+/// LMDB has filled `value`; for `'t` its transaction writes nothing and does not end.
 unsafe fn bytes<'t>(value: &ffi::MDB_val) -> &'t [u8] {
     if value.mv_size == 0 {
         return &[];
@@ -36,14 +36,14 @@ unsafe fn bytes<'t>(value: &ffi::MDB_val) -> &'t [u8] {
     unsafe { slice::from_raw_parts(value.mv_data.cast(), value.mv_size) }
 }
 
-/// A place to read: a transaction that is open and in which nothing is written for as long as `'t`.
+/// Read access to an open transaction in which nothing is written for `'t`.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'t> {
     raw: *mut ffi::MDB_txn,
     transaction: PhantomData<&'t ()>,
 }
 
-/// What a scan does with each key and its bytes.
+/// Callback of a scan for each key and its bytes.
 pub(crate) type EachPair<'f> = dyn FnMut(&[u8], &[u8]) -> Result<(), EngineError> + 'f;
 
 impl<'t> At<'t> {
@@ -59,7 +59,7 @@ impl<'t> At<'t> {
         }
     }
 
-    /// Records of a tree.
+    /// Number of records in a tree.
     pub(crate) fn count(self, tree: ffi::MDB_dbi) -> Result<u64, EngineError> {
         // SAFETY: a structure of integers.
         let mut stat: ffi::MDB_stat = unsafe { std::mem::zeroed() };
@@ -68,7 +68,8 @@ impl<'t> At<'t> {
         Ok(stat.ms_entries as u64)
     }
 
-    /// At most `limit` records by rising key, from `from` on or from the first.
+    /// Passes at most `limit` records in ascending order of their keys to `each`, from `from` or from the first; returns how
+    /// many.
     pub(crate) fn scan(
         self,
         tree: ffi::MDB_dbi,
@@ -108,7 +109,7 @@ impl Drop for Cursor {
     }
 }
 
-/// A transaction that reads. Reset, it keeps its place among the readers and is quickly renewed.
+/// Transaction for reading. After a reset it still has its place in LMDB's table of readers, so that renewing it is fast.
 pub(crate) struct ReadTransaction {
     raw: *mut ffi::MDB_txn,
     is_open: bool,
@@ -135,7 +136,7 @@ impl ReadTransaction {
         Ok(())
     }
 
-    /// Gives the snapshot up.
+    /// Releases the snapshot.
     #[inline]
     pub(crate) fn reset(&mut self) {
         if self.is_open {
@@ -145,6 +146,8 @@ impl ReadTransaction {
         }
     }
 
+    /// Read access to the snapshot.
+    ///
     /// # Panics
     /// If it has no snapshot.
     #[inline]
@@ -153,7 +156,7 @@ impl ReadTransaction {
         At { raw: self.raw, transaction: PhantomData }
     }
 
-    /// Opens a tree that is there.
+    /// Opens an existing tree.
     pub(crate) fn open_tree(&self, name: Option<&CStr>, flags: c_uint) -> Result<ffi::MDB_dbi, EngineError> {
         let mut tree = 0;
         // SAFETY: the transaction is open; the environment lets one thread at a time open trees.
@@ -161,7 +164,7 @@ impl ReadTransaction {
         Ok(tree)
     }
 
-    /// Lets others have the trees that it has opened.
+    /// Commits, which makes the trees that it has opened available to other transactions.
     pub(crate) fn commit(mut self) -> Result<(), EngineError> {
         let raw = std::mem::replace(&mut self.raw, ptr::null_mut());
         // SAFETY: it was open, and is not ended again.
@@ -178,7 +181,7 @@ impl Drop for ReadTransaction {
     }
 }
 
-/// The transaction that writes: there is one at a time, and it belongs to the thread that began it.
+/// Transaction for writing: there is one at a time, and it belongs to the thread that began it.
 pub(crate) struct WriteTransaction {
     raw: *mut ffi::MDB_txn,
     thread: ThreadId,
@@ -189,7 +192,7 @@ pub(crate) struct WriteTransaction {
 unsafe impl Send for WriteTransaction {}
 
 impl WriteTransaction {
-    /// Waits until nobody else writes.
+    /// Begins when no other transaction writes.
     pub(crate) fn new(environment: Arc<Environment>) -> Result<Self, EngineError> {
         let raw = writer_blocked_on(environment.syncs(), Wait::Lock, || begin(&environment, 0))?;
         Ok(Self { raw, thread: thread::current().id(), environment })
@@ -209,7 +212,7 @@ impl WriteTransaction {
         Ok(At { raw: self.raw()?, transaction: PhantomData })
     }
 
-    /// Writes a record, and says whether it did: with `MDB_NOOVERWRITE` it does not if the key is there.
+    /// Writes a record; returns whether it did: with `MDB_NOOVERWRITE` it does not if the key exists.
     #[inline]
     pub(crate) fn put(
         &mut self,
@@ -228,7 +231,7 @@ impl WriteTransaction {
         }
     }
 
-    /// Takes a record away, and says whether it was there.
+    /// Deletes a record; returns whether it existed.
     #[inline]
     pub(crate) fn delete(&mut self, tree: ffi::MDB_dbi, key: &[u8]) -> Result<bool, EngineError> {
         let raw = self.raw()?;
@@ -241,7 +244,7 @@ impl WriteTransaction {
         }
     }
 
-    /// Takes all records of a tree away.
+    /// Deletes all records of a tree.
     pub(crate) fn clear(&mut self, tree: ffi::MDB_dbi) -> Result<(), EngineError> {
         let raw = self.raw()?;
         // SAFETY: as in `put`; the tree itself stays.

@@ -12,7 +12,7 @@ fn engine(folder: &Path, query: &str) -> LmdbEngine {
     open(&format!("lmdb:{}?map_size=256MiB&{query}", folder.join("test.mdb").display())).unwrap()
 }
 
-/// Every commit is made durable, which takes its time on a disk.
+/// Folder in memory if possible: every commit is made durable, which is slow on a disk.
 fn quick_folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
@@ -78,7 +78,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// What was there was opened, and a lock file made beside it, before anybody looked whose it is.
+/// Regression test: an existing file was opened, and a lock file made next to it, before its owner was known.
 #[test]
 fn what_is_not_ours_is_not_opened() {
     use lmdb_master_sys as ffi;
