@@ -1,4 +1,4 @@
-//! Tells the crate which version of its engine it is built with: the engine itself does not say, the lock file does.
+//! Passes the engine's version to the crate: the engine does not report it, but the lock file has it.
 
 use std::env;
 use std::path::Path;

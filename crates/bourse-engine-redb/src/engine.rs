@@ -1,4 +1,4 @@
-//! The engine: a target, the database opened once for all its sessions, what it promises.
+//! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::error::error;
 use crate::mark::{look, mark, tables};
@@ -18,22 +18,22 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A redb database under test.
+/// The redb database under test.
 #[derive(Debug)]
 pub struct RedbEngine {
     target: Parsed<Options>,
-    /// Where; none for memory.
+    /// Path of the file; `None` in memory.
     path: Option<PathBuf>,
-    /// Whether its file is one that faults befall.
+    /// Whether calls on its file are made to fail.
     is_watched: bool,
     opened: Mutex<Option<Arc<Database>>>,
     memory_bytes: Arc<AtomicU64>,
 }
 
-/// Opens a target: reads it; nothing on disk is touched yet.
+/// Parses a target; nothing on disk is touched yet.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -51,20 +51,20 @@ pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
     Ok(RedbEngine { target, path, is_watched: false, opened: Mutex::new(None), memory_bytes: Arc::default() })
 }
 
-/// Opens a target with a file whose calls fail as the environment says (`bourse_faults`).
+/// Opens a target whose file's calls fail as the environment says (`bourse_faults`).
 ///
 /// # Errors
-/// As [`open`].
+/// Those of [`open`].
 pub fn open_watched(target: &str) -> Result<RedbEngine, TargetError> {
     open(target).map(|engine| RedbEngine { is_watched: true, ..engine })
 }
 
-/// The version of redb that is compiled in, as `build.rs` reads it from the lock file.
+/// Version of redb that is compiled in, as `build.rs` reads it from the lock file.
 pub fn version() -> &'static str {
     env!("ENGINE_VERSION")
 }
 
-/// redb's storage in memory, with its size for us to see.
+/// redb's storage in memory, with its size visible.
 #[derive(Debug)]
 struct Memory {
     inner: InMemoryBackend,
@@ -91,7 +91,7 @@ impl StorageBackend for Memory {
 }
 
 impl RedbEngine {
-    /// The database, opened at first use.
+    /// Database, opened at first use.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(database) = &*opened {

@@ -1,9 +1,9 @@
-//! redb's errors as the seam's.
+//! redb's errors as errors of the seam.
 
 use bourse_engine::{EngineError, ErrorKind};
 use std::io;
 
-/// An error of redb with what a program can do about it.
+/// Error of redb, with the kind that a program acts on.
 pub(crate) fn error(e: impl Into<redb::Error>) -> EngineError {
     let e = e.into();
     let kind = match &e {

@@ -1,9 +1,9 @@
-//! What a program is told of redb.
+//! Registers redb as an engine.
 
 use crate::{GRAMMAR, Options, open, open_watched, version};
 use bourse_engine::{EngineKind, Faults, InProcess};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
     scheme: "redb",
     summary: "redb, built in; a key-value store in a file or in memory",

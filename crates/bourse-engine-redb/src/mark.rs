@@ -1,7 +1,7 @@
-//! The mark of a database of ours: an empty table of a name of its own, made with the file.
+//! The mark of a database that Bourse made: an empty table with a reserved name, made with the file.
 //!
-//! It is looked for read-only. A database that was not closed has to be repaired before it can be read, which is done in
-//! memory: nothing is written to a file before it is known to be ours.
+//! It is looked for read-only. A database that was not closed must be repaired before it can be read, which is done in memory:
+//! nothing is written to a file before it is known to be Bourse's.
 
 use crate::error::error;
 use bourse_engine::{EngineError, FileOwner, TargetFile};
@@ -15,12 +15,12 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The table.
+/// Definition of the table.
 const MARK: TableDefinition<'_, u64, u64> = TableDefinition::new("bourse database");
 
-/// What a file that is a redb database begins with.
+/// First bytes of a redb database.
 const MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
-/// Page cache for a look.
+/// Page cache of the examination, in bytes.
 const CACHE_BYTES: usize = 1 << 20;
 
 /// Writes the mark into a new database.
@@ -30,7 +30,7 @@ pub(crate) fn mark(database: &Database) -> Result<(), EngineError> {
     writing.commit().map_err(error)
 }
 
-/// Names of the tables, but for the mark; whether that is there.
+/// Names of the tables without the mark's, and whether the mark exists.
 pub(crate) fn tables(reading: &ReadTransaction) -> Result<(Vec<String>, bool), EngineError> {
     let mut names: Vec<String> = reading.list_tables().map_err(error)?.map(|table| table.name().to_owned()).collect();
     let all = names.len();
@@ -39,7 +39,7 @@ pub(crate) fn tables(reading: &ReadTransaction) -> Result<(Vec<String>, bool), E
     Ok((names, is_marked))
 }
 
-/// Looks at a path.
+/// Finds out the owner of the file at a path.
 ///
 /// # Errors
 /// The system's; that another program has the database open.
@@ -73,7 +73,7 @@ pub(crate) fn look(path: &Path) -> Result<FileOwner, EngineError> {
     }
 }
 
-/// Whether a database that was not closed has the mark, once it is repaired in memory.
+/// Whether a database that was not closed has the mark; it is repaired in memory first.
 fn repaired(path: &Path) -> Result<bool, EngineError> {
     let file = File::open(path).map_err(|e| EngineError::io("open", path, &e))?;
     let length = file.metadata().map_err(|e| EngineError::io("look at", path, &e))?.len();
@@ -82,17 +82,17 @@ fn repaired(path: &Path) -> Result<bool, EngineError> {
     tables(&database.begin_read().map_err(error)?).map(|(_, is_marked)| is_marked)
 }
 
-/// Bytes that are changed together.
+/// Size in bytes of the blocks that are stored in memory.
 const BLOCK: usize = 4_096;
 
-/// A file that is only read, under what is written over it in memory.
+/// Storage that only reads the file, and stores writes in memory.
 #[derive(Debug)]
 struct Overlay(Mutex<Layers>);
 
 #[derive(Debug)]
 struct Layers {
     file: File,
-    /// How much of the file still shows.
+    /// Length up to which the file is still visible.
     there: u64,
     length: u64,
     written: BTreeMap<u64, Box<[u8; BLOCK]>>,
@@ -105,7 +105,7 @@ impl Overlay {
 }
 
 impl Layers {
-    /// A block, which ends with zeros where the file does.
+    /// Contents of a block, filled up with zeros behind the end of the file.
     fn block(&mut self, number: u64) -> io::Result<Box<[u8; BLOCK]>> {
         if let Some(block) = self.written.get(&number) {
             return Ok(block.clone());
@@ -118,7 +118,7 @@ impl Layers {
         Ok(block)
     }
 
-    /// Hands out each block of a range, with the part of the range that it is.
+    /// Visits each block of a range, with the part of the range within it.
     fn each(
         offset: u64,
         bytes: usize,

@@ -4,18 +4,18 @@
 use bourse_engine::target::{Grammar, Scheme};
 use bourse_engine::{option_spec, option_words};
 
-/// What a commit waits for.
+/// Durability of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durable {
-    /// The disk.
+    /// Synced to the disk.
     Immediate,
-    /// Nothing: it lasts with the next commit that waits.
+    /// Not synced: durable with the next commit that is.
     None,
 }
 
 option_words!(Durable { Immediate = "immediate", None = "none" });
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// `durability`.
@@ -27,11 +27,11 @@ pub struct Options {
 }
 
 impl Options {
-    /// What holds where nothing is said.
+    /// Default settings.
     pub const DEFAULT: Self = Self { durability: Durable::Immediate, two_phase: false, cache_bytes: 1 << 30 };
 }
 
-/// How redb targets are written.
+/// Grammar of redb targets.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "redb",
     schemes: &[Scheme::plain("redb")],

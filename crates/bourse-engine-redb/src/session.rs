@@ -11,25 +11,25 @@ use bourse_engine::{
 use redb::{Database, Durability, ReadableDatabase as _, ReadableTable, ReadableTableMetadata as _, Table};
 use std::sync::Arc;
 
-/// The transaction that a session is in.
+/// State of a session's transaction.
 enum State {
     Idle,
     Reading(Reading),
     Writing(Writing),
 }
 
-/// A user's connection.
+/// Session of one user.
 pub(crate) struct RedbSession {
     database: Arc<Database>,
     options: Options,
     /// Whether commits wait for a disk.
     syncs: bool,
     state: State,
-    /// The record that is being written.
+    /// Bytes of the record being written.
     buffer: Vec<u8>,
 }
 
-/// A key as redb has it.
+/// Key in redb's types.
 trait RedbKey: redb::Key + 'static {
     fn as_key<'k>(own: &'k Self::SelfType<'_>) -> Key<'k>;
 }
@@ -46,7 +46,7 @@ impl RedbKey for &'static str {
     }
 }
 
-/// Runs `$body` on the table of whichever type that `$key` is a key of.
+/// Runs `$body` on the table whose key type is that of `$key`.
 macro_rules! by_type {
     ($open:expr, $table:expr, $key:expr, |$found:ident, $k:ident| $body:expr) => {
         match ($open, $key) {
@@ -84,7 +84,7 @@ macro_rules! write {
     };
 }
 
-/// Any key of the table's type.
+/// Arbitrary key of the table's type.
 fn some_key(table: &RecordTable) -> Key<'static> {
     if table.key().record_type == RecordType::Int { Key::Int(0) } else { Key::Text("") }
 }
@@ -128,7 +128,7 @@ impl RedbSession {
     }
 }
 
-/// Commits: it writes pages, and waits for the disk where there is one to wait for.
+/// Commits, and reports to the sampler that the thread waits: for the disk if there is one, else for writes of pages.
 fn committed(writing: Writing, syncs: bool) -> Result<(), EngineError> {
     writer_blocked_on(syncs, Wait::of_commit(syncs), || writing.into_owner().commit()).map_err(error)
 }

@@ -1,17 +1,17 @@
-//! Transactions with the tables that they have opened: opening one anew for each record would be half the work.
+//! Transactions with the tables that they have opened: opening a table again for each record would be half the work.
 
 use crate::error::error;
 use bourse_engine::{EngineError, Key, RecordTable, RecordType};
 use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
 
-/// Records as they are kept.
+/// Stored form of a record.
 pub(crate) type Bytes = &'static [u8];
 
-/// An open table, by the type of its keys.
+/// Open table, by the type of its keys.
 pub(crate) enum Open<I, T> {
-    /// Whole numbers.
+    /// Table with integer keys.
     Int(I),
-    /// Texts.
+    /// Table with text keys.
     Text(T),
 }
 
@@ -20,7 +20,7 @@ pub(crate) type ReadTable = Open<ReadOnlyTable<i64, Bytes>, ReadOnlyTable<&'stat
 pub(crate) type WriteTables<'t> = Vec<Option<WriteTable<'t>>>;
 
 self_cell::self_cell!(
-    /// A transaction that writes, with its tables by their slots.
+    /// Transaction for writing, with its tables by their slots.
     pub(crate) struct Writing {
         owner: WriteTransaction,
         #[not_covariant]
@@ -28,7 +28,7 @@ self_cell::self_cell!(
     }
 );
 
-/// A transaction that reads, with its tables by their slots.
+/// Transaction for reading, with its tables by their slots.
 pub(crate) struct Reading {
     transaction: ReadTransaction,
     tables: Vec<Option<ReadTable>>,
@@ -45,7 +45,7 @@ fn with_texts(table: &RecordTable) -> TableDefinition<'_, &'static str, Bytes> {
 /// Whether a table's keys are texts.
 ///
 /// # Errors
-/// They are neither integers nor texts.
+/// Keys that are neither integers nor texts.
 pub(crate) fn has_text_keys(table: &RecordTable) -> Result<bool, EngineError> {
     match table.key().record_type {
         RecordType::Int => Ok(false),
@@ -54,7 +54,7 @@ pub(crate) fn has_text_keys(table: &RecordTable) -> Result<bool, EngineError> {
     }
 }
 
-/// A key that is not of its table's type.
+/// Error for a key that is not of its table's type.
 pub(crate) fn wrong_key(table: &RecordTable, key: Key<'_>) -> EngineError {
     EngineError::unsupported(format!("{key:?} is no key of {}", table.name()))
 }
@@ -82,7 +82,7 @@ impl Reading {
     }
 }
 
-/// The table, opened if it was not, and made if it is not there.
+/// Table, opened at first use, and made if it does not exist.
 #[inline]
 pub(crate) fn opened<'a, 't>(
     transaction: &'t WriteTransaction,
@@ -104,7 +104,7 @@ pub(crate) fn opened<'a, 't>(
     Ok(place.as_mut().expect("opened above"))
 }
 
-/// Takes a table away, with all that is in it, and makes it anew.
+/// Drops a table with its records, and makes it anew.
 pub(crate) fn remade<'t>(
     transaction: &'t WriteTransaction,
     tables: &mut WriteTables<'t>,

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// A file that faults befall.
+/// File whose calls are made to fail.
 #[derive(Debug)]
 pub(crate) struct WatchedFile {
     file: File,
@@ -15,7 +15,7 @@ pub(crate) struct WatchedFile {
 }
 
 impl WatchedFile {
-    /// Opens a file; the environment says what is to happen to it.
+    /// Opens a file with the fault that the environment defines.
     pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
         let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
         let missing = || io::Error::new(io::ErrorKind::NotFound, "no fault is named in the environment");

@@ -78,7 +78,7 @@ fn refused(folder: &Path, words: &str) {
     assert!(files(folder) == before, "{words}");
 }
 
-/// What was there was opened for writing before anybody looked whose it is.
+/// Regression test: an existing file was opened for writing before its owner was known.
 #[test]
 fn what_is_not_ours_is_not_opened() {
     use redb::TableDefinition;
