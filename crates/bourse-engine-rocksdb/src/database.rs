@@ -11,10 +11,10 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The column family that every database has.
+/// Name of the column family that every database has.
 const DEFAULT_FAMILY: &str = "default";
 
-/// What is given back to the library when the last user of a database is gone.
+/// Objects of the library that are released when the last user of a database is gone.
 pub(crate) struct Handles {
     pub(crate) api: &'static Api,
     pub(crate) base: *mut Db,
@@ -50,7 +50,7 @@ impl Drop for Handles {
     }
 }
 
-/// A table: its column family. One that was dropped can still be read by those who have it.
+/// Table: its column family. A dropped one can still be read by its users.
 pub(crate) struct Table {
     pub(crate) raw: *mut Family,
     handles: Arc<Handles>,
@@ -68,11 +68,11 @@ impl Drop for Table {
     }
 }
 
-/// A folder that is open.
+/// Database in an open folder.
 pub(crate) struct Database {
     // Tables go before what they belong to.
     tables: Mutex<HashMap<String, Arc<Table>>>,
-    /// Changes when a table is made anew.
+    /// Number that changes when a table is made anew.
     generation: AtomicU64,
     pub(crate) handles: Arc<Handles>,
     pub(crate) library: PathBuf,
@@ -128,23 +128,23 @@ impl Database {
         self.tables().len() > 1
     }
 
-    /// A number that is another one after a table was made anew.
+    /// Generation of the tables: it changes when a table is made anew.
     #[inline]
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// A table.
+    /// Table of the database.
     ///
     /// # Errors
-    /// There is none; its keys are neither integers nor texts.
+    /// A table that does not exist; keys that are neither integers nor texts.
     pub(crate) fn table(&self, table: &RecordTable) -> Result<Arc<Table>, EngineError> {
         let name = name_of(table)?;
         let none = || EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()));
         self.tables().get(&name).cloned().ok_or_else(none)
     }
 
-    /// Makes a table anew, empty. Its column family goes with all its files.
+    /// Makes a table anew, empty, and drops its column family with all its files.
     pub(crate) fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
         let name = name_of(table)?;
         let c_name = c_string(name.as_bytes())?;
@@ -162,7 +162,7 @@ impl Database {
         Ok(())
     }
 
-    /// A property that is a number, over all tables.
+    /// Numeric property, summed over all tables.
     pub(crate) fn property(&self, name: &CStr) -> u64 {
         let (api, base) = (self.handles.api, self.handles.base);
         let tables = self.tables();
@@ -175,14 +175,14 @@ impl Database {
         tables.values().map(of).sum()
     }
 
-    /// Memory for what is yet to be written to tables, and for blocks that were read, in bytes.
+    /// Memory for data not yet written to tables, and for cached blocks, in bytes.
     pub(crate) fn memory_bytes(&self) -> u64 {
         // SAFETY: the cache is there as long as the database.
         let cached = unsafe { (self.handles.api.cache_usage)(self.handles.cache) };
         self.property(c"rocksdb.cur-size-all-mem-tables") + cached as u64
     }
 
-    /// Settings as the library has them.
+    /// Settings as the library reports them.
     pub(crate) fn settings(&self) -> [(&'static str, u64); 4] {
         let Handles { api, options, cache, .. } = *self.handles;
         // SAFETY: options and cache are there as long as the database.
@@ -195,7 +195,7 @@ impl Database {
     }
 }
 
-/// The column family of a table: one of other keys is another one, and none has the name of the one that is always there.
+/// Name of a table's column family: it includes the type of the keys, and differs from the default family's name.
 fn name_of(table: &RecordTable) -> Result<String, EngineError> {
     match table.key().record_type {
         RecordType::Int => Ok(format!("{}:int", table.name())),
@@ -204,7 +204,7 @@ fn name_of(table: &RecordTable) -> Result<String, EngineError> {
     }
 }
 
-/// All that a database needs to be opened.
+/// Objects that are needed to open a database.
 fn made(api: &'static Api, asked: &Options) -> Handles {
     let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     // SAFETY: each is given what was made for it just now; the options of tables have the cache for themselves too, and take

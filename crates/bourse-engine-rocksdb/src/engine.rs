@@ -1,4 +1,4 @@
-//! The engine: a target, the database opened once for all its sessions, what it promises.
+//! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::database::Database;
 use crate::options::{Compression, Options, parse};
@@ -12,16 +12,16 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A RocksDB database under test.
+/// RocksDB database under test.
 pub struct RocksDbEngine {
     target: Parsed<Options>,
     folder: FolderDatabase<Database>,
 }
 
-/// Opens a target: reads it; neither the library nor the disk is touched yet.
+/// Parses a target; neither the library nor the disk is touched yet.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -37,7 +37,7 @@ pub fn open(target: &str) -> Result<RocksDbEngine, TargetError> {
 }
 
 impl RocksDbEngine {
-    /// The database, opened at first use.
+    /// Database, opened at first use.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
         let options = &self.target.options;
         self.folder.get(|path| {
@@ -69,7 +69,7 @@ impl RocksDbEngine {
     }
 }
 
-/// What RocksDB tells of a database at no cost, summed over its tables.
+/// Properties that RocksDB reports at no cost, summed over its tables.
 const PROPERTIES: [&std::ffi::CStr; 4] = [
     c"rocksdb.estimate-num-keys",
     c"rocksdb.num-files-at-level0",
@@ -77,7 +77,7 @@ const PROPERTIES: [&std::ffi::CStr; 4] = [
     c"rocksdb.estimate-pending-compaction-bytes",
 ];
 
-/// The library's version, which it writes into each database's newest file of options and tells nowhere else.
+/// Version of the library, which reports it only in each database's newest file of options.
 fn version(folder: &Path) -> Option<String> {
     let entries = fs::read_dir(folder).ok()?.flatten();
     let numbered = entries.filter_map(|entry| {

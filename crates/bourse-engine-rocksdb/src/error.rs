@@ -1,11 +1,11 @@
-//! RocksDB's errors as the seam's.
+//! RocksDB's errors as errors of the seam.
 //!
-//! The C interface gives a status as a text alone. What stands before its first colon is the status's code, in fixed words,
-//! and for an I/O error what follows up to the next colon is its subcode.
+//! The C interface returns a status only as text. The part before its first colon is the status's code, in fixed words, and for
+//! an I/O error the part up to the next colon is its subcode.
 
 use bourse_engine::{EngineError, ErrorKind};
 
-/// Codes, and what a program can do.
+/// Codes, with the kinds that a program acts on.
 const CODES: &[(&str, ErrorKind)] = &[
     // Another transaction has changed what this one has changed or read for a change.
     ("Resource busy", ErrorKind::Conflict),
@@ -17,10 +17,10 @@ const CODES: &[(&str, ErrorKind)] = &[
     ("Shutdown in progress", ErrorKind::ConnectionLost),
     ("Not implemented", ErrorKind::Unsupported),
 ];
-/// Subcode of an I/O error where the disk is full.
+/// Subcode of an I/O error for a full disk.
 const NO_SPACE: &str = "No space left on device";
 
-/// An error from a status's text.
+/// Error from a status's text.
 #[cold]
 pub(crate) fn error(status: &str) -> EngineError {
     let mut parts = status.splitn(3, ": ");

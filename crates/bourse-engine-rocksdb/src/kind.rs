@@ -1,9 +1,9 @@
-//! What a program is told of RocksDB.
+//! Registers RocksDB as an engine.
 
 use crate::{GRAMMAR, Options, info, open};
 use bourse_engine::{EngineKind, Faults, InProcess};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
     scheme: "rocksdb",
     summary: "RocksDB, a key-value store of log-structured merge trees, in a folder; its library is loaded at run time",

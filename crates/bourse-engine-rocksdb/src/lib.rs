@@ -1,12 +1,13 @@
 //! RocksDB behind the seam: log-structured merge trees of records by key, in a folder, with optimistic transactions.
 //!
-//! It takes a quarter of an hour to compile, so its shared library, which a system's packages have, is loaded at run time and
-//! called through its documented C interface (`rocksdb/c.h`). A target such as `rocksdb:x.rocksdb?sync=off` is read by
-//! [`open`]; [`GRAMMAR`] has the table of all settings; [`info`] says whether the library is here, and if not how to get it.
+//! It takes a quarter of an hour to compile, so its shared library, which operating systems' packages contain, is loaded at run
+//! time and called through its documented C interface (`rocksdb/c.h`). A target such as `rocksdb:x.rocksdb?sync=off` is read by
+//! [`open`]; [`GRAMMAR`] has the table of all settings; [`info`] reports whether the library is available, and if not how to
+//! get it.
 //!
-//! Files: `options` (what was asked for), `library` (the C interface), `database` (an open database and its tables), `transaction`
-//! (a transaction, and what it sees), `session` and `engine` (the seam), `kind` (what a program is told of it),
-//! `error` (kinds).
+//! Files: `options` (settings of a target), `library` (the C interface), `database` (an open database and its tables),
+//! `transaction` (a transaction, and its view of the data), `session` and `engine` (the seam), `kind` (the engine's
+//! registration), `error` (kinds).
 
 mod database;
 mod engine;

@@ -1,4 +1,4 @@
-//! The library: found, loaded once, its functions as `rocksdb/c.h` declares them.
+//! The library: found, loaded once, its functions declared as in `rocksdb/c.h`.
 
 use crate::error::error;
 use bourse_engine::EngineError;
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-/// The environment variable that names the library.
+/// Environment variable that names the library.
 pub const LIBRARY_VARIABLE: &str = "BOURSE_ROCKSDB";
 
-/// What the system's loader is asked for if nobody names a library, and what other versions' names begin with.
+/// Name that the system's loader looks for if no library is named, and prefix of other versions' names.
 const NAME: &str = if cfg!(target_os = "macos") { "librocksdb.dylib" } else { "librocksdb.so" };
 
-/// The library is not to be had.
+/// Error for a library that is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{why}; install RocksDB's shared library (librocksdb7.8 on Debian 12, librocksdb in other systems' packages) or name it in ${LIBRARY_VARIABLE} or with `library=`"
@@ -25,17 +25,17 @@ pub struct Absent {
     why: String,
 }
 
-/// The library that is here.
+/// Path of the available library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
-    /// Where it was found.
+    /// Path of its file.
     pub path: PathBuf,
 }
 
-/// Whether the library is here: the one that `library=` names, or `$BOURSE_ROCKSDB`, or the system's.
+/// Looks for the library: the one named by `library=`, or by `$BOURSE_ROCKSDB`, or the system's.
 ///
 /// # Errors
-/// [`Absent`]: why not, and how to get it.
+/// [`Absent`]: the reason, and how to get the library.
 pub fn info(library: Option<&Path>) -> Result<Info, Absent> {
     let (path, _) = load(library)?;
     Ok(Info { path })
@@ -78,12 +78,12 @@ opaque! {
     Pinned;
 }
 
-/// Where a function leaves the text of its status, if that is an error.
+/// Address at which a function stores the text of an error status.
 pub(crate) type Status = *mut *mut c_char;
 
 macro_rules! interface {
     ($($name:ident = $symbol:literal: ($($argument:ty),* $(,)?) $(-> $result:ty)?;)+) => {
-        /// The functions of `rocksdb/c.h` that are used.
+        /// Functions of `rocksdb/c.h` that are used.
         pub(crate) struct Api {
             $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
         }
@@ -182,7 +182,7 @@ interface! {
 }
 
 impl Api {
-    /// Runs a call that leaves the text of its status.
+    /// Makes a call that stores the text of its status.
     ///
     /// # Errors
     /// The status, if it is an error.
@@ -203,7 +203,7 @@ impl Api {
     }
 }
 
-/// Loads the library, once a process, and says where it is.
+/// Loads the library, once per process; returns its path as well.
 pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Absent> {
     static LOADED: Mutex<Option<HashMap<PathBuf, &'static Api>>> = Mutex::new(None);
     let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
@@ -227,14 +227,14 @@ pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Ab
     Ok((path, api))
 }
 
-/// The newest library in the usual places, which have it by its version where nobody develops with it.
+/// Newest library in the usual folders, where packages without development files install it under its versioned name.
 fn installed() -> Option<PathBuf> {
     let machine = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
     let folders = ["/usr/local/lib", &machine, "/usr/lib64", "/usr/lib", "/opt/homebrew/lib"];
     folders.iter().find_map(|folder| newest(fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path())))
 }
 
-/// The library with the highest version in its name, of those that are libraries of RocksDB.
+/// Library of RocksDB with the highest version in its name.
 fn newest(paths: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
     let version = |path: &PathBuf| -> Option<Vec<u32>> {
         let rest = path.file_name()?.to_str()?.strip_prefix(NAME)?;

@@ -6,23 +6,23 @@ use bourse_engine::{option_spec, option_words};
 use std::ffi::c_int;
 use std::path::PathBuf;
 
-/// How blocks of tables are compressed.
+/// Compression of tables' blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     None,
-    /// By Snappy.
+    /// Snappy.
     Snappy,
-    /// By LZ4.
+    /// LZ4.
     Lz4,
-    /// By Zstandard.
+    /// Zstandard.
     Zstd,
 }
 
 option_words!(Compression { Snappy = "snappy", None = "none", Lz4 = "lz4", Zstd = "zstd" });
 
 impl Compression {
-    /// RocksDB's number for it.
+    /// RocksDB's number of the compression.
     pub(crate) const fn number(self) -> c_int {
         match self {
             Self::None => 0,
@@ -33,7 +33,7 @@ impl Compression {
     }
 }
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// `library`.
@@ -46,7 +46,7 @@ pub struct Options {
     pub cache_bytes: u64,
     /// `write_buffer`, in bytes.
     pub write_buffer_bytes: u64,
-    /// `bloom`, in bits for each key; none for no filter.
+    /// `bloom`, in bits per key; `None` for no filter.
     pub bloom_bits: Option<u8>,
     /// `compression`.
     pub compression: Compression,
@@ -55,7 +55,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What holds where nothing is said.
+    /// Default settings.
     pub const DEFAULT: Self = Self {
         library: None,
         sync: true,
@@ -68,7 +68,7 @@ impl Options {
     };
 }
 
-/// How RocksDB targets are written.
+/// Grammar of RocksDB targets.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "RocksDB",
     schemes: &[Scheme::plain("rocksdb")],
@@ -116,7 +116,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     renamed: &[],
 };
 
-/// Reads a target.
+/// Parses a target.
 pub(crate) fn parse(text: &str) -> Result<Parsed<Options>, TargetError> {
     let mut parsed = GRAMMAR.parse(text, Options::DEFAULT)?;
     if parsed.place == ":memory:" {

@@ -6,15 +6,15 @@ use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
 use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value};
 use std::sync::Arc;
 
-/// A user's connection.
+/// Session of one user.
 pub(crate) struct RocksDbSession {
     view: View,
     tables: Tables,
-    /// The record that is being written.
+    /// Bytes of the record being written.
     buffer: Vec<u8>,
 }
 
-/// A key's bytes, if it is of its table's type.
+/// Bytes of a key, if it is of its table's type.
 #[inline]
 fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>, EngineError> {
     match (key, table.key().record_type) {
@@ -23,14 +23,14 @@ fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>, Engin
     }
 }
 
-/// A session's tables by their slots, as of a generation.
+/// Tables of a session by their slots, valid for a generation.
 struct Tables {
     found: Vec<Option<Arc<Table>>>,
     generation: u64,
 }
 
 impl Tables {
-    /// A table, found anew if tables were made since.
+    /// Table, looked up again if tables were made anew since.
     #[inline]
     fn of(&mut self, database: &Database, table: &RecordTable) -> Result<&Table, EngineError> {
         let generation = database.generation();
@@ -56,7 +56,7 @@ impl RocksDbSession {
         Self { view: View::new(database), tables, buffer: Vec::new() }
     }
 
-    /// Runs something that writes, in the open transaction or in one of its own.
+    /// Runs a change in the open transaction or in one of its own.
     #[inline]
     fn writing<T>(
         &mut self,

@@ -1,4 +1,4 @@
-//! What a session sees and changes: the database as it is, a snapshot of it, or a transaction.
+//! A session's view of the data: the database as it is, a snapshot of it, or a transaction.
 
 use crate::database::{Database, Table};
 use crate::library::{Iter, Pinned, ReadOptions, Snapshot, Transaction};
@@ -7,7 +7,7 @@ use std::ffi::c_char;
 use std::ptr;
 use std::sync::Arc;
 
-/// What is open.
+/// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Idle,
@@ -19,16 +19,16 @@ pub(crate) enum State {
 pub(crate) struct View {
     database: Arc<Database>,
     state: State,
-    /// With the snapshot of what is open.
+    /// Read options that pin the snapshot of the open transaction.
     options: *mut ReadOptions,
-    /// Used again and again; null before the first.
+    /// Transaction object, reused; null before the first.
     transaction: *mut Transaction,
 }
 
 // SAFETY: a transaction, a snapshot and options may go to another thread, where they are used by that one alone.
 unsafe impl Send for View {}
 
-/// A record that was read; given back when it is dropped.
+/// Record that was read; released when dropped.
 pub(crate) struct Found<'v> {
     view: &'v View,
     raw: *mut Pinned,
@@ -54,8 +54,10 @@ impl Drop for Found<'_> {
     }
 }
 
+/// Slice of the library's memory.
+///
 /// # Safety
-/// So many bytes are there, and stay for as long as the caller says.
+/// `length` bytes must be readable at `bytes` for `'a`.
 #[inline]
 unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
     if length == 0 {
@@ -69,7 +71,7 @@ fn raw(bytes: &[u8]) -> *const c_char {
     bytes.as_ptr().cast()
 }
 
-/// An iterator; given back when it is dropped.
+/// Iterator; released when dropped.
 struct Scan<'v>(&'v View, *mut Iter);
 
 impl Drop for Scan<'_> {
@@ -122,11 +124,10 @@ impl View {
         self.state = State::Writing;
     }
 
-    /// Makes the changes last, if there are any.
+    /// Commits the changes, if there are any.
     ///
     /// # Errors
-    /// [`Conflict`](bourse_engine::ErrorKind::Conflict) if another transaction was in the way; the library's. The changes are
-    /// then undone.
+    /// [`Conflict`](bourse_engine::ErrorKind::Conflict) with another transaction; the library's. The changes are then undone.
     pub(crate) fn commit(&mut self) -> Result<(), EngineError> {
         if self.state != State::Writing {
             self.rollback();
@@ -148,7 +149,7 @@ impl View {
         done
     }
 
-    /// Undoes the changes, and ends what is open.
+    /// Undoes the changes, and ends the transaction.
     pub(crate) fn rollback(&mut self) {
         if self.state == State::Writing {
             let (api, transaction) = (self.database.handles.api, self.transaction);
@@ -158,7 +159,7 @@ impl View {
         self.close();
     }
 
-    /// Forgets the snapshot.
+    /// Releases the snapshot.
     fn close(&mut self) {
         let handles = &self.database.handles;
         // SAFETY: the options are good; a snapshot that was made is released once.
@@ -189,7 +190,7 @@ impl View {
         Ok(self.found(pinned))
     }
 
-    /// Reads a record that a transaction which is open is about to change: if another changes it before this one commits,
+    /// Reads a record that the open transaction is about to change: if another transaction changes it before this one commits,
     /// this one fails.
     #[inline]
     pub(crate) fn get_for_update(&self, table: &Table, key: &[u8]) -> Result<Option<Found<'_>>, EngineError> {
@@ -203,7 +204,7 @@ impl View {
         Ok(self.found(pinned))
     }
 
-    /// Writes a record in the transaction that is open.
+    /// Writes a record in the open transaction.
     #[inline]
     pub(crate) fn put(&self, table: &Table, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
         debug_assert_eq!(self.state, State::Writing);
@@ -215,7 +216,7 @@ impl View {
         })
     }
 
-    /// Takes a record away in the transaction that is open.
+    /// Deletes a record in the open transaction.
     #[inline]
     pub(crate) fn delete(&self, table: &Table, key: &[u8]) -> Result<(), EngineError> {
         debug_assert_eq!(self.state, State::Writing);
@@ -226,7 +227,7 @@ impl View {
         })
     }
 
-    /// Hands at most `limit` records from a key on to `each`, and returns how many.
+    /// Passes at most `limit` records from a key on to `each`, and returns how many.
     pub(crate) fn scan(
         &self,
         table: &Table,

@@ -1,4 +1,4 @@
-//! RocksDB through the seam. Tests that need the library are skipped by name where there is none.
+//! RocksDB through the seam. Tests that need the library are skipped by name if it is unavailable.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{Durability, Engine, ErrorKind, KeyEngine as _};
@@ -16,7 +16,7 @@ fn engine(folder: &Path, query: &str) -> RocksDbEngine {
     open(&format!("rocksdb:{}?{query}", folder.join("test.rocksdb").display())).unwrap()
 }
 
-/// Whether the library is here; says which test is skipped if not.
+/// Whether the library is available; reports the test that is skipped if not.
 fn has_library(test: &str) -> bool {
     let found = info(None);
     if let Err(why) = &found {
@@ -70,7 +70,7 @@ fn a_killed_process_loses_nothing_acknowledged() {
     }
 }
 
-/// A folder of RocksDB's without our mark is somebody else's, and opening it would change it.
+/// Foreign database: a RocksDB folder without Bourse's mark is left alone, since opening it would change it.
 #[test]
 fn a_database_of_somebody_else_is_not_opened() {
     if !has_library("a_database_of_somebody_else_is_not_opened") {
