@@ -1,4 +1,4 @@
-//! An open database: what its sessions share.
+//! An open database, shared by its sessions.
 
 use crate::error::{conflict, error};
 use crate::options::{Options, Persist};
@@ -7,14 +7,14 @@ use fjall::{Keyspace, KeyspaceCreateOptions, OptimisticTxDatabase, OptimisticWri
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// A folder that is open.
+/// Database in an open folder.
 pub(crate) struct Database {
     inner: OptimisticTxDatabase,
     persist: Persist,
     /// Whether commits wait for a disk.
     syncs: bool,
-    /// Held while a transaction commits. fjall lets one commit at a time: this tells the wait for the others from the wait
-    /// for the disk.
+    /// Lock held during a commit. fjall commits one transaction at a time: the lock separates the wait for other commits from
+    /// the wait for the disk.
     commits: Mutex<()>,
 }
 
@@ -38,15 +38,15 @@ impl Database {
         self.inner.keyspace_count() > 0
     }
 
-    /// Memory for what is yet to be written to tables, and for blocks that were read, in bytes.
+    /// Memory for data not yet written to tables, and for cached blocks, in bytes.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.inner.write_buffer_size() + self.inner.inner().cache_size()
     }
 
-    /// A table's keyspace.
+    /// Keyspace of a table.
     ///
     /// # Errors
-    /// There is none; its keys are neither integers nor texts.
+    /// A table that does not exist; keys that are neither integers nor texts.
     pub(crate) fn keyspace(&self, table: &RecordTable) -> Result<Keyspace, EngineError> {
         match table.key().record_type {
             RecordType::Int | RecordType::Text(_) => {}
@@ -56,12 +56,12 @@ impl Database {
         Ok(AsRef::<Keyspace>::as_ref(&keyspace).clone())
     }
 
-    /// Makes a table's keyspace empty, also for those who have it already.
+    /// Makes a table's keyspace empty, also for sessions that have it open.
     pub(crate) fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
         self.clear(&self.keyspace(table)?)
     }
 
-    /// Takes all records of a keyspace away at once, outside of any transaction.
+    /// Deletes all records of a keyspace in one step, outside of any transaction.
     pub(crate) fn clear(&self, keyspace: &Keyspace) -> Result<(), EngineError> {
         keyspace.clear().map_err(error)?;
         let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
@@ -72,17 +72,17 @@ impl Database {
         self.inner.read_tx()
     }
 
-    /// A transaction that writes. To get its snapshot it waits until no other one is about to commit.
+    /// Begins a transaction for writing. It waits for its snapshot until no commit is in progress.
     #[inline]
     pub(crate) fn begin(&self) -> Result<OptimisticWriteTx, EngineError> {
         let begun = self.waiting(Wait::Lock, || self.inner.write_tx());
         Ok(begun.map_err(error)?.durability(Some(self.persist.mode())))
     }
 
-    /// Commits.
+    /// Commits a transaction.
     ///
     /// # Errors
-    /// [`Conflict`](bourse_engine::ErrorKind::Conflict) if another one was in the way; fjall's.
+    /// [`Conflict`](bourse_engine::ErrorKind::Conflict) with another transaction; fjall's.
     pub(crate) fn commit(&self, transaction: OptimisticWriteTx) -> Result<(), EngineError> {
         let one_by_one =
             self.syncs.then(|| blocked_on(Wait::Lock, || self.commits.lock().unwrap_or_else(PoisonError::into_inner)));
@@ -92,7 +92,8 @@ impl Database {
         done.map_err(error)?.map_err(|_| conflict())
     }
 
-    /// Runs what may block a writer. Where no commit waits for a disk that is so short that timing each would show.
+    /// Runs work that may block a writer, and records the wait. If commits do not sync, waits are so short that timing each
+    /// would show, so only some are timed.
     #[inline]
     fn waiting<T>(&self, wait: Wait, work: impl FnOnce() -> T) -> T {
         if self.syncs { blocked_on(wait, work) } else { sometimes_blocked_on(wait, work) }

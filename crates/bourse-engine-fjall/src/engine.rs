@@ -1,4 +1,4 @@
-//! The engine: a target, the database opened once for all its sessions, what it promises.
+//! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::database::Database;
 use crate::options::{GRAMMAR, Options, Persist};
@@ -10,16 +10,16 @@ use bourse_engine::{
 };
 use std::sync::Arc;
 
-/// A fjall database under test.
+/// The fjall database under test.
 pub struct FjallEngine {
     target: Parsed<Options>,
     folder: FolderDatabase<Database>,
 }
 
-/// Opens a target: reads it; nothing on disk is touched yet.
+/// Parses a target; nothing on disk is touched yet.
 ///
 /// # Errors
-/// [`TargetError`]: what in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 ///
 /// ```
 /// use bourse_engine::Engine as _;
@@ -41,13 +41,13 @@ pub fn open(target: &str) -> Result<FjallEngine, TargetError> {
     Ok(FjallEngine { target, folder })
 }
 
-/// The version of fjall that is compiled in, as `build.rs` reads it from the lock file.
+/// Version of fjall that is compiled in, as `build.rs` reads it from the lock file.
 pub fn version() -> &'static str {
     env!("ENGINE_VERSION")
 }
 
 impl FjallEngine {
-    /// The database, opened at first use.
+    /// Database, opened at first use.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
         self.folder.get(|path| Database::open(&TargetFolder::open(path)?, &self.target.options))
     }

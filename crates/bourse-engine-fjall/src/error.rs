@@ -1,9 +1,9 @@
-//! fjall's errors as the seam's.
+//! fjall's errors as errors of the seam.
 
 use bourse_engine::{EngineError, ErrorKind};
 use std::io;
 
-/// An error of fjall with what a program can do about it.
+/// Error of fjall, with the kind that a program acts on.
 pub(crate) fn error(e: impl Into<fjall::Error>) -> EngineError {
     match e.into() {
         fjall::Error::Io(e) | fjall::Error::Storage(fjall::LsmError::Io(e)) => of_io(&e),
@@ -24,7 +24,7 @@ fn of_io(e: &io::Error) -> EngineError {
     EngineError::new(kind, e.to_string())
 }
 
-/// The error of a transaction that another one was in the way of.
+/// Error of a transaction that met a conflict with another.
 #[cold]
 pub(crate) fn conflict() -> EngineError {
     let text = "a transaction that committed meanwhile has written what this one has read";

@@ -1,9 +1,9 @@
-//! What a program is told of fjall.
+//! Registers fjall as an engine.
 
 use crate::{GRAMMAR, Options, open, version};
 use bourse_engine::{EngineKind, Faults, InProcess};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
     scheme: "fjall",
     summary: "fjall, built in; a key-value store of log-structured merge trees, in a folder",

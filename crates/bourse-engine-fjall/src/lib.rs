@@ -1,8 +1,8 @@
 //! fjall behind the seam: log-structured merge trees of records by key, in a folder, with optimistic transactions.
 //!
 //! A target such as `fjall:x.fjall?persist=buffer` is read by [`open`]; [`GRAMMAR`] has the table of all settings. Files:
-//! `options` (what was asked for), `database` (what its sessions share), `engine` and `session` (the seam), `kind` (what a program is
-//! told of it), `error` (kinds).
+//! `options` (settings of a target), `database` (shared by its sessions), `engine` and `session` (the seam), `kind` (the
+//! engine's registration), `error` (kinds).
 
 mod database;
 mod engine;

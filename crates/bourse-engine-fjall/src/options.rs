@@ -5,21 +5,21 @@ use bourse_engine::target::{Grammar, OptionSpec, Scheme, parse_number};
 use bourse_engine::{option_spec, option_words};
 use fjall::PersistMode;
 
-/// What a commit waits for.
+/// Durability of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persist {
-    /// The disk, also for the journal's metadata.
+    /// Synced to the disk, with the journal's metadata.
     SyncAll,
-    /// The disk.
+    /// Synced to the disk.
     SyncData,
-    /// The operating system.
+    /// Passed to the operating system.
     Buffer,
 }
 
 option_words!(Persist { SyncAll = "sync_all", SyncData = "sync_data", Buffer = "buffer" });
 
 impl Persist {
-    /// As fjall has it.
+    /// Mode in fjall's type.
     pub(crate) fn mode(self) -> PersistMode {
         match self {
             Self::SyncAll => PersistMode::SyncAll,
@@ -29,7 +29,7 @@ impl Persist {
     }
 }
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target; those that it does not name have their defaults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// `persist`.
@@ -38,17 +38,17 @@ pub struct Options {
     pub cache_bytes: u64,
     /// `journal`, in bytes.
     pub journal_bytes: u64,
-    /// `workers`; none for fjall's own choice.
+    /// `workers`; fjall's own default if `None`.
     pub workers: Option<usize>,
 }
 
 impl Options {
-    /// What holds where nothing is said.
+    /// Default settings.
     pub const DEFAULT: Self =
         Self { persist: Persist::SyncData, cache_bytes: 32 << 20, journal_bytes: 512 << 20, workers: None };
 }
 
-/// How fjall targets are written.
+/// Grammar of fjall targets.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "fjall",
     schemes: &[Scheme::plain("fjall")],

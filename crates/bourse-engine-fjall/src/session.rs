@@ -7,24 +7,24 @@ use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, Rec
 use fjall::{Keyspace, OptimisticWriteTx, Readable, Snapshot};
 use std::sync::Arc;
 
-/// The transaction that a session is in.
+/// State of a session's transaction.
 enum State {
     Idle,
     Reading(Snapshot),
     Writing(Box<OptimisticWriteTx>),
 }
 
-/// A user's connection.
+/// Session of one user.
 pub(crate) struct FjallSession {
     database: Arc<Database>,
     state: State,
     /// Keyspaces by their tables' slots.
     keyspaces: Vec<Option<Keyspace>>,
-    /// The record that is being written.
+    /// Bytes of the record being written.
     buffer: Vec<u8>,
 }
 
-/// A key's bytes, if it is of its table's type.
+/// Bytes of a key, if it is of its table's type.
 #[inline]
 fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>, EngineError> {
     match (key, table.key().record_type) {
@@ -35,7 +35,7 @@ fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>, Engin
     }
 }
 
-/// The keyspace of a table, opened if it was not.
+/// Keyspace of a table, opened at first use.
 #[inline]
 fn keyspace<'k>(
     database: &Database,
@@ -53,7 +53,7 @@ fn keyspace<'k>(
     Ok(place.as_ref().expect("opened above"))
 }
 
-/// Runs `$body` on what is read from, a transaction or the keyspace as it is now, with the table's keyspace.
+/// Runs `$body` on the source of reads, a transaction or the current keyspace, with the table's keyspace.
 macro_rules! read {
     ($self:ident, $table:expr, |$from:ident, $keyspace:ident| $body:expr) => {{
         let $keyspace = keyspace(&$self.database, &mut $self.keyspaces, $table)?;
@@ -76,7 +76,7 @@ impl FjallSession {
         Self { database, state: State::Idle, keyspaces: Vec::new(), buffer: Vec::new() }
     }
 
-    /// Runs something that writes, in the open transaction or in one of its own.
+    /// Runs a change in the open transaction or in one of its own.
     #[inline]
     fn writing<T>(
         &mut self,

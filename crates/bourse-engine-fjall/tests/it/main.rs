@@ -46,7 +46,7 @@ fn a_killed_process_loses_nothing_acknowledged() {
     );
 }
 
-/// A folder of fjall's without our mark is somebody else's, and opening it would change it.
+/// Foreign database: a fjall folder without Bourse's mark is left alone, since opening it would change it.
 #[test]
 fn a_database_of_somebody_else_is_not_opened() {
     let folder = in_memory();
