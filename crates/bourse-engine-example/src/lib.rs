@@ -5,11 +5,11 @@
 // --- target ---
 use bourse_engine::target::{Grammar, Parsed, Scheme, TargetError};
 
-/// The engine has no settings yet: each one is a row of the grammar's `options` and a field here.
+/// Settings of a target. There are none yet: each one is a row of the grammar's `options` and a field here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {}
 
-/// Targets: `example::memory:`.
+/// Grammar of the engine's targets: `example::memory:`.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "the example engine",
     schemes: &[Scheme::plain("example")],
@@ -18,10 +18,10 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     renamed: &[],
 };
 
-/// Opens a target: reads it, and nothing else.
+/// Parses a target, and does nothing else.
 ///
 /// # Errors
-/// What in the target is wrong, and what is known.
+/// [`TargetError`]: the part of the target that is wrong, and the known options.
 pub fn open(target: &str) -> Result<ExampleEngine, TargetError> {
     let target = GRAMMAR.parse(target, Options {})?;
     Ok(ExampleEngine { target, committed: Arc::default() })
@@ -33,7 +33,7 @@ use bourse_engine::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The engine: what was opened, shared by all its connections.
+/// Engine on a target; all its connections share the committed tables.
 #[derive(Debug)]
 pub struct ExampleEngine {
     target: Parsed<Options>,
@@ -113,18 +113,18 @@ use std::collections::BTreeMap;
 /// Records of every table, by the tables' names: keys and values as the bytes of `codec`, in the order of their keys.
 type Tables = BTreeMap<&'static str, BTreeMap<Vec<u8>, Vec<u8>>>;
 
-/// What was committed last.
+/// Tables as of the last commit.
 fn current(committed: &Mutex<Arc<Tables>>) -> Arc<Tables> {
     Arc::clone(&committed.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// One user's connection.
+/// Connection of one user.
 struct ExampleRecords {
     committed: Arc<Mutex<Arc<Tables>>>,
     open: Option<Transaction>,
 }
 
-/// An open transaction: what it began from, and what it sees, which is a copy once it has changed something.
+/// Open transaction: the tables it began from, and those it sees, which are a copy once it has changed something.
 struct Transaction {
     began_from: Arc<Tables>,
     sees: Arc<Tables>,
@@ -283,7 +283,7 @@ impl Records for ExampleRecords {
 // --- kind ---
 use bourse_engine::{EngineKind, Faults, InProcess};
 
-/// The engines of this crate.
+/// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
     scheme: "example",
     summary: "the example of docs/adding-an-engine.md: ordered maps in memory",
