@@ -1,7 +1,7 @@
 //! TPC-E on any SQL engine: 12 transactions by frame, customers and market as users, checks.
 //!
-//! [`transactions`] are written over [`bourse_engine::Session`], so whatever runs SQL can run them; nothing here knows an
-//! engine, sleeps or looks at a clock: the moment, the trade numbers and the way to the market are the caller's.
+//! [`transactions`] are written over [`bourse_engine::Session`], so every SQL engine can run them; nothing here knows an
+//! engine, sleeps or reads a clock: the time, the trade numbers and the connection to the market are the caller's.
 
 pub mod aged;
 pub mod check;

@@ -1,4 +1,4 @@
-//! Drawing the pending orders: pure, the same for the same seed.
+//! Draws the pending orders: pure, the same for the same seed.
 
 use super::{AGE_S, PendingOrder};
 use bourse_egen::driver::{
@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 const AGE_MS: i64 = AGE_S * 1_000;
 
-/// Limit orders that are pending in a market which customers have given so many Trade-Orders a second for [`AGE_S`], evenly
-/// spaced, those that are rolled back among them; the oldest first.
+/// Limit orders that are pending in a market to which customers have sent this many Trade-Orders a second for [`AGE_S`],
+/// evenly spaced, rolled-back ones included; the oldest first.
 ///
 /// # Errors
 /// Those of [`CustomerEmulator::new`].

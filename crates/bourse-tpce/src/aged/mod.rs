@@ -18,10 +18,10 @@ use crate::transactions::trade_order::limit;
 use bourse_egen::txn::{TradeAction, TradeOrder, TradeRequest};
 use bourse_schema::{Symbol, TradeId};
 
-/// Age of the market in seconds: from then on as many limit orders come due as are placed.
+/// Age of the market in seconds: from this age on as many limit orders come due as are placed.
 pub const AGE_S: i64 = 900;
 
-/// A limit order that waits for its price when a round begins.
+/// A limit order that is pending when a round begins.
 #[derive(Debug, Clone)]
 pub struct PendingOrder {
     /// The order as the customer placed it.
@@ -35,7 +35,7 @@ pub struct PendingOrder {
 }
 
 impl PendingOrder {
-    /// The order as it was sent to the market. The market makes no use of its number.
+    /// Request by which the order was sent to the market. The market makes no use of its number.
     pub fn request(&self) -> TradeRequest {
         TradeRequest {
             action: TradeAction::SetLimitTrigger,

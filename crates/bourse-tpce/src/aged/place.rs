@@ -12,11 +12,12 @@ use bourse_schema::{
 };
 use std::collections::HashMap;
 
-/// Orders of a database transaction.
+/// Orders per database transaction.
 const AT_ONCE: usize = 2_000;
 
 /// Writes orders that were placed before `now`, numbered in their order: the rows of TRADE, TRADE_REQUEST and TRADE_HISTORY
-/// that Trade-Order would have left. Gives what was committed; stops between two database transactions once `stop` says so.
+/// that Trade-Order would have left. Returns the committed orders' sums; stops between two database transactions once `stop`
+/// is set.
 ///
 /// # Errors
 /// The engine's. Orders of earlier database transactions stay, for Trade-Cleanup to cancel.

@@ -5,8 +5,8 @@ use crate::load::Fingerprint;
 use bourse_engine::{Access, Engine, EngineError, Isolation, Session};
 use bourse_schema::tables;
 
-/// Compares the schema, the row counts and what lasts of the rows with what a database of that fingerprint must have. `progress` hears of each check
-/// as it is done.
+/// Compares the schema, the row counts and the lasting part of the rows with those of the fingerprint's database. `progress`
+/// is called after each check.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.

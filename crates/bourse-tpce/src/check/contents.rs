@@ -25,7 +25,7 @@ impl RowDigest {
         self.sum = self.sum.wrapping_add(XxHash3_128::oneshot(row));
     }
 
-    /// The digest that was written so by [`fmt::Display`], of that many rows.
+    /// Parses a digest of `rows` rows as [`fmt::Display`] writes it.
     fn read(rows: u64, text: &str) -> Option<Self> {
         Some(Self { rows, sum: u128::from_str_radix(text, 16).ok()? })
     }
@@ -243,7 +243,7 @@ pub enum Depth {
     Full,
 }
 
-/// Compares what lasts of each table with the digests of the generated rows. `progress` hears of each check as it is done.
+/// Compares the lasting part of each table with the digests of the generated rows. `progress` is called after each check.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.

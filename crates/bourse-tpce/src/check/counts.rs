@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 /// Largest deviation from the expected number, in percent, of a count that depends on the random sequence.
 const TOLERANCE: u64 = 5;
 
-/// The least and the most rows of a table when a part has just been loaded.
+/// Range of the row count of a freshly loaded table.
 pub fn loaded_rows(table: &Table, part: Part) -> RangeInclusive<u64> {
     let load_units = part.load_units() as u64;
     let trades = part.trades_per_load_unit() as u64 * load_units;
@@ -49,7 +49,7 @@ impl Work {
         Self { total: others.sum::<f64>() + trades * of_trade, of_trade }
     }
 
-    /// The part of it that so many rows of a table are.
+    /// Part of the work that these rows of a table are, from 0 to 1.
     pub(crate) fn share(&self, table: &Table, rows: u64) -> f64 {
         let units = match per_trade(&table) {
             None => 1.0,
@@ -60,7 +60,7 @@ impl Work {
     }
 }
 
-/// Rows of a table for each initial trade, about; none of a table that does not follow from them.
+/// Approximate rows of a table for each initial trade; `None` for a table whose rows do not follow from trades.
 fn per_trade(table: &&Table) -> Option<f64> {
     match table.cardinality {
         Cardinality::Trades | Cardinality::FromTrades => Some(1.0),
@@ -69,8 +69,8 @@ fn per_trade(table: &&Table) -> Option<f64> {
     }
 }
 
-/// Compares a table's rows with what it must have. Growing tables may have more than were loaded; those that trades empty
-/// again, fewer.
+/// Compares a table's row count with the required range. Growing tables may have more rows than were loaded; tables that
+/// trades empty again, fewer.
 pub(super) fn check(db: &mut dyn Session, table: &Table, part: Part) -> Result<Checked, EngineError> {
     let sql = format!("SELECT count(*) FROM {}", table.name);
     let mut found: i64 = 0;

@@ -5,12 +5,12 @@ use bourse_schema::{Table, TradeId};
 /// Part of a table's rows that never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lasting {
-    /// All rows stay, and no others come; these columns are changed.
+    /// All rows stay, and none are added; these columns are changed.
     Rows {
         /// Columns that transactions change.
         changed: &'static [&'static str],
     },
-    /// The rows of the initial trades stay, those of new trades come; these columns are changed.
+    /// The rows of the initial trades stay, rows of new trades are added; these columns are changed.
     InitialTrades {
         /// The column that names the trade.
         trade: &'static str,
@@ -61,7 +61,7 @@ impl Lasting {
         }
     }
 
-    /// The query for what lasts, in the order of the table's columns; `None` if nothing does.
+    /// The query for the lasting part, in the order of the table's columns; `None` if there is none.
     pub fn query(self, table: &Table, first_trade: TradeId) -> Option<String> {
         let condition = match self {
             Self::Rows { .. } => String::new(),

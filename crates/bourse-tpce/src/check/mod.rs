@@ -35,7 +35,7 @@ use bourse_schema::{Table, TradeId, tables};
 pub struct Check {
     /// Short name.
     pub name: &'static str,
-    /// The clause it is from, or where else it comes from.
+    /// Source: a clause of the specification, or the rule that it follows from.
     pub source: &'static str,
     /// The condition, as a sentence.
     pub words: &'static str,
@@ -48,11 +48,11 @@ pub struct Check {
 pub struct Checked {
     /// Short name.
     pub name: String,
-    /// The clause it is from, or where else it comes from.
+    /// Source: a clause of the specification, or the rule that it follows from.
     pub source: String,
     /// The condition, as a sentence.
     pub words: String,
-    /// The query that looked for offences; empty where numbers are compared.
+    /// The query that looked for offences; empty if numbers are compared.
     pub sql: String,
     /// Number of offences: rows that break the condition, or 1 for a number other than the required one.
     pub offences: u64,
@@ -68,7 +68,7 @@ impl Checked {
         self.offences == 0
     }
 
-    /// A check that looked for `offences` without a query, and found these.
+    /// Result of a check without a query, which found these offences.
     fn found(name: &str, source: &str, words: &str, offences: Vec<String>) -> Self {
         Self {
             name: name.to_owned(),
@@ -92,10 +92,10 @@ impl Checked {
     }
 }
 
-/// Offending rows shown as evidence.
+/// Number of offending rows shown as evidence.
 const SHOWN: usize = 10;
 
-/// Runs every check of a database: its schema, its state, and the engine's own check. `progress` hears of each as it is done.
+/// Runs every check of a database: its schema, its state, and the engine's own check. `progress` is called after each.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
@@ -120,7 +120,7 @@ pub fn check_all(
     Ok(results)
 }
 
-/// Runs every check of a database's state: conditions, row counts, foreign keys. `progress` hears of each as it is done.
+/// Runs every check of a database's state: conditions, row counts, foreign keys. `progress` is called after each.
 ///
 /// No session may write meanwhile: the checks take a snapshot where the engine gives one.
 ///
@@ -140,7 +140,7 @@ pub fn check(
 /// Has the engine check its own data, indexes among them. No session may be writing.
 ///
 /// # Errors
-/// The engine's, if it cannot even look.
+/// The engine's, if the check cannot be started.
 pub fn integrity(engine: &dyn Engine) -> Result<Checked, EngineError> {
     const NAME: &str = "integrity";
     const SOURCE: &str = "the engine's own check";
@@ -151,7 +151,7 @@ pub fn integrity(engine: &dyn Engine) -> Result<Checked, EngineError> {
     })
 }
 
-/// The first number that new trades of a database get.
+/// The first number of a new trade of a database.
 pub const fn first_trade(part: Part) -> TradeId {
     Database::of(part.total_customers(), part.scale_factor(), part.days()).first_free_trade()
 }
@@ -182,7 +182,7 @@ fn check_state(
 }
 
 impl Check {
-    /// Looks for rows that break the condition; `first_trade` is the first number that new trades got.
+    /// Looks for rows that break the condition; `first_trade` is the first number of a new trade.
     ///
     /// # Errors
     /// The engine's.
@@ -229,7 +229,7 @@ fn shown(row: &dyn Row) -> String {
     values.join(", ")
 }
 
-/// Compares a number with what it must be.
+/// Compares a number with its required range.
 fn number(name: &str, source: &str, words: &str, wanted: std::ops::RangeInclusive<i128>, found: i128) -> Checked {
     let (least, most) = (wanted.start(), wanted.end());
     let wanted_words = match most {

@@ -1,4 +1,4 @@
-//! Reconciliation of a run with its database: what the database gained is what was acknowledged to its users.
+//! Reconciliation of a run with its database: the database must have gained exactly the acknowledged commits.
 
 use super::{Checked, number, offences};
 use crate::sut::Share;
@@ -7,7 +7,7 @@ use bourse_egen::txn::TradeOrder;
 use bourse_engine::{Access, EngineError, Isolation, RowExt as _, Session};
 use bourse_schema::{Balance, TradeId};
 
-/// Totals of a database at a moment when nothing is going on. Cheap: only small tables and the end of an index are read.
+/// Totals of a database while no transaction runs. Cheap: only small tables and the end of an index are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Snapshot {
     /// The largest trade number; 0 without trades.
@@ -20,7 +20,7 @@ pub struct Snapshot {
     pub commissions: Balance,
     /// Shares of all securities traded.
     pub volume: i64,
-    /// Orders that were placed after it and before the users began, to [age](crate::aged) the market; none on a server.
+    /// Orders placed after the snapshot and before the users began, to [age](crate::aged) the market; none on a server.
     #[serde(skip)]
     pub placed: Acknowledged,
 }
@@ -47,7 +47,7 @@ pub struct Acknowledged {
 pub struct Written {
     /// Shares that orders ask for.
     pub shares: u64,
-    /// Prices that limit orders ask for, in cents.
+    /// Limit prices of orders, in cents.
     pub limits: u64,
     /// Prices at which the market executed trades, in cents.
     pub prices: u64,
@@ -87,7 +87,7 @@ impl Written {
     }
 }
 
-/// Cents that a limit order asks for, 0 for a market order: to the nearest cent, and not by the transaction's own rounding.
+/// Limit price of an order in cents, 0 for a market order: to the nearest cent, and not by the transaction's own rounding.
 fn limit_cents(input: &TradeOrder) -> u64 {
     if input.trade_type.is_market() { 0 } else { (input.requested_price * 100.0).round() as u64 }
 }
@@ -136,14 +136,14 @@ impl Acknowledged {
 pub struct DriverLedger {
     /// The driver's place among the round's drivers.
     pub share: Share,
-    /// The first of its numbers of trades.
+    /// First number of the trades of this driver.
     pub first_trade: TradeId,
     /// Commits acknowledged to its users; none of a driver that was lost.
     pub acknowledged: Option<Acknowledged>,
 }
 
 impl DriverLedger {
-    /// The condition that a trade has a number of this driver's.
+    /// SQL condition for the trades of this driver.
     fn own_trades(&self) -> String {
         let first = self.first_trade.0;
         format!("t_id >= {first} AND t_id < {}", first + Share::TRADES)
@@ -326,7 +326,7 @@ impl Snapshot {
     }
 }
 
-/// The condition that a trade is a limit order.
+/// SQL condition for limit orders.
 const LIMIT_ORDERS: &str = "t_tt_id IN ('TLB', 'TLS', 'TSL')";
 
 /// Counts and sums of some trades.
@@ -334,12 +334,12 @@ const LIMIT_ORDERS: &str = "t_tt_id IN ('TLB', 'TLS', 'TSL')";
 struct NewTrades {
     ordered: i64,
     shares: i64,
-    /// Prices that limit orders ask for.
+    /// Limit prices of the orders.
     limits: Balance,
     completed: i64,
     /// Prices of the completed.
     prices: Balance,
-    /// Commissions of the completed.
+    /// Commissions of completed trades.
     commissions: Balance,
 }
 
@@ -380,7 +380,7 @@ fn whole(db: &mut dyn Session, sql: &str) -> Result<i64, EngineError> {
     Ok(found)
 }
 
-/// A sum of money; nothing of no rows.
+/// A sum of money; 0 without rows.
 fn money(db: &mut dyn Session, sql: &str) -> Result<Balance, EngineError> {
     let mut found = None;
     db.query_text(sql, &[], &mut |row| {

@@ -1,4 +1,4 @@
-//! Whether tables, indexes and constraints are those that are declared.
+//! Comparison of tables, indexes and constraints with the declared ones.
 
 use super::Checked;
 use crate::load::Constraints;
@@ -10,7 +10,7 @@ use std::fmt;
 /// Difference between a database's schema and the declared one, in one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaDifference {
-    /// `table`, `index`, `column`, `foreign key` or `checks`, or the engine's word for what is not declared.
+    /// `table`, `index`, `column`, `foreign key` or `checks`, or the engine's name of an undeclared kind.
     pub kind: String,
     /// Name of its table.
     pub table: String,
@@ -54,7 +54,7 @@ impl fmt::Display for SchemaDifference {
     }
 }
 
-/// Compares the schema with the declared one; `None` where no query for the dialect's catalog is known.
+/// Compares the schema with the declared one; `None` if no query for the dialect's catalog is known.
 ///
 /// # Errors
 /// The engine's.
@@ -74,7 +74,7 @@ pub fn differences(
     Ok(Some(compare(&declared, &found)))
 }
 
-/// Whether two definitions differ in white space alone: an engine may keep a statement in a form of its own.
+/// Whether two definitions differ at most in white space: engines may store a statement reformatted.
 fn is_alike(one: &str, other: &str) -> bool {
     let form = |text: &str| {
         let words: Vec<_> = text.split_whitespace().collect();

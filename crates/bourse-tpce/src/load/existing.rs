@@ -21,7 +21,7 @@ pub enum Existing {
         /// One sentence for each difference.
         differences: Vec<String>,
     },
-    /// The database that is wanted.
+    /// The requested database.
     Matches(Found),
 }
 
@@ -41,13 +41,13 @@ impl Found {
         (part.trades_per_load_unit() * part.load_units()) as u64
     }
 
-    /// Trades it has gained in earlier runs, canceled ones included.
+    /// Trades gained in earlier runs, canceled ones included.
     pub fn gained(&self) -> u64 {
         self.trades.saturating_sub(self.initial_trades())
     }
 
-    /// The first number behind those of the initial trades: where new trades begin, and where Trade-Cleanup looks for
-    /// unfinished ones.
+    /// The first number after those of the initial trades: new trades begin there, and Trade-Cleanup looks for unfinished
+    /// ones from there.
     pub fn first_free_trade(&self) -> TradeId {
         self.fingerprint.database().first_free_trade()
     }

@@ -17,7 +17,7 @@ pub enum Constraints {
 }
 
 impl Constraints {
-    /// The word for options, reports and the database itself.
+    /// Name in options, reports and the database itself.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Full => "full",
@@ -32,7 +32,7 @@ impl fmt::Display for Constraints {
     }
 }
 
-/// Changed whenever the generator makes other rows of the same inputs.
+/// Version of the generator, raised whenever it makes other rows from the same inputs.
 const GENERATOR_VERSION: i64 = 1;
 
 /// Parameters that a database was generated with. Two databases of the same fingerprint were loaded with the same rows.
@@ -69,7 +69,7 @@ impl Fingerprint {
         })
     }
 
-    /// The database as the emulators ask about it.
+    /// The database as the emulators take it.
     pub const fn database(&self) -> Database {
         Database::of(self.part.total_customers(), self.part.scale_factor(), self.part.days())
     }
@@ -123,7 +123,8 @@ pub(super) fn indexes(dialect: &'static Dialect) -> impl Iterator<Item = (&'stat
     bourse_schema::load_order().into_iter().flat_map(of)
 }
 
-/// Has one row, written when a load ends. Its key is one for replicated databases, which refuse tables without.
+/// Name of the table with one row, written when a load ends. It has a key for replicated databases, which refuse tables
+/// without one.
 pub(super) const DATABASE_TABLE: &str = "bourse_database";
 pub(super) const CREATE_DATABASE_TABLE: &str = "CREATE TABLE bourse_database (
     schema_hash VARCHAR(32) NOT NULL,
@@ -152,7 +153,7 @@ pub(super) fn insert_fingerprint(fingerprint: &Fingerprint) -> String {
     )
 }
 
-/// The rows of the table: each a fingerprint, or what is wrong with it.
+/// The rows of the table: each a fingerprint, or the reason why it is invalid.
 pub(super) fn read_fingerprints(session: &mut dyn Session) -> Result<Vec<Result<Fingerprint, String>>, EngineError> {
     let mut found = Vec::new();
     let sql = session.dialect().fill(SELECT_FINGERPRINT);

@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 pub struct LoadOptions {
     /// Constraints to declare.
     pub constraints: Constraints,
-    /// Threads that make rows, besides the one that writes them.
+    /// Threads that make rows, in addition to the one that writes them.
     pub threads: usize,
 }
 
@@ -37,7 +37,7 @@ pub struct Progress {
     pub table: &'static str,
     /// Rows written so far.
     pub rows: u64,
-    /// Part of the load that is done, from 0 to 1: of its rows exactly, of its phases by what each usually takes.
+    /// Part of the load that is done, from 0 to 1: exact in rows, estimated in phases.
     pub done: f64,
 }
 
@@ -52,7 +52,7 @@ pub enum Phase {
     Counts,
     /// Rows are read back and compared with those that were generated.
     Contents,
-    /// The database is made to last.
+    /// The engine's loader is finished, and the database synced.
     Finish,
 }
 
@@ -91,7 +91,7 @@ pub enum LoadError {
     /// The engine refused.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A table has another number of rows than it must.
+    /// A table has another number of rows than required.
     #[error("{table} has {found} rows after loading, {wanted} were due")]
     Rows {
         /// The table.
@@ -191,7 +191,7 @@ impl Loading<'_> {
         }
     }
 
-    /// Counts the rows that the engine has, and compares them with what was written and with what the specification says.
+    /// Counts the rows in the engine, and compares them with those written and with the specification.
     fn count_rows(&mut self) -> Result<Vec<(&'static str, u64)>, LoadError> {
         let mut counted: Vec<(&'static str, u64)> = Vec::new();
         for table in bourse_schema::load_order() {

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 pub enum Breaks {
     /// Rows of the database.
     Data,
-    /// The work: what transactions answer, or which are run.
+    /// The work: results of transactions, or their selection.
     Work,
     /// The database's indexes.
     Indexes,
     /// The figures alone.
     Figures,
-    /// The guarantee of the settings.
+    /// The guarantee of the settings: durability or isolation.
     Promise,
 }
 
@@ -161,8 +161,9 @@ const NONE: usize = usize::MAX;
 static PLANTED: AtomicUsize = AtomicUsize::new(NONE);
 static OCCASIONS: AtomicU32 = AtomicU32::new(0);
 
-/// Plants a bug in the whole process, in the place of the one before; `None` takes it out. Those of the recorder are planted
-/// there; those of an engine, of indexes and of the generator are up to who opens, changes or loads a database.
+/// Plants a bug in the whole process, in place of the previous one; `None` removes it. Bugs of the recorder are planted
+/// there; those of an engine, of indexes and of the generator are planted by the caller that opens, changes or loads a
+/// database.
 pub fn plant(bug: Option<Bug>) {
     use bourse_record::planted::Planted;
     bourse_record::planted::plant(match bug {
@@ -182,7 +183,7 @@ pub fn is(bug: Bug) -> bool {
         && (OCCASIONS.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(bug.one_in())
 }
 
-/// Market-Feed's search for limit orders, with each comparison turned round.
+/// Market-Feed's search for limit orders, with each comparison reversed.
 pub fn wrong_way() -> &'static Sql {
     static TRIGGERED: Sql = Sql::new(
         "SELECT tr_t_id, tr_bid_price, tr_tt_id, tr_qty
@@ -214,7 +215,7 @@ pub fn stop_loss_as_limit() -> &'static Sql {
     &TRIGGERED
 }
 
-/// Trade-Order's search for a permission, as the planted bug has it.
+/// Trade-Order's search for a permission, with the planted bug.
 pub fn permission() -> &'static Sql {
     static OF_ANY_ACCOUNT: Sql = Sql::new(
         "SELECT ap_acl FROM account_permission
@@ -235,7 +236,7 @@ pub fn permission() -> &'static Sql {
     }
 }
 
-/// The order of an account's lots of a security, as the planted bug has it.
+/// The order of an account's lots of a security, with the planted bug.
 pub fn lots(is_lifo: bool) -> &'static Sql {
     static NEWEST_FIRST: Sql = Sql::new(
         "SELECT h_t_id, h_qty, h_price FROM holding

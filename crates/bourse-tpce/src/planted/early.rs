@@ -70,7 +70,7 @@ pub(crate) fn move_cash(db: &mut dyn Session, account: AccountId, moves: Amount)
     write(db, &SET_BALANCE, account.into(), sum.into())
 }
 
-/// Writes the account's balance as a number of 24 bits has it.
+/// Writes the account's balance rounded to a number of 24 bits.
 pub(crate) fn round_balance(db: &mut dyn Session, account: AccountId, balance: Balance) -> Result<(), FrameError> {
     let rounded = Balance::from_units(balance.units() as f32 as i64);
     write(db, &SET_BALANCE, account.into(), rounded.into())

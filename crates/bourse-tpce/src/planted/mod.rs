@@ -3,7 +3,7 @@
 //! A hook is one line at the place of the bug: `if planted!(TaxAtHalfRate) { … }`. Without the feature the macro is the
 //! word `false`, and neither the list nor the switch exist. `bourse-planted` runs every bug against every detector.
 
-/// Whether a bug is planted now; never without the feature `planted-bug`.
+/// Whether a bug is planted now; always false without the feature `planted-bug`.
 ///
 /// With two more expressions it is the first where the bug is planted and the second otherwise; without the feature the
 /// first is not even compiled. Of several bugs it is the first where one of them is planted.

@@ -25,7 +25,8 @@ pub struct BrokerageHouse {
 }
 
 impl BrokerageHouse {
-    /// Opens for a round: runs Trade-Cleanup, timed, learns what the database lacks, and takes the snapshot for reconciliation.
+    /// Opens for a round: runs Trade-Cleanup, timed, surveys the rows that the database lacks, and takes the snapshot for
+    /// reconciliation.
     ///
     /// # Errors
     /// [`OpenError`] of engine and transaction.
@@ -45,7 +46,8 @@ impl BrokerageHouse {
         Ok((Self { part, trade_ids, short, before }, Opened { cleaned, cleanup_ns, before }))
     }
 
-    /// Places orders of before the round, and learns anew what the database lacks. Gives what was placed.
+    /// Places orders from before the round, and surveys again the rows that the database lacks. Returns the placed orders'
+    /// sums.
     ///
     /// # Errors
     /// [`OpenError`] of the engine.
@@ -64,7 +66,7 @@ impl BrokerageHouse {
         Ok(placed)
     }
 
-    /// Joins a round that another process has opened, with numbers of trades that no other gives away.
+    /// Joins a round that another process has opened, with numbers of trades that no other process uses.
     ///
     /// # Errors
     /// The engine's.
@@ -74,12 +76,12 @@ impl BrokerageHouse {
         Ok(Self { part, trade_ids, short, before })
     }
 
-    /// A connector of a user who has a session of the driver's own.
+    /// A connector for a user with a session of the driver.
     pub fn connector(self: &Arc<Self>) -> Box<dyn Connector> {
         Box::new(OwnSession { house: Arc::clone(self) })
     }
 
-    /// The number of the next trade, which is thereby given away.
+    /// Takes the number of the next trade.
     pub fn next_trade(&self) -> TradeId {
         self.trade_ids.next()
     }
@@ -87,7 +89,7 @@ impl BrokerageHouse {
     /// Performs a transaction on a session.
     ///
     /// # Errors
-    /// What failed, and in which frame; a conflict only after the last attempt.
+    /// The failure, and its frame; a conflict only after the last attempt.
     pub fn perform(
         &self,
         session: &mut dyn Session,
@@ -109,7 +111,7 @@ impl BrokerageHouse {
         self.before
     }
 
-    /// Limit orders that wait for their price.
+    /// Limit orders that are pending.
     ///
     /// # Errors
     /// The engine's.

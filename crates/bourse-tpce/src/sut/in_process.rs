@@ -54,7 +54,7 @@ impl Sut for InProcess<'_> {
     }
 }
 
-/// Performs on the session that the driver has given the user.
+/// Performs transactions on the session that the driver has given the user.
 pub(super) struct OwnSession {
     pub(super) house: Arc<BrokerageHouse>,
 }

@@ -8,10 +8,10 @@ use bourse_engine::{Engine, EngineError};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Waits for the start of all processes: called when this one is ready, it returns the moment.
+/// Waits for the start of all processes: called when this one is ready, it returns the time of the start.
 pub type Start<'s> = dyn Fn(&dyn Clock) -> Result<Nanos, OpenError> + Sync + 's;
 
-/// Driver and engine in one process, of several that have the database open.
+/// Driver and engine in one of several processes that have the database open.
 pub struct Joined<'e> {
     engine: &'e dyn Engine,
     opened: Opened,

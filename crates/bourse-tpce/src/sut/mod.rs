@@ -1,16 +1,16 @@
-//! The system under test as its driver sees it (Clause 4.3): what is done before and after a round, and for each user a
+//! The system under test as its driver sees it (Clause 4.3): the work before and after a round, and for each user a
 //! connector that performs transactions.
 //!
 //! Four of them: [`InProcess`], where driver and database share a process; [`Joined`], one of several processes on the same
-//! database; one of several drivers on the same database, wherever they are; and an application server across a network. The
+//! database; one of several drivers on the same database, on any machines; and an application server across a network. The
 //! driver, its customers, the market and the reports are the same for all.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | `house` | the brokerage house: numbers of trades, Trade-Cleanup, reconciliation snapshot, transactions on a session |
 //! | `in_process` | the house in the driver's own process |
 //! | `joined` | the house of a process that is one of several on the database |
-//! | `short` | what a database of few days is known to lack |
+//! | `short` | rows that a database of few days is known to lack |
 
 mod house;
 mod in_process;
@@ -47,8 +47,8 @@ pub trait Sut: Sync {
     /// [`OpenError`].
     fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError>;
 
-    /// Places orders of before the round that was opened last, while no user has a connector: the market is of an age when
-    /// the round begins. Gives what was placed; fewer orders than all once `interrupt` says so.
+    /// Places orders from before the round that was opened last, while no user has a connector: the market has an age when
+    /// the round begins. Returns the placed orders' sums; stops early once `interrupt` is set.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -75,7 +75,7 @@ pub trait Sut: Sync {
         0
     }
 
-    /// Waits until the round begins, once all of this driver's users are ready, and returns that moment.
+    /// Waits until the round begins, once all of this driver's users are ready, and returns the time of its begin.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -83,7 +83,7 @@ pub trait Sut: Sync {
         Ok(clock.now())
     }
 
-    /// Limit orders that wait for their price now.
+    /// Limit orders that are pending now.
     ///
     /// # Errors
     /// The engine's, or the network's.
@@ -92,8 +92,8 @@ pub trait Sut: Sync {
 
 /// Performs one user's transactions, one at a time: the specification's connector between driver and SUT.
 pub trait Connector: Send {
-    /// Performs a transaction; orders it makes go to `market` once they are committed. Retries and back-offs are noted
-    /// with the turn.
+    /// Performs a transaction; orders it makes go to `market` once they are committed. Retries and back-offs are recorded in
+    /// `cx`.
     ///
     /// # Errors The failure, and the frame in which it occurred. After kind
     /// [`ConnectionLost`](bourse_engine::ErrorKind::ConnectionLost) or [`InDoubt`](bourse_engine::ErrorKind::InDoubt) it is
@@ -151,16 +151,16 @@ pub enum OpenError {
     /// The engine's, or the network's.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A statement met another number of rows than it must.
+    /// A statement found another number of rows than required.
     #[error(transparent)]
     Frame(#[from] FrameError),
     /// Trade-Cleanup failed.
     #[error(transparent)]
     Cleanup(#[from] TxnError),
-    /// An application server will not have this driver, or not this round.
+    /// An application server refuses this driver, or this round.
     #[error("{0}")]
     Refused(String),
-    /// The caller's flag was raised while others were waited for.
+    /// The caller's flag was raised while waiting for other drivers.
     #[error("interrupted while waiting for the other drivers")]
     Interrupted,
 }
@@ -170,7 +170,7 @@ pub enum OpenError {
 pub struct Share {
     number: u32,
     of: u32,
-    /// Whether it speaks for all customers alike, as one process of several on a machine does.
+    /// Whether it speaks for all customers alike, like one process of several on a machine.
     for_all: bool,
 }
 
@@ -179,16 +179,16 @@ impl Share {
     pub const WHOLE: Self = Self { number: 1, of: 1, for_all: false };
     /// The most drivers of one round.
     pub const MOST: u32 = 64;
-    /// Numbers of trades that each driver of a round has for itself, where drivers send their statements to the engine: at ten
+    /// Numbers of trades reserved for each driver of a round whose drivers send their statements to the engine: at ten
     /// thousand orders a second they last for a day.
     pub const TRADES: i64 = 1_000_000_000;
 
-    /// Driver `number` of `of`; none if there is no such driver.
+    /// Driver `number` of `of`; `None` if there is no such driver.
     pub const fn new(number: u32, of: u32) -> Option<Self> {
         if number >= 1 && number <= of && of <= Self::MOST { Some(Self { number, of, for_all: false }) } else { None }
     }
 
-    /// Process `number` of `of` on one machine, which speaks for all customers; none if there is no such process.
+    /// Process `number` of `of` on one machine, which speaks for all customers; `None` if there is no such process.
     pub const fn process(number: u32, of: u32) -> Option<Self> {
         match Self::new(number, of) {
             Some(share) => Some(Self { for_all: true, ..share }),
@@ -217,9 +217,9 @@ impl Share {
     }
 
     /// The customers that this driver mostly speaks for: whole load units, shared out as evenly as they can be. `None` for
-    /// the only driver, and where there are fewer load units than drivers: then everybody speaks for all.
+    /// the only driver, and if there are fewer load units than drivers: then each speaks for all.
     ///
-    /// Half of the requests speak for any customer, as the reference's partitions have it.
+    /// Half of the requests speak for any customer, like in the reference's partitions.
     pub fn customers(self, part: Part) -> Option<Partition> {
         const PERCENT: u32 = 50;
         const LOAD_UNIT: i64 = 1_000;

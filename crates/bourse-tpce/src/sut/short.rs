@@ -17,14 +17,14 @@ const FULL_DAYS: i64 = 300;
 /// itself goes, explains it: else a wrong transaction would hide behind a small database.
 #[derive(Debug)]
 pub struct ShortDatabase {
-    /// Trades by account when the run began; they only become more.
+    /// Trades by account when the run began; they are never removed.
     trades: Vec<u32>,
     first_account: AccountId,
     first_free_trade: TradeId,
 }
 
 impl ShortDatabase {
-    /// Reads what a database lacks; nothing if it is full-sized.
+    /// Surveys the rows that a database lacks; `None` if it is full-sized.
     ///
     /// # Errors
     /// The engine's.

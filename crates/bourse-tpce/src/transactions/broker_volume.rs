@@ -1,4 +1,4 @@
-//! Broker-Volume (Clause 3.3.1): how much each of some brokers has pending in a sector. Read-only.
+//! Broker-Volume (Clause 3.3.1): pending orders of some brokers in a sector, by value. Read-only.
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};

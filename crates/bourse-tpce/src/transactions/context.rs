@@ -9,9 +9,9 @@ use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The world as a transaction sees it. The caller owns the clock, so that time can be simulated.
+/// Surroundings of a transaction. The caller owns the clock, so that time can be simulated.
 pub struct Context<'a> {
-    /// The moment, in the database's time.
+    /// The current time, in the database's time.
     pub now: &'a dyn Fn() -> Timestamp,
     /// Source of numbers for new trades.
     pub trade_ids: &'a TradeIds,
@@ -75,12 +75,12 @@ enum Count {
 static LARGEST_TRADE: Sql = Sql::new("SELECT max(t_id) FROM trade");
 
 impl TradeIds {
-    /// The first number will be `next`.
+    /// Numbers of this process, from `next` on.
     pub const fn starting_at(next: TradeId) -> Self {
         Self(Count::Own(AtomicI64::new(next.0)))
     }
 
-    /// The numbers that several processes share: `first` when the file's position is 0, which it is to begin with. Every
+    /// The numbers that several processes share: `first` when the file's position is 0, its value at the begin. Every
     /// process inherits the open file: a process that opened it anew would have a position of its own.
     pub const fn shared(first: TradeId, position: File) -> Self {
         Self(Count::Shared { first, position })

@@ -1,5 +1,5 @@
-//! Customer-Position (Clause 3.3.2): who a customer is, what his accounts are worth, and what happened lately on one of
-//! them. Read-only.
+//! Customer-Position (Clause 3.3.2): a customer's details, the value of his accounts, and the latest history of one of them.
+//! Read-only.
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
@@ -83,7 +83,7 @@ rows! {
         pub acct_id: AccountId,
         /// Cash balance.
         pub cash_bal: Balance,
-        /// Its holdings at their last price; negative where more is owed than held.
+        /// Its holdings at their last price; negative if more is owed than held.
         pub asset_total: Balance,
     }
 
@@ -190,7 +190,7 @@ fn frame2(db: &mut dyn Session, account: AccountId) -> Result<Vec<HistoryRow>, F
     Ok(history)
 }
 
-/// Frame 3: nothing more is wanted (Clause 3.3.2.5).
+/// Frame 3: ends the transaction without the history (Clause 3.3.2.5).
 fn frame3(db: &mut dyn Session) -> Result<(), FrameError> {
     commit(db)
 }

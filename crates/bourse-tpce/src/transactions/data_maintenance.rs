@@ -1,6 +1,6 @@
 //! Data-Maintenance (Clause 3.3.11): once a minute a small correction in one of twelve tables that no other transaction
-//! changes. Each correction is such that it can be made again and again. One of something that is not there changes
-//! nothing and is a success, as the status always is.
+//! changes. Each correction can be repeated without end. A correction of a missing row changes nothing and is a success,
+//! like every status.
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
@@ -86,7 +86,7 @@ static ADDRESS_OF_COMPANY: Sql = Sql::new(
 );
 static SET_LINE2: Sql = Sql::new("UPDATE address SET ad_line2 = ?2 WHERE ad_id = ?1");
 
-/// The customer or the company moves between two apartments.
+/// Moves the customer or the company between two apartments.
 fn address(db: &mut dyn Session, customer: CustomerId, company: CompanyId) -> Result<u64, FrameError> {
     let found: Option<(AddressId, Option<Text<80>>)> = if customer == CustomerId(0) {
         rows::first(db, &ADDRESS_OF_COMPANY, &[company.into()])?
@@ -101,7 +101,7 @@ fn address(db: &mut dyn Session, customer: CustomerId, company: CompanyId) -> Re
 static RATING: Sql = Sql::new("SELECT co_sp_rate FROM company WHERE co_id = ?1");
 static SET_RATING: Sql = Sql::new("UPDATE company SET co_sp_rate = ?2 WHERE co_id = ?1");
 
-/// The company's rating changes.
+/// Changes the company's rating.
 fn company(db: &mut dyn Session, company: CompanyId) -> Result<u64, FrameError> {
     let found: Option<(Text<4>,)> = rows::first(db, &RATING, &[company.into()])?;
     let Some((rating,)) = found else { return Ok(0) };
@@ -112,7 +112,7 @@ fn company(db: &mut dyn Session, company: CompanyId) -> Result<u64, FrameError> 
 static EMAIL: Sql = Sql::new("SELECT c_email_2 FROM customer WHERE c_id = ?1");
 static SET_EMAIL: Sql = Sql::new("UPDATE customer SET c_email_2 = ?2 WHERE c_id = ?1");
 
-/// The customer's second address moves to another provider.
+/// Moves the customer's second address to another provider.
 fn customer(db: &mut dyn Session, customer: CustomerId) -> Result<u64, FrameError> {
     let found: Option<(Text<50>,)> = rows::first(db, &EMAIL, &[customer.into()])?;
     let Some((email,)) = found else { return Ok(0) };
@@ -124,7 +124,7 @@ fn customer(db: &mut dyn Session, customer: CustomerId) -> Result<u64, FrameErro
 static TAXES: Sql = Sql::new("SELECT cx_tx_id FROM customer_taxrate WHERE cx_c_id = ?1 ORDER BY cx_tx_id");
 static SET_TAX: Sql = Sql::new("UPDATE customer_taxrate SET cx_tx_id = ?3 WHERE cx_c_id = ?1 AND cx_tx_id = ?2");
 
-/// The customer's country tax goes round: five rates in the US, four in Canada. No division's id begins like these.
+/// Rotates the customer's country tax: five rates in the US, four in Canada. No division's id begins like these.
 fn customer_taxrate(db: &mut dyn Session, customer: CustomerId) -> Result<u64, FrameError> {
     let taxes: Vec<(TaxId,)> = rows::all(db, &TAXES, &[customer.into()])?;
     let mut changed = 0;
@@ -165,7 +165,7 @@ fn daily_market(db: &mut dyn Session, symbol: &Symbol, day_of_month: i32, increm
 static DESCRIPTIONS: Sql = Sql::new("SELECT ex_id, ex_desc FROM exchange ORDER BY ex_id");
 static SET_DESCRIPTION: Sql = Sql::new("UPDATE exchange SET ex_desc = ?2 WHERE ex_id = ?1");
 
-/// The exchanges' descriptions say when they were changed last.
+/// Writes the time of the change into the exchanges' descriptions.
 fn exchange(db: &mut dyn Session, now: Timestamp) -> Result<u64, FrameError> {
     let exchanges: Vec<(ExchangeId, Text<150>)> = rows::all(db, &DESCRIPTIONS, &[])?;
     let mut changed = 0;
@@ -178,7 +178,7 @@ fn exchange(db: &mut dyn Session, now: Timestamp) -> Result<u64, FrameError> {
 
 const LAST_UPDATED: &str = " LAST UPDATED ";
 
-/// The description with the moment at its end, to the second: so the text has the same length each time.
+/// The description with the time at its end, to the second: so the text has the same length each time.
 fn stamped(description: &str, now: Timestamp) -> String {
     let text = description.split(LAST_UPDATED).next().unwrap_or(description);
     let moment = now.to_string();
@@ -196,7 +196,7 @@ static SET_QUARTER_START: Sql = Sql::new(
       WHERE fi_co_id = ?1 AND fi_year = ?2 AND fi_qtr = ?3",
 );
 
-/// The company's quarters begin a day later, or at the next time again on the first.
+/// Moves the begin of the company's quarters to a day later, or the next time back to the first.
 fn financial(db: &mut dyn Session, company: CompanyId) -> Result<u64, FrameError> {
     let quarters: Vec<(u16, u8, Date)> = rows::all(db, &QUARTERS, &[company.into()])?;
     let step = if quarters.iter().any(|(_, _, start)| start.ymd().2 == 1) { 1 } else { -1 };
@@ -217,7 +217,7 @@ static NEWS: Sql = Sql::new(
 );
 static SET_NEWS_DTS: Sql = Sql::new("UPDATE news_item SET ni_dts = ?2 WHERE ni_id = ?1");
 
-/// The company's news become a day younger.
+/// Makes the company's news a day younger.
 fn news_item(db: &mut dyn Session, company: CompanyId) -> Result<u64, FrameError> {
     let news: Vec<(NewsId, Timestamp)> = rows::all(db, &NEWS, &[company.into()])?;
     let mut changed = 0;
@@ -231,7 +231,7 @@ fn news_item(db: &mut dyn Session, company: CompanyId) -> Result<u64, FrameError
 static LISTED: Sql = Sql::new("SELECT s_exch_date FROM security WHERE s_symb = ?1");
 static SET_LISTED: Sql = Sql::new("UPDATE security SET s_exch_date = ?2 WHERE s_symb = ?1");
 
-/// The security was listed a day later.
+/// Moves the security's listing to a day later.
 fn security(db: &mut dyn Session, symbol: &Symbol) -> Result<u64, FrameError> {
     let found: Option<(Date,)> = rows::first(db, &LISTED, &[symbol.into()])?;
     let Some((listed,)) = found else { return Ok(0) };
@@ -242,7 +242,7 @@ fn security(db: &mut dyn Session, symbol: &Symbol) -> Result<u64, FrameError> {
 static TAX_NAME: Sql = Sql::new("SELECT tx_name FROM taxrate WHERE tx_id = ?1");
 static SET_TAX_NAME: Sql = Sql::new("UPDATE taxrate SET tx_name = ?2 WHERE tx_id = ?1");
 
-/// The tax's name changes one letter's case.
+/// Changes the case of one letter in the tax's name.
 fn taxrate(db: &mut dyn Session, tax: &TaxId) -> Result<u64, FrameError> {
     let found: Option<(Text<50>,)> = rows::first(db, &TAX_NAME, &[tax.into()])?;
     let Some((name,)) = found else { return Ok(0) };
@@ -267,8 +267,8 @@ static NEXT_UNWATCHED: Sql = Sql::new(
 );
 static SET_ITEM: Sql = Sql::new("UPDATE watch_item SET wi_s_symb = ?3 WHERE wi_wl_id = ?1 AND wi_s_symb = ?2");
 
-/// The middle item of the customer's watch list gives way to the next security that is not on it. A list that has all
-/// later ones stays as it is.
+/// Replaces the middle item of the customer's watch list by the next security that is not on it. A list that has all later
+/// ones is not changed.
 fn watch_item(db: &mut dyn Session, customer: CustomerId) -> Result<u64, FrameError> {
     let items: Vec<(WatchListId, Symbol)> = rows::all(db, &ITEMS, &[customer.into()])?;
     let Some((list, old)) = items.get(items.len().div_ceil(2).saturating_sub(1)) else { return Ok(0) };

@@ -8,7 +8,7 @@ pub enum FrameError {
     /// The engine refused.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A statement met another number of rows than it must: a benchmark that changes no row is fast and wrong.
+    /// A statement found another number of rows than required: a benchmark that changes no row is fast and wrong.
     #[error("{found} rows where {wanted} was due\n  statement: {}", one_line(statement))]
     Rows {
         /// Expected number of rows.
@@ -54,7 +54,7 @@ fn one_line(statement: &str) -> String {
     statement.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A transaction that failed, with the frame it failed in. Whatever it had changed is rolled back.
+/// A transaction that failed, with the frame it failed in. All its changes are rolled back.
 #[derive(Debug, Clone)]
 pub struct TxnError {
     /// The transaction.
@@ -100,7 +100,7 @@ pub(super) struct InFrame {
     pub(super) cause: FrameError,
 }
 
-/// Says in which frame something failed.
+/// Adds the number of the frame to an error.
 pub(super) trait Frame<T> {
     fn frame(self, frame: u8) -> Result<T, InFrame>;
 }

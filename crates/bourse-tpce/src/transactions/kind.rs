@@ -1,4 +1,4 @@
-//! The twelve kinds of transaction, and what the specification demands of each.
+//! The twelve kinds of transaction, and the specification's demands on each.
 
 use super::*;
 use bourse_engine::{Access, Isolation, Sql};
@@ -91,7 +91,7 @@ impl Transaction {
         }
     }
 
-    /// The statements its frames run, for looking at their plans. What it shares with others is in
+    /// The statements of its frames, to examine their plans. Statements that it shares with others are in
     /// [`shared_statements`].
     pub fn statements(self) -> &'static [&'static Sql] {
         match self {

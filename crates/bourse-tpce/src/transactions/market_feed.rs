@@ -1,5 +1,5 @@
 //! Market-Feed (Clause 3.3.3): the exchange's ticker tape. Notes the last price of each security on it, and submits the
-//! limit orders which that price sets off.
+//! limit orders that the price triggers.
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{Performed, commit, in_transaction, retrying};

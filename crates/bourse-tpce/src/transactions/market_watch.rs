@@ -1,4 +1,4 @@
-//! Market-Watch (Clause 3.3.4): how much a set of securities has changed since a day. Read-only.
+//! Market-Watch (Clause 3.3.4): change of the value of a set of securities since a day. Read-only.
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
@@ -51,7 +51,7 @@ pub fn market_watch(db: &mut dyn Session, input: &MarketWatch) -> Result<MarketW
     Ok(MarketWatchOutput { status, pct_change, worth })
 }
 
-/// A percentage, and so a binary number; the sums it comes from are exact.
+/// Change in percent: a binary number, from exact sums.
 fn change(worth: &Worth) -> f64 {
     match (worth.old_cap, worth.new_cap) {
         (Some(old), Some(new)) if old.units() != 0 => 100.0 * (new.units() as f64 / old.units() as f64 - 1.0),

@@ -1,4 +1,4 @@
-//! The rows of a new order: what frame 4 of Trade-Order writes, and in bulk what [many orders](crate::aged) would have.
+//! The rows of a new order: those that frame 4 of Trade-Order writes, and those of [many orders](crate::aged) in bulk.
 
 use super::FrameError;
 use super::routines::orders;
@@ -21,7 +21,7 @@ pub(crate) static INSERT_REQUEST: Sql = Sql::new(
 pub(crate) static INSERT_HISTORY: Sql =
     Sql::new("INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?1, ?2, ?3)");
 
-/// A new order, as its rows have it.
+/// Values of a new order's rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OrderRows {
     pub(crate) trade_id: TradeId,

@@ -1,4 +1,4 @@
-//! Running a transaction of any kind, and running it again while others are in the way.
+//! Performs a transaction of any kind, and repeats it after conflicts.
 
 use super::broker_volume::{BrokerVolumeOutput, broker_volume};
 use super::customer_position::{CustomerPositionOutput, customer_position};
@@ -20,7 +20,7 @@ use bourse_engine::{ErrorKind, Isolation, Session};
 
 macro_rules! kinds {
     ($($kind:ident => $output:ty),+ $(,)?) => {
-        /// A transaction's input: what customers, the market and maintenance ask for.
+        /// A transaction's input: a request of the customers, the market or maintenance.
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[expect(missing_docs, reason = "each variant is documented at its content")]
         pub enum Request {
@@ -126,7 +126,7 @@ impl<T> Performed<T> {
 /// Orders go to the market only after the commit, so a retry sends nothing twice.
 ///
 /// # Errors
-/// What failed, and in which frame; a conflict only after [`Retry::attempts`]. The transaction is rolled back.
+/// The failure, and its frame; a conflict only after [`Retry::attempts`]. The transaction is rolled back.
 pub fn perform(db: &mut dyn Session, context: &Context<'_>, request: &Request) -> Result<Performed, TxnError> {
     let retry = &context.retry;
     Ok(match request {
@@ -157,7 +157,7 @@ pub fn perform(db: &mut dyn Session, context: &Context<'_>, request: &Request) -
     })
 }
 
-/// Tries until it is no conflict, pausing in between.
+/// Repeats an attempt while it conflicts, pausing in between.
 ///
 /// # Errors
 /// The last attempt's.
@@ -180,7 +180,7 @@ pub fn retrying<T>(
 
 /// Opens a database transaction of the kind's isolation and runs the harness in it; the last frame ends it.
 ///
-/// What is still open when the harness stops early, because of an error or a check that failed, is rolled back.
+/// A transaction still open when the harness stops early, because of an error or a check that failed, is rolled back.
 pub(super) fn in_transaction<T>(
     db: &mut dyn Session,
     transaction: Transaction,
@@ -210,7 +210,7 @@ pub(super) fn in_transaction<T>(
     }
 }
 
-/// Commits: what a last frame does.
+/// Commits, as last frames do.
 pub(super) fn commit(db: &mut dyn Session) -> Result<(), FrameError> {
     if planted!(Autocommit) {
         return Ok(());

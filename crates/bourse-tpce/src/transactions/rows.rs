@@ -3,10 +3,10 @@
 use super::FrameError;
 use bourse_engine::{EngineError, FromValue, Params, Row, Session, Sql, Value};
 
-/// A type that can be read from a row of a result, in its place: rows are wide, and a list of them need not be copied
-/// together from single ones.
+/// A type that is read from a row of a result, in place: rows are wide, so a list of them is filled without copies of single
+/// rows.
 pub(super) trait FromRow: Default {
-    /// Reads the columns from number `first` on.
+    /// Reads the columns from index `first` on.
     fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<(), EngineError>;
 
     #[inline]
@@ -40,7 +40,7 @@ macro_rules! rows {
 }
 pub(super) use rows;
 
-/// Reads columns from number `$first` on, from left to right, into the fields of `$place`.
+/// Reads columns from index `$first` on, from left to right, into the fields of `$place`.
 macro_rules! columns {
     ($place:ident $first:ident $row:ident; $($field:tt)+) => {
         let mut column = $first;
@@ -79,7 +79,7 @@ pub(super) fn all<T: FromRow>(
     about(24, db, sql, params)
 }
 
-/// All rows, where it is known how many there are as a rule: a list that was given room is not moved while it grows.
+/// All rows, with room for their usual number: a list with enough room is not moved while it grows.
 pub(super) fn about<T: FromRow>(
     rows: usize,
     db: &mut dyn Session,
@@ -120,7 +120,7 @@ pub(super) fn one<T: FromRow>(db: &mut dyn Session, sql: &'static Sql, params: &
     if found == 1 { Ok(kept) } else { Err(FrameError::rows(sql, 1, found)) }
 }
 
-/// A change of exactly one row.
+/// Changes exactly one row.
 pub(super) fn change_one(db: &mut dyn Session, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), FrameError> {
     match db.change_one(sql, Params::of(params))? {
         1 => Ok(()),
@@ -128,12 +128,12 @@ pub(super) fn change_one(db: &mut dyn Session, sql: &'static Sql, params: &[Valu
     }
 }
 
-/// A change of any number of rows, which is returned.
+/// Changes any number of rows, which is returned.
 pub(super) fn change(db: &mut dyn Session, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, FrameError> {
     Ok(db.execute(sql, Params::of(params))?)
 }
 
-/// Parameters for a statement with a list of `N` values: what is not used is NULL, which equals nothing.
+/// Parameters for a statement with a list of `N` values: unused ones are NULL, which equals nothing.
 pub(super) fn list<'a, const N: usize, T>(values: impl IntoIterator<Item = T>) -> [Value<'a>; N]
 where
     Value<'a>: From<T>,

@@ -1,4 +1,4 @@
-//! Security-Detail (Clause 3.3.5): all there is to know about a security and its company. Read-only.
+//! Security-Detail (Clause 3.3.5): details of a security and its company. Read-only.
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
@@ -109,7 +109,7 @@ rows! {
     pub struct Competitor {
         /// Name of the competitor.
         pub cp_co_name: Text<60>,
-        /// The industry in which it competes.
+        /// Industry of the competition.
         pub cp_in_name: Text<50>,
     }
 

@@ -1,4 +1,4 @@
-//! Trade-Cleanup (Clause 3.3.12): cancels what an earlier run left unfinished. Runs alone, before a run.
+//! Trade-Cleanup (Clause 3.3.12): cancels the unfinished orders of an earlier run. Runs alone, before a run.
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
@@ -13,9 +13,9 @@ use bourse_engine::{Session, Sql};
 pub struct TradeCleanupOutput {
     /// Always success.
     pub status: Status,
-    /// Limit orders that were waiting and are canceled now.
+    /// Pending limit orders that were canceled.
     pub pending_canceled: u64,
-    /// Submitted orders that are canceled now.
+    /// Submitted orders that were canceled.
     pub submitted_canceled: u64,
 }
 

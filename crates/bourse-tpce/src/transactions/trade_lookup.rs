@@ -1,4 +1,4 @@
-//! Trade-Lookup (Clause 3.3.6): past trades by number, by account, by security, or with all that they did to holdings.
+//! Trade-Lookup (Clause 3.3.6): past trades by number, by account, by security, or with all their changes of holdings.
 //! Read-only.
 
 use super::error::{Frame as _, InFrame};
@@ -160,7 +160,7 @@ pub(super) static CHANGES: Sql = Sql::new(
       LIMIT 20",
 );
 
-/// Frame 4: what the account's first trade did to lots, and what others did to these (Clause 3.3.6.6).
+/// Frame 4: the changes of lots by the account's first trade, and by others to these lots (Clause 3.3.6.6).
 fn frame4(db: &mut dyn Session, input: &TradeLookup) -> Result<(Vec<TradeId>, Vec<Change>), FrameError> {
     let account: AccountId = input.acct_id;
     let start: Timestamp = input.start_trade_dts.unwrap_or_default();

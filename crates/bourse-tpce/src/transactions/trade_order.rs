@@ -30,12 +30,12 @@ pub struct TradeOrderOutput {
     pub ap_acl: Option<Text<4>>,
     /// Frame 3, if it was reached.
     pub estimate: Option<Estimate>,
-    /// Frame 4, if it was reached: the number of the trade, which no trade has if it was rolled back.
+    /// Frame 4, if it was reached: the number of the trade, which remains unused if it was rolled back.
     pub trade_id: Option<TradeId>,
 }
 
 rows! {
-    /// An account and the people of it.
+    /// An account, its customer and its broker.
     pub struct Owner {
         /// `CA_NAME`.
         pub acct_name: Text<50>,
@@ -185,7 +185,7 @@ pub(crate) fn executor(input: &TradeOrder) -> Text<49> {
     name
 }
 
-/// Price that a limit order asks for. The emulator draws dollars as a binary number of whole cents.
+/// Limit price of an order. The emulator draws dollars as a binary number of whole cents.
 pub(crate) fn limit(input: &TradeOrder) -> Price {
     if planted!(LimitPriceCut) {
         return Price::from_units((input.requested_price * 100.0) as i64);
@@ -223,7 +223,8 @@ static PERMISSION: Sql = Sql::new(
       WHERE ap_ca_id = ?1 AND ap_tax_id = ?2 AND ap_f_name = ?3 AND ap_l_name = ?4",
 );
 
-/// Frame 2: what the executor may do on the account; empty if nothing (Clause 3.3.7.4). What it says is not looked at.
+/// Frame 2: permissions of the executor on the account; empty if there are none (Clause 3.3.7.4). The kind of permission is
+/// not checked.
 fn frame2(db: &mut dyn Session, input: &TradeOrder) -> Result<Text<4>, FrameError> {
     let executor = [(&input.exec_tax_id).into(), (&input.exec_f_name).into(), (&input.exec_l_name).into()];
     let [tax_id, f_name, l_name] = executor;
@@ -320,7 +321,7 @@ impl Terms {
     }
 }
 
-/// Frame 3: what the trade would cost, bring and be taxed (Clause 3.3.7.5).
+/// Frame 3: estimates cost, proceeds and tax of the trade (Clause 3.3.7.5).
 fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<Estimate, FrameError> {
     let tier = if planted!(ChargeOfOtherTier) { owner.cust_tier % 3 + 1 } else { owner.cust_tier };
     let terms =
@@ -345,8 +346,8 @@ fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<Est
 }
 
 pub(super) static HELD: Sql = Sql::new("SELECT hs_qty FROM holding_summary WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
-/// Walks the lots that the trade would close: long ones for a sale, short ones for a purchase. What is traded beyond them
-/// opens a new position and adds nothing.
+/// Walks the lots that the trade would close: long ones for a sale, short ones for a purchase. Shares beyond them open a new
+/// position and add nothing.
 fn closed_lots(
     db: &mut dyn Session,
     input: &TradeOrder,
@@ -373,7 +374,7 @@ fn closed_lots(
     Ok(closed)
 }
 
-/// Frame 4: writes the trade down (Clause 3.3.7.6).
+/// Frame 4: writes the rows of the trade (Clause 3.3.7.6).
 fn frame4(
     db: &mut dyn Session,
     context: &Context<'_>,
@@ -403,7 +404,7 @@ fn frame4(
     Ok(order.trade_id)
 }
 
-/// Frame 5: undoes everything (Clause 3.3.7.7).
+/// Frame 5: rolls back (Clause 3.3.7.7).
 fn frame5(db: &mut dyn Session) -> Result<(), FrameError> {
     if planted!(Autocommit) {
         return Ok(());
@@ -411,7 +412,7 @@ fn frame5(db: &mut dyn Session) -> Result<(), FrameError> {
     Ok(db.rollback()?)
 }
 
-/// Frame 6: makes it last (Clause 3.3.7.8).
+/// Frame 6: commits (Clause 3.3.7.8).
 fn frame6(db: &mut dyn Session) -> Result<(), FrameError> {
     commit(db)
 }

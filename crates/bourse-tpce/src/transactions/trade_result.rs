@@ -40,7 +40,7 @@ pub struct TradeResultOutput {
 }
 
 rows! {
-    /// The trade that was executed, and what the account held of the security before.
+    /// The executed trade, and the account's holdings of the security before it.
     pub struct Executed {
         /// `T_CA_ID`.
         pub acct_id: AccountId,
@@ -190,7 +190,7 @@ static EXECUTED: Sql = Sql::new(
       WHERE t_id = ?1",
 );
 
-/// Frame 1: the trade, its type, and what is held (Clause 3.3.8.3).
+/// Frame 1: the trade, its type, and the holdings (Clause 3.3.8.3).
 fn frame1(db: &mut dyn Session, trade: TradeId) -> Result<Option<Executed>, FrameError> {
     rows::first(db, &EXECUTED, &[trade.into()])
 }

@@ -1,5 +1,5 @@
-//! Trade-Update (Clause 3.3.10): Trade-Lookup that corrects something on each trade it finds: the executor's name, the
-//! settlement's cash type, or the cash transaction's name. Each correction undoes itself the second time.
+//! Trade-Update (Clause 3.3.10): a Trade-Lookup that corrects each trade it finds: the executor's name, the settlement's
+//! cash type, or the cash transaction's name. Each correction undoes itself the second time.
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};

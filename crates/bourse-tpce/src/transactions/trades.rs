@@ -111,7 +111,7 @@ pub struct Detail<T> {
     pub history: ArrayVec<Reached, MOST_HISTORY>,
 }
 
-/// The trade is read; its outcome is [looked up](details) for all together.
+/// Reads the trade alone; its outcome is [looked up](details) for all trades together.
 impl<T: FromRow> FromRow for Detail<T> {
     #[inline]
     fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<(), EngineError> {
@@ -147,7 +147,7 @@ pub(super) static TRADES_BY_ID: Sql = Sql::new(
         AND tt_id = t_tt_id",
 );
 
-/// The trades of these numbers, in the order of the numbers; what does not exist is left out.
+/// The trades of these numbers, in the order of the numbers; missing trades are left out.
 pub(super) fn by_id(db: &mut dyn Session, ids: &[TradeId]) -> Result<Vec<Detail<TradeById>>, FrameError> {
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
     Ok(in_order(rows::all(db, &TRADES_BY_ID, &params)?, ids))
@@ -197,7 +197,7 @@ pub(super) static TRADES_IN_SECURITY: Sql = Sql::new(
 
 /// The first trades in a security in a window of time, both ends included.
 ///
-/// The largest account id of the input is not looked at: it is for drivers that use fewer customers than were loaded.
+/// The largest account id of the input is ignored: it is for drivers that use fewer customers than were loaded.
 pub(super) fn in_security(
     db: &mut dyn Session,
     symbol: &Symbol,
@@ -291,7 +291,7 @@ pub(super) fn cash_name(type_name: &Text<12>, quantity: Quantity, shares: &str, 
     name
 }
 
-/// Puts a status in its place by time; of more than there is room for the first stay.
+/// Inserts a status in its place by time; beyond the capacity the latest are dropped.
 fn note(history: &mut ArrayVec<Reached, MOST_HISTORY>, reached: Reached) {
     let after = |other: &Reached| (other.dts, other.status) > (reached.dts, reached.status);
     let at = history.iter().position(after).unwrap_or(history.len());
@@ -301,12 +301,12 @@ fn note(history: &mut ArrayVec<Reached, MOST_HISTORY>, reached: Reached) {
     }
 }
 
-/// An input's list of trades as far as either transaction takes it.
+/// An input's list of trades, cut at the length that either transaction uses.
 pub(super) fn listed(ids: &[TradeId], most: i32) -> &[TradeId] {
     &ids[..ids.len().min(MOST_TRADES).min(usize::try_from(most).unwrap_or(0))]
 }
 
-/// An input's window of time; an end that is not given is the end of time.
+/// An input's window of time; a missing end is the end of time.
 pub(super) fn window(start: Option<Timestamp>, end: Option<Timestamp>) -> (Timestamp, Timestamp) {
     (start.unwrap_or_default(), end.unwrap_or(Timestamp::from_millis(i64::MAX)))
 }

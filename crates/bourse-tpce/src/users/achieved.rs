@@ -35,7 +35,7 @@ macro_rules! shares {
                 )+
             }
 
-            /// Each share in percent, with what it should be, as facts of a round.
+            /// Each share in percent, with the required one, as facts of a round.
             pub(super) fn facts(&self, tunables: &Tunables) -> Vec<NameValue> {
                 let wanted: &[fn(&Tunables) -> f64] = &[$($wanted),+];
                 [$(($name, self.$field)),+]

@@ -1,8 +1,8 @@
-//! Trade-Results that a market of that age owes: each order's moment is known when it is placed.
+//! Trade-Results that a market of some age owes: the time of each is known when its order is placed.
 //!
 //! Two of five orders are limit orders, half of which wait for their price, up to 900 s, the period of the price curve. So a
-//! market that has just opened has fewer Trade-Results than orders, and [the mix](super::specs) of a round is held against
-//! what this market owed in it, not against the mix of a market in which as many limit orders come due as are placed.
+//! market that has just opened has fewer Trade-Results than orders, and [the mix](super::specs) of a round is compared with
+//! what this market owed in it, not with the mix of a market in which as many limit orders come due as are placed.
 
 use bourse_driver::{Nanos, SECOND};
 
@@ -12,14 +12,14 @@ const FLOOR_NS: Nanos = SECOND;
 /// Length of a bin, in nanoseconds.
 const BIN_NS: Nanos = SECOND / 10;
 
-/// Trade-Results by the moment at which they are due, counted from the begin of a round.
+/// Trade-Results by due time, counted from the begin of a round.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DueResults {
     bins: Vec<u32>,
 }
 
 impl DueResults {
-    /// Counts an order placed so long after the begin, and sent to be executed so many seconds later.
+    /// Counts an order placed `placed_ns` after the begin, and sent to be executed `after_s` seconds later.
     pub(super) fn add(&mut self, placed_ns: Nanos, after_s: i64) {
         let due = placed_ns + after_s.unsigned_abs() * SECOND + FLOOR_NS;
         let bin = (due / BIN_NS) as usize;

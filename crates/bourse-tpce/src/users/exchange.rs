@@ -1,7 +1,7 @@
-//! The market exchange on a thread of its own, and the queues before and behind it.
+//! The market exchange on a thread of its own, with its input queue and its output queue.
 //!
-//! Orders go to it as soon as they are committed. When their emulated delay ends it puts Trade-Results and Market-Feeds into
-//! the queue of the market's users.
+//! Orders are sent to it as soon as they are committed. When their emulated delay ends it puts Trade-Results and
+//! Market-Feeds into the queue of the market's users.
 
 use super::due::DueResults;
 use crate::aged::{self, PendingOrder};
@@ -27,13 +27,13 @@ pub(super) struct Arrival {
 /// Longest wait for a queue before the clock is read again.
 const NAP: Duration = Duration::from_millis(20);
 
-/// While orders keep coming they are gathered for so long: the emulator counts in whole milliseconds anyway, and each
-/// wake-up of its thread would be paid for by the customer who sends the order.
+/// Time for which orders are gathered while more arrive: the emulator counts in whole milliseconds anyway, and each wake-up
+/// of its thread would cost the customer who sends the order.
 const GATHER: Duration = Duration::from_millis(1);
 
 /// Queues between customers, the market exchange and the market's users.
 pub(super) struct MarketQueues {
-    /// Unbounded, since a customer must not wait within its transaction; what bounds it is that customers pause.
+    /// Unbounded, since a customer must not wait within its transaction; pauses of the customers bound it.
     orders: (Sender<TradeRequest>, Receiver<TradeRequest>),
     requests: (Sender<Arrival>, Receiver<Arrival>),
     /// Number of requests that may wait before customers pause.
@@ -44,10 +44,10 @@ pub(super) struct MarketQueues {
     customers: AtomicUsize,
     /// Requests in the queue or being performed.
     in_flight: AtomicUsize,
-    /// Set when no request will come any more.
+    /// Set when no request will arrive any more.
     closed: AtomicBool,
-    /// Idle market users, until a request arrives. They wait here and not in the channel, which would first spin a while:
-    /// requests come at the ends of milliseconds.
+    /// Idle market users, until a request arrives. They wait here and not in the channel, which would first spin for a
+    /// while: requests arrive at the ends of milliseconds.
     arrived: Waiters,
     /// Pausing customers, until enough requests are performed.
     drained: Waiters,
@@ -65,15 +65,15 @@ pub(super) struct MarketCounters {
     pub(super) triggered: AtomicU64,
     /// The longest the queue was.
     pub(super) longest_queue: AtomicUsize,
-    /// Trade-Results by the moment at which they are due.
+    /// Trade-Results by due time.
     pub(super) due: Mutex<DueResults>,
     /// Time customers paused, all together, in nanoseconds.
     pub(super) pacing_ns: AtomicU64,
 }
 
 impl MarketQueues {
-    /// More requests than this never wait: `room` and the orders of five seconds at rates no engine reaches yet. The
-    /// exchange would wait with the next; nothing is dropped.
+    /// Capacity that the queue never reaches: `room` and the orders of five seconds at rates no engine reaches yet. Beyond
+    /// it the exchange would wait; nothing is dropped.
     const CAPACITY: usize = 1 << 17;
 
     pub(super) fn new(customers: usize, room: usize) -> Self {
@@ -117,7 +117,7 @@ impl MarketQueues {
         self.requests.1.len()
     }
 
-    /// The next order, or none that came within `ahead`.
+    /// The next order; `None` if none arrives within `ahead`.
     fn next_order(&self, ahead: Duration, gathers: &mut bool) -> Option<TradeRequest> {
         let orders = &self.orders.1;
         // Both ends live as long as the queues: an error says that there is none.
@@ -134,7 +134,7 @@ impl MarketQueues {
         order
     }
 
-    /// Pauses a customer for a while if too many requests wait; true if it may draw now.
+    /// Pauses a customer for a while if too many requests wait; returns whether it may draw now.
     pub(super) fn may_draw(&self, clock: &dyn Clock) -> bool {
         if self.waiting() <= self.room {
             return true;
@@ -166,7 +166,7 @@ impl MarketQueues {
         Ok(arrival)
     }
 
-    /// A user has done with a request, and has sent what orders it triggered.
+    /// Counts a request as done, once the orders that it triggered are sent.
     pub(super) fn done(&self) {
         self.in_flight.fetch_sub(1, Ordering::Release);
     }
@@ -176,13 +176,13 @@ impl MarketQueues {
         self.customers.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether no order can come any more except those already sent.
+    /// Whether no further order can be sent.
     fn quiet(&self) -> bool {
         self.customers.load(Ordering::Acquire) == 0 && self.in_flight.load(Ordering::Acquire) == 0
     }
 }
 
-/// Threads that wait until others have changed something.
+/// Threads that wait for a change by others.
 #[derive(Debug, Default)]
 struct Waiters {
     threads: AtomicUsize,
@@ -223,7 +223,7 @@ impl Waiters {
     }
 }
 
-/// No request will come any more.
+/// Error of a queue after its last request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Closed;
 
@@ -234,13 +234,13 @@ pub(super) struct Exchange<'w> {
     pub(super) ticker_tape_seed: u64,
     pub(super) trading_floor_seed: u64,
     pub(super) queues: &'w MarketQueues,
-    /// Orders of before the round that wait for their price.
+    /// Pending orders from before the round.
     pub(super) pending: Vec<PendingOrder>,
 }
 
 impl<'w> Exchange<'w> {
-    /// The market as it opens when the round begins; with orders that wait it has been open for the
-    /// [age](aged::AGE_S) at which they were drawn.
+    /// Opens the market when the round begins; with pending orders it has been open for the [age](aged::AGE_S) at which they
+    /// were drawn.
     fn open(&mut self, now: Timestamp, due_results: &mut DueResults) -> MarketExchange<'w> {
         let before = |ms: i64| Timestamp::from_millis(now.millis() - ms);
         let opened = if self.pending.is_empty() { now } else { before(1_000 * aged::AGE_S) };
@@ -258,7 +258,7 @@ impl<'w> Exchange<'w> {
     /// Runs the exchange until all customers have ended and the last order is executed.
     ///
     /// The ticker tape stops with the customers, so that the last feeds trigger the last limit orders; executing what is
-    /// outstanding then takes up to ten seconds, since a delay cut to nothing waits a full turn of the timer wheel.
+    /// outstanding then takes up to ten seconds, since a delay cut to 0 waits a full turn of the timer wheel.
     pub(super) fn run(mut self, clock: &dyn Clock, control: &Control) {
         let queues = self.queues;
         // The emulator counts whole milliseconds; those of its time stamps are those of the clock.

@@ -1,15 +1,15 @@
 //! A run of TPC-E: Trade-Cleanup, then customers, market and maintenance on threads, then reconciliation.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | [`options`] | options of a run |
 //! | `run` | the run: Trade-Cleanup, round, facts |
-//! | `specs` | the transactions as operations: limits, mix, what a round should have of each |
+//! | `specs` | the transactions as operations: limits, mix, their expected shares of a round |
 //! | `people` | customers, the market's users, maintenance |
-//! | `exchange` | the market exchange on its thread, the queues before and behind it |
-//! | `due` | the Trade-Results that the market owes, by moment |
-//! | `outcome` | the outcome that a status is, and what a short database excuses |
-//! | `achieved` | input parameters as they were drawn |
+//! | `exchange` | the market exchange on its thread, its input and output queues |
+//! | `due` | the Trade-Results that the market owes, by due time |
+//! | `outcome` | the outcome of a status, and the failures that a short database explains |
+//! | `achieved` | input parameters that were achieved |
 //! | [`together()`] | the rounds of several processes as one |
 //! | `simulated` | with the feature `planted-bug`: a run on one thread in simulated time |
 //! | [`verify()`] | checks and reconciliation of the database, for the run file |

@@ -19,7 +19,7 @@ pub const ABILITIES: Abilities = Abilities {
 /// Options of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunOptions {
-    /// The database's size, as it was loaded.
+    /// Size of the database.
     pub part: Part,
     /// Number of customers' threads, each with a session.
     pub users: usize,
@@ -33,16 +33,16 @@ pub struct RunOptions {
     pub plan: Plan,
     /// Seed of all random numbers of the run.
     pub seed: u64,
-    /// The load: when transactions are due.
+    /// The load: schedule of the transactions.
     pub load: Load,
-    /// Whether at a rate all customers share one stream of arrivals, taken by whichever is free.
+    /// Whether at a rate all customers share one stream of arrivals, each taken by a free customer.
     pub shared: bool,
     /// Trade-Results a second of the market whose pending limit orders a round begins with; `None` opens the market with the
     /// round. See [`aged`](crate::aged).
     pub aged_at: Option<f64>,
     /// Parameters of the customer emulators; the specification's by default.
     pub tunables: Tunables,
-    /// Customers pause before they draw while more requests of the market than this wait.
+    /// Requests of the market that may wait before customers pause.
     pub market_room: usize,
     /// Most customers' transactions that may be due and wait, all together; `None` is five seconds of the rate. More are
     /// dropped. Not used in a closed loop.
@@ -50,7 +50,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Trade-Results a second that a run can ask for.
+    /// Range of the rates in Trade-Results a second.
     pub const RATES: RangeInclusive<f64> = 0.001..=1_000_000.0;
 
     /// The highest rate at which a market can be aged: over a million orders are pending then.
@@ -58,7 +58,7 @@ impl RunOptions {
 
     /// Default options on this machine for that database.
     ///
-    /// One customer for each processor we may use, and one thread for the market. Measured with SQLite on two cores, 1, 2
+    /// One customer for each available processor, and one thread for the market. Measured with SQLite on two cores, 1, 2
     /// and 4 customers with 1 and 2 market threads (`examples/rounds.rs`; the machine was busy with other work): in
     /// memory no number of either stood out of the spread, since the processors are the limit; with a write-ahead log
     /// and synced commits two customers brought twice the Trade-Results of one and four no more, since the single writer
@@ -126,7 +126,7 @@ impl RunOptions {
         })
     }
 
-    /// The database as the emulators see it.
+    /// The database as the emulators take it.
     pub fn database(&self) -> Database {
         Database {
             configured_customers: self.part.total_customers(),
@@ -185,7 +185,7 @@ impl RunOptions {
         }
     }
 
-    /// Load that gives that many Trade-Results a second, evenly spaced or at random moments.
+    /// Load for this rate of Trade-Results a second, evenly spaced or at random moments.
     ///
     /// By the mix: 10 in 100 transactions are Trade-Results and 89 the customers', in a run so long that no limit order waits
     /// for its price any more.
@@ -194,12 +194,12 @@ impl RunOptions {
         if evenly { Load::Constant { per_second } } else { Load::Poisson { per_second } }
     }
 
-    /// Trade-Results a second that belong to so many customers' transactions a second.
+    /// Trade-Results a second for this rate of customers' transactions.
     pub fn rate_of_customers(per_second: f64) -> f64 {
         per_second / CUSTOMERS_PER_RESULT
     }
 
-    /// Trade-Results a second that the load asks for; `None` in a closed loop.
+    /// Requested rate in Trade-Results a second; `None` in a closed loop.
     pub fn asked(&self) -> Option<f64> {
         match self.load {
             Load::Closed => None,
@@ -207,7 +207,7 @@ impl RunOptions {
         }
     }
 
-    /// Trade-Orders a second that customers place who ask for as many Trade-Results, those that are rolled back among them.
+    /// Trade-Orders a second that customers place at this rate of Trade-Results, rolled-back ones included.
     pub(super) fn orders_at(&self, results_per_second: f64) -> f64 {
         let levels = self.tunables.mix.levels();
         let cards: u32 = levels.iter().map(|(_, level)| level).sum();
@@ -227,7 +227,7 @@ impl RunOptions {
         Plan { backlog: (whole / sharers as f64).ceil().max(1.0) as usize, ..self.plan }
     }
 
-    /// Most customers' transactions that wait, all together.
+    /// Most customers' transactions that may wait, all together.
     pub(super) fn most_waiting(&self) -> usize {
         self.round_plan().backlog.saturating_mul(if self.shared { 1 } else { self.users })
     }
@@ -256,7 +256,7 @@ const CUSTOMERS_PER_RESULT: f64 = 8.9;
 /// Load of all customers together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
-    /// Closed loop: each customer asks again as soon as its last transaction has ended.
+    /// Closed loop: each customer begins a transaction as soon as its last one has ended.
     Closed,
     /// Open loop at a rate, evenly spaced.
     Constant {

@@ -192,8 +192,8 @@ pub(super) struct Maintenance<'w> {
 
 impl<'w> Maintenance<'w> {
     const PERIOD: Nanos = 60 * SECOND;
-    /// The first comes so soon that a short run shows one: in the warm-up, so that the measurement interval begins on a
-    /// database as maintenance leaves it, and in the interval.
+    /// Due time of the first: so early that a short run has one in the warm-up, so that the measurement interval begins on a
+    /// database after maintenance, and one in the interval.
     const FIRST: Nanos = 100 * MS;
     /// Longest sleep before the user looks again whether the next is due.
     const NAP: Nanos = 20 * MS;

@@ -1,4 +1,4 @@
-//! Reconciliation of what was acknowledged to users with what the driver counted. The database is compared with it later.
+//! Reconciliation of the commits acknowledged to users with the driver's counts. The database is compared with them later.
 
 use crate::check::reconciliation::Acknowledged;
 use crate::transactions::Transaction;
@@ -35,7 +35,7 @@ pub(super) fn acknowledgements(acknowledged: &Acknowledged, ledger: &Ledger) -> 
     }
 }
 
-/// The natural logarithm of ten thousand million: a right run is taken for a wrong one so rarely, for each transaction.
+/// Natural logarithm of ten thousand million: the odds against a false alarm, for each transaction.
 const CERTAINTY: f64 = 23.0;
 
 /// Largest plausible distance of a count with this variance from its mean, by Bernstein's inequality. It holds for few draws

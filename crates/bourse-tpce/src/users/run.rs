@@ -97,7 +97,7 @@ pub struct Ran {
     pub fault: Option<Fault>,
 }
 
-/// The workload as the run file has it; [`conditions`] has what it is run under.
+/// The workload for the run file; [`conditions`] has its conditions.
 pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     let longest = |ns: u64, may_end: &str| match options.plan.until {
@@ -181,19 +181,19 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
     }
 }
 
-/// The processes that users are shared out over; none where they are in one.
+/// The processes that users are distributed over; empty for a single one.
 fn processes(options: &RunOptions) -> Vec<UsersOfProcess> {
     let parts = (options.processes > 1).then_some(1..=options.processes).into_iter().flatten();
     let of = |part: RunOptions| UsersOfProcess { users: part.users as u64, further_users: part.market_users as u64 };
     parts.filter_map(|number| options.of_process(number).ok()).map(of).collect()
 }
 
-/// Isolation level that each transaction demands, and the one it gets of an engine of these capabilities.
+/// Isolation level that each transaction demands, and the one that an engine of these capabilities provides.
 pub fn isolation(capabilities: &Capabilities) -> Vec<OperationIsolation> {
     Transaction::ALL.into_iter().map(|transaction| isolation_of(transaction, capabilities)).collect()
 }
 
-/// Isolation level that a transaction demands, and the one it gets: the lowest on offer that is enough.
+/// Isolation level that a transaction demands, and the one it gets: the lowest available that is enough.
 fn isolation_of(transaction: Transaction, capabilities: &Capabilities) -> OperationIsolation {
     const LEVELS: [(Isolation, IsolationLevel); 3] = [
         (Isolation::ReadCommitted, IsolationLevel::ReadCommitted),
@@ -236,8 +236,8 @@ fn share(options: &RunOptions) -> String {
 
 /// Runs Trade-Cleanup, then customers, market and maintenance through warm-up, measurement interval and drain, in process.
 ///
-/// `interrupt` ends the measurement interval early, with everything in flight still finished; `progress` hears of the round
-/// once a second.
+/// `interrupt` ends the measurement interval early, with everything in flight still finished; `progress` is called once a
+/// second.
 ///
 /// # Errors
 /// [`RunError`] if it could not begin.
@@ -254,8 +254,8 @@ pub fn run(
 
 /// [`run`] on any system under test.
 ///
-/// Of several drivers the first alone has maintenance, which comes once a minute however many drivers there are, and counts
-/// the one Trade-Cleanup.
+/// With several drivers only the first has maintenance, which runs once a minute for any number of drivers, and counts the
+/// one Trade-Cleanup.
 ///
 /// # Errors
 /// [`RunError`] if it could not begin.
@@ -390,7 +390,7 @@ pub fn run_on(
     })
 }
 
-/// Orders of before the round that wait for their price: of customers of their own, whatever the round's customers draw.
+/// Pending orders from before the round, of separate customers, independent of the round's draws.
 fn pending_orders(inputs: &Inputs, options: &RunOptions) -> Result<Vec<PendingOrder>, OptionsError> {
     let Some(rate) = options.aged_at else { return Ok(Vec::new()) };
     let mut seeds = SplitMix::new(options.seed ^ 0x000a_9ed0_5eed);
@@ -399,7 +399,7 @@ fn pending_orders(inputs: &Inputs, options: &RunOptions) -> Result<Vec<PendingOr
     Ok(aged::pending_orders(inputs, options.database(), &options.tunables, orders_per_second, seeds)?)
 }
 
-/// Holds the mix of a round against the Trade-Results that its market owed in the measurement interval, and notes the
+/// Compares the mix of a round with the Trade-Results that its market owed in the measurement interval, and notes the
 /// market's age when that began.
 pub(super) fn expect_of_market(round: &mut Round, due: &DueResults) {
     let measured = round.phases.iter().find(|phase| phase.kind == PhaseKind::Measurement);
@@ -408,7 +408,7 @@ pub(super) fn expect_of_market(round: &mut Round, due: &DueResults) {
     round.market_age_s = Some(from_s);
 }
 
-/// Trade-Cleanup as an operation of its own: it comes once, before the round.
+/// Figures of Trade-Cleanup as an operation of its own, run once before the round.
 pub(super) fn cleanup_figures(took_ns: Nanos) -> bourse_record::Operation {
     let operation = Transaction::TradeCleanup as usize;
     let sample = Sample {

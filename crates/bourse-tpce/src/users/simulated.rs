@@ -30,7 +30,7 @@ const TAKES: Nanos = MS;
 /// Warm-up, in simulated time.
 const WARM_UP: Nanos = 30 * SECOND;
 
-/// Runs so many transactions, and then what the market still owes.
+/// Runs this number of transactions, and then those that the market still owes.
 ///
 /// # Errors
 /// [`RunError`] if it could not begin.

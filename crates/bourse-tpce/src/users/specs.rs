@@ -29,7 +29,8 @@ const fn rules(transaction: Transaction) -> Option<(f64, u64)> {
     })
 }
 
-/// The operations, in the order of [`Transaction::ALL`]. What is [expected](expect) of a round is known once it has ended.
+/// The operations, in the order of [`Transaction::ALL`]. Their [expected](expect) shares of a round are known once it has
+/// ended.
 pub(super) fn specs() -> Vec<OperationSpec> {
     let spec = |transaction: Transaction| {
         let rules = rules(transaction);
@@ -51,12 +52,12 @@ pub fn response_limits() -> Vec<ResponseLimit> {
     specs().into_iter().filter_map(limit).collect()
 }
 
-/// Sets what share each transaction should have of a round in which the market owed so many Trade-Results, and how far it may
-/// be off, in percentage points.
+/// Sets the expected share of each transaction in a round in which the market owed `due_results` Trade-Results, and its
+/// tolerance in percentage points.
 ///
-/// Ten Trade-Results make a Market-Feed, and customers' transactions share the rest as the specification has it. What may be
-/// off: 0.05 points for cards still in hand, and three standard deviations of so many transactions drawn at random, which
-/// bounds what decks leave.
+/// Ten Trade-Results make a Market-Feed, and customers' transactions share the rest as the specification has it. The
+/// tolerance is 0.05 points for cards still in hand, plus three standard deviations of the same number of transactions drawn
+/// at random, which bounds the deviation of decks.
 pub(super) fn expect(operations: &mut [Operation], due_results: f64) {
     const FEEDS_A_RESULT: f64 = 0.1;
     let is_market = |name: &str| [Transaction::TradeResult, Transaction::MarketFeed].iter().any(|it| it.name() == name);
@@ -113,7 +114,7 @@ mod tests {
         figures
     }
 
-    /// Whether the mix of these figures is within what may be.
+    /// Whether the mix of these figures is within its tolerance.
     fn keeps(figures: &[Operation]) -> bool {
         let in_mix = || figures.iter().filter(|it| it.mix_target_percent.is_some());
         let samples: u64 = in_mix().map(Operation::ended).sum();

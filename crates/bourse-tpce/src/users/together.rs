@@ -6,7 +6,7 @@ use crate::transactions::Transaction;
 use bourse_driver::Fault;
 use bourse_record::{HistogramError, NameValue, Recorder, of_processes};
 
-/// The rounds of all processes as one, reconciled with all that they counted.
+/// The rounds of all processes as one, reconciled with the sum of their counts.
 ///
 /// # Errors
 /// A histogram that cannot be read.

@@ -1,4 +1,4 @@
-//! Checks and reconciliation of the database after a run, as the run file has them.
+//! Checks and reconciliation of the database after a run, in the form of the run file.
 
 use super::Ran;
 use crate::check::reconciliation::{Acknowledged, DriverLedger, Snapshot};
@@ -55,7 +55,7 @@ pub fn verify_drivers(
     Ok(checks)
 }
 
-/// [`verify`] with the run's parts: the database's totals before it, and what was acknowledged to its users.
+/// [`verify`] with parts of a run: the database's totals before it, and the commits acknowledged to its users.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.

@@ -1,13 +1,13 @@
-//! Values in one form, whatever engine they come from.
+//! Values in a form that is the same for all engines.
 
 use bourse_engine::{FromValue as _, WrongType};
 use bourse_schema::{ColumnType, Date, FinAgg, TaxRate, Timestamp, Value};
 use std::fmt;
 
-/// A column's value in canonical form: every engine's way to store it comes out alike.
+/// A column's value in canonical form: the same for every engine's storage format.
 ///
 /// Whole numbers, flags (0 and 1), dates (days) and timestamps (milliseconds since 1970) and decimals (smallest units) are
-/// [`Cell::Int`]; what they mean is the column's to say ([`Shown`]).
+/// [`Cell::Int`]; the column determines their meaning ([`Shown`]).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cell {
     /// SQL NULL.
@@ -58,7 +58,7 @@ impl Cell {
         }
     }
 
-    /// Appends a form in which different values never look alike.
+    /// Appends an injective encoding: different values never look alike.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Null => out.push(0),
@@ -71,7 +71,7 @@ impl Cell {
         }
     }
 
-    /// The value as a person reads it in that column.
+    /// The value in readable form, for that column.
     pub const fn shown(&self, column: ColumnType) -> Shown<'_> {
         Shown { cell: self, column }
     }
@@ -83,7 +83,7 @@ fn write_bytes(kind: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// A value as a person reads it.
+/// A value in readable form.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown<'c> {
     cell: &'c Cell,

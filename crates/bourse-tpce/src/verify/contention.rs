@@ -171,7 +171,7 @@ impl Work<'_> {
         (told, failure)
     }
 
-    /// An order, its result, and its price on the ticker tape.
+    /// Performs an order, its result, and its price on the ticker tape.
     fn trade(&self, session: &mut Stepwise<'_>, order: &TradeOrder, told: &mut Acknowledged) -> Result<(), TxnError> {
         let Output::TradeOrder(output) = self.perform(session, &order.clone().into(), told)? else { return Ok(()) };
         let TradeOrderOutput { status: Status::SUCCESS, trade_id: Some(trade_id), estimate: Some(estimate), .. } =
@@ -237,11 +237,11 @@ struct Meeting {
 struct State {
     /// Sessions that wait for the other.
     waits: [bool; 2],
-    /// Sessions that did not come while the other waited: they are in a call of the engine.
+    /// Sessions that did not arrive while the other waited: they are in a call of the engine.
     held_up: [bool; 2],
-    /// Sessions that go on without waiting: they try again after a conflict.
+    /// Sessions that run without waiting: they try again after a conflict.
     apart: [bool; 2],
-    /// Sessions that have the one writer's place.
+    /// Sessions that hold the single writer lock.
     write: [bool; 2],
     /// Sessions that have ended.
     gone: [bool; 2],
@@ -278,7 +278,7 @@ impl Meeting {
     }
 }
 
-/// Lets the other session go on alone when one ends, however it ends.
+/// Lets the other session continue alone when one ends, also on a panic.
 struct Leaving<'m> {
     meeting: &'m Meeting,
     number: usize,

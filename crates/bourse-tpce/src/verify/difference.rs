@@ -1,4 +1,4 @@
-//! The first difference, as a person needs it: what, where, both values, the statement and the transaction's inputs.
+//! The first difference, as a report: table or output, row, both values, the statement and the transaction's inputs.
 
 use super::fields::{FieldDifference, first_difference};
 use super::lockstep::VerifyError;
@@ -32,11 +32,11 @@ pub enum What {
         /// Value of the second subject.
         second: String,
     },
-    /// A row that one of the two does not have.
+    /// A row that only one of the two has.
     Row {
         /// The row.
         key: RowKey,
-        /// Whether the first has it, and the second not.
+        /// Whether the row is in the first subject, and missing in the second.
         in_first: bool,
     },
     /// Rows with the same key, more in one than in the other.
@@ -51,24 +51,24 @@ pub enum What {
 pub struct Difference {
     /// The transaction; `None` if the databases were different before the first.
     pub step: Option<Step>,
-    /// Whether that transaction is the one that made the difference; if not, it or one since the tables were last alike.
+    /// Whether this transaction made the difference; if not, it or one since the tables were last compared.
     pub exact: bool,
     /// The two subjects' names.
     pub subjects: [String; 2],
     /// The kind of the difference.
     pub what: What,
-    /// The statement on either side that wrote or read the value, where it is known.
+    /// The statement on either side that wrote or read the value, if known.
     pub statements: [Option<Statement>; 2],
 }
 
 impl Difference {
-    /// Between the first subject and subject `other` after a transaction.
+    /// Difference between the first subject and subject `other` after a transaction.
     pub(super) fn new(step: &Step, subjects: &[Box<dyn Subject>], other: usize, what: What) -> Self {
         let statements = [&subjects[0], &subjects[other]].map(|subject| what.statement(subject.trace()));
         Self { statements, ..Self::of_tables(Some(step), subjects, other, what) }.exactly()
     }
 
-    /// Found in the tables, after a transaction or before the first.
+    /// Difference between tables, after a transaction or before the first.
     pub(super) fn of_tables(step: Option<&Step>, subjects: &[Box<dyn Subject>], other: usize, what: What) -> Self {
         let names = [&subjects[0], &subjects[other]].map(|subject| subject.name().to_owned());
         Self { step: step.cloned(), exact: false, subjects: names, what, statements: [None, None] }
@@ -98,7 +98,7 @@ impl What {
     }
 }
 
-/// The content of `Some(5)` and its like.
+/// The content of a text such as `Some(5)`.
 fn plain(text: &str) -> &str {
     let inner = text.rsplit('(').next().unwrap_or(text);
     inner.split(')').next().unwrap_or(inner)

@@ -4,7 +4,7 @@ use super::Cell;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// A digest of a table's rows: how many, and the sum of 128 bits of each row's SHA-256.
+/// A digest of a table's rows: their number, and the sum of 128 bits of each row's SHA-256.
 ///
 /// A sum, so that rows may come in any order: engines need not sort a table, nor agree on how texts are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

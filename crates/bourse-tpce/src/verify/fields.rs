@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 /// The first field in which two values differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDifference {
-    /// The way to it: `trades[3].exec_name`.
+    /// Path of the field: `trades[3].exec_name`.
     pub path: String,
     /// Value of the first subject; `None` if it has none.
     pub first: Option<String>,
@@ -47,7 +47,7 @@ pub fn first_difference(first: &impl fmt::Debug, second: &impl fmt::Debug) -> Op
     }
 }
 
-/// A value whose parts stand on the lines that follow, brought to one line.
+/// Joins a value that is written over several lines into one line.
 fn whole(start: Option<String>, rest: &mut std::str::Lines<'_>) -> Option<String> {
     let mut text = start?;
     let mut depth = i32::from(opens(&text));
@@ -73,7 +73,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }
 
-/// The names of what is open at a line.
+/// Names of the parts that are open at a line.
 #[derive(Debug, Default)]
 struct Way {
     /// Each opened part: its name, and how many unnamed parts it has had, if it is a list.

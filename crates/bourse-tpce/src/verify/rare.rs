@@ -5,11 +5,11 @@ use crate::transactions::Request;
 use bourse_egen::txn::{TradeOrder, TradeResult, TradeType};
 use bourse_schema::{AccountId, Price, Quantity, Text, TradeId};
 
-/// A request, and the cents by which its order is executed above the market's price at the same moment; none leaves an order to
-/// the market.
+/// A request, and the cents by which its order is executed above the market's price at the same moment; `None` leaves an
+/// order to the market.
 pub(super) type Asked = (Request, Option<i64>);
 
-/// Derives rare requests from customers' orders: the same from the same orders.
+/// Derives rare requests from customers' orders: deterministic.
 #[derive(Debug, Default)]
 pub(super) struct Rare {
     orders: usize,
@@ -20,9 +20,9 @@ pub(super) struct Rare {
 }
 
 impl Rare {
-    /// One order of so many is followed by a request that is refused.
+    /// Orders per request that is refused.
     const REFUSED: usize = 4;
-    /// One order of so many is followed by those that meet rare rows.
+    /// Orders per request that meets rare rows.
     const PLAYED: usize = 40;
 
     /// The requests that follow an order.
@@ -42,7 +42,7 @@ impl Rare {
         asked
     }
 
-    /// A request that must be refused; the kinds take turns.
+    /// A request that must be refused; the kinds alternate.
     fn refused(&self, turn: usize, order: &TradeOrder) -> Request {
         let order = TradeOrder { roll_it_back: false, ..order.clone() };
         let (nobody, no_tax_id) = (|| Text::cut("Nobody"), Text::cut("000ZZ0000ZZ000"));
@@ -70,9 +70,10 @@ impl Rare {
         }
     }
 
-    /// Orders of one account for one security, which it may not have held before, most of them executed at the same moment: lots
-    /// that are equally old, positions that come to nothing or turn from long to short, odd lots, sales on margin, limits of more
-    /// digits than a cent has, and so many shares that the balance takes more digits than a single-precision number has.
+    /// Orders of one account for one security, which it may not have held before, most of them executed at the same moment:
+    /// lots that are equally old, positions that become zero or turn from long to short, odd lots, sales on margin, limits
+    /// of more digits than a cent has, and so many shares that the balance takes more digits than a single-precision number
+    /// has.
     fn played(&self, turn: usize, order: &TradeOrder) -> Vec<Asked> {
         use TradeType::{LimitBuy, LimitSell, MarketBuy, MarketSell, StopLoss};
         let listed = self.last.as_ref().unwrap_or(order);

@@ -114,7 +114,7 @@ impl Traced {
     }
 }
 
-/// A value as it is, without a column to say what it means.
+/// A value in readable form, without its column.
 fn shown(value: Value<'_>) -> String {
     match value {
         Value::Null => "NULL".to_owned(),

@@ -50,7 +50,7 @@ pub struct Stream<'i> {
 }
 
 impl<'i> Stream<'i> {
-    /// The sequence of a seed on a database, with so many customers' requests a simulated second.
+    /// The sequence of a seed on a database, with this number of customers' requests a simulated second.
     ///
     /// # Errors
     /// If the emulators cannot work with such a database.
@@ -94,7 +94,7 @@ impl<'i> Stream<'i> {
         self.step(request)
     }
 
-    /// A Trade-Cleanup as the next transaction. Nothing may follow: the market would execute orders that are canceled.
+    /// A Trade-Cleanup as the next transaction. No other may follow: the market would execute canceled orders.
     pub fn cleanup(&mut self) -> Step {
         let request = self.maintenance.trade_cleanup().into();
         self.step(request)
@@ -135,7 +135,7 @@ impl<'i> Stream<'i> {
         }
     }
 
-    /// Gives the market the orders that the last transaction has sent.
+    /// Sends the market the orders of the last transaction.
     ///
     /// # Errors
     /// If an order names a security that does not exist.
@@ -155,7 +155,8 @@ impl<'i> Stream<'i> {
         Ok(())
     }
 
-    /// Seconds after which an order placed now is sent to be executed; `None` if that was known before.
+    /// Seconds after which an order placed now is sent to be executed; `None` for a triggered limit order, which was counted
+    /// when it was placed.
     #[cfg(feature = "planted-bug")]
     pub(crate) fn executed_after_s(&self, order: &TradeRequest) -> Option<i64> {
         self.market.executed_after_s(Timestamp::from_millis(self.now), order).ok().flatten()
@@ -167,8 +168,8 @@ impl<'i> Stream<'i> {
         (self.now - START.millis()).unsigned_abs()
     }
 
-    /// The market's next transaction alone: customers and ticker tape have stopped, and what they have ordered is executed.
-    /// None when no order is outstanding.
+    /// The market's next transaction alone: customers and ticker tape have stopped, and their outstanding orders are
+    /// executed. `None` if there are none.
     #[cfg(feature = "planted-bug")]
     pub fn next_of_drain(&mut self) -> Option<Step> {
         self.market.set_ticker_tape(false);
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
     use crate::transactions::Transaction;
 
-    /// Without anybody who trades there are only customers and maintenance, in order of time.
+    /// A stream without traders has only customers and maintenance, in order of time.
     #[test]
     fn a_seed_is_a_sequence() {
         let inputs = Inputs::builtin();

@@ -41,11 +41,11 @@ impl fmt::Display for RowKey {
 pub struct Statement {
     /// The statement's text.
     pub sql: &'static str,
-    /// Its parameters, as a person reads them.
+    /// Its parameters, in readable form.
     pub params: Vec<String>,
     /// The first rows it returned.
     pub rows: Vec<Vec<String>>,
-    /// Rows it changed, or returned in all.
+    /// Rows it changed, or the total of rows returned.
     pub count: u64,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for Statement {
 /// Effect of a transaction on a subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Performance {
-    /// Its output, or why it failed.
+    /// Its output, or the failure's message.
     pub outcome: Result<Output, String>,
     /// Orders it sent to the market, in order.
     pub sent: Vec<TradeRequest>,
@@ -104,7 +104,7 @@ pub trait Subject {
         Ok(digest)
     }
 
-    /// The statements of the last transaction, where there are any.
+    /// The statements of the last transaction, if the subject runs statements.
     fn trace(&self) -> &[Statement] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! A market of an age: its pending orders are those that Trade-Order would have left, and a run on it stays sound.
+//! An aged market: its pending orders are those that Trade-Order would have left, and a run on it is valid.
 
 use crate::loaded::{Copy, inputs};
 use crate::runs::{assert_sound, count, options};
@@ -95,7 +95,7 @@ fn placing_stops_between_two_database_transactions() {
     assert!(placed > 0 && placed < orders.len() as u64, "{placed} of {}", orders.len());
 }
 
-/// The share of Trade-Results that the market owed in the interval, and those that came, in percent of the mix.
+/// Share of Trade-Results that the market owed in the interval, and the achieved share, in percent of the mix.
 fn results(round: &Round) -> [f64; 2] {
     let in_mix = round.operations.iter().filter(|it| it.mix_target_percent.is_some());
     let all: u64 = in_mix.map(bourse_record::Operation::ended).sum();

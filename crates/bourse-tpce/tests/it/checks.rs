@@ -1,4 +1,4 @@
-//! Each check can fail: a row is broken and the check that guards it says so.
+//! Every check can fail: a row is broken and the check that guards it reports it.
 
 use crate::world::{DEFERRED, FIRST_TRADE, UNTAXED, WITHHELD, World, buy, sell};
 use bourse_egen::Part;
@@ -8,7 +8,7 @@ use bourse_schema::TradeId;
 use bourse_tpce::check::check;
 use bourse_tpce::check::conditions::CONDITIONS;
 
-/// A change that breaks a database, and the names of all conditions that notice.
+/// A change that breaks a database, and the names of all conditions that notice it.
 const BREAKAGES: &[(&str, &[&str])] = &[
     ("UPDATE broker SET b_num_trades = b_num_trades + 1", &["C1 brokers' trades"]),
     ("UPDATE broker SET b_comm_total = b_comm_total - 1", &["C2 brokers' commissions"]),

@@ -1,4 +1,4 @@
-//! Trade-Cleanup: what an earlier run left is canceled.
+//! Trade-Cleanup: unfinished orders of an earlier run are canceled.
 
 use crate::world::{FIRST_TRADE, MORNING, UNTAXED, World, buy};
 use bourse_egen::txn::{TradeCleanup, TradeOrder, TradeType};

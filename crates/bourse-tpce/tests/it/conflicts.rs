@@ -21,7 +21,7 @@ struct Run {
     sent: usize,
 }
 
-/// Runs a request while another session holds the writer's place until the given pause.
+/// Runs a request while another session holds the writer lock until the given pause.
 fn run_against_writer(name: &str, request: impl Into<bourse_tpce::transactions::Request>, released_at: u32) -> Run {
     let World { engine, mut session, .. } = on_disk(name);
     let other = RefCell::new(engine.session().expect("connects"));

@@ -15,7 +15,7 @@ fn feed(world: &mut World, entries: Vec<TickerEntry>, unique_symbols: i32) -> Ma
     output
 }
 
-/// A limit order on ACME, and whatever else was sent forgotten.
+/// Places a limit order on ACME, and forgets the other orders sent.
 fn limit(world: &mut World, trade_type: TradeType, requested_price: f64) -> TradeId {
     let order = TradeOrder { trade_type, requested_price, ..buy(UNTAXED) };
     let id = world.order(order).trade_id.expect("was written");

@@ -41,7 +41,7 @@ pub(crate) fn fresh() -> SqliteEngine {
     engine("fresh.db")
 }
 
-/// A copy of it to change, removed in the end.
+/// A copy of it to change, removed at the end.
 pub(crate) struct Copy {
     pub(crate) engine: SqliteEngine,
     name: &'static str,
@@ -84,7 +84,7 @@ fn a_fresh_database_passes_every_check() {
     assert_eq!(results.len(), bourse_tpce::check::conditions::CONDITIONS.len() + 33 + 49);
 }
 
-/// Each of these passes every condition, row count and foreign key.
+/// Each change here passes every condition, row count and foreign key.
 #[test]
 fn rows_lost_or_altered_after_loading_are_noticed() {
     const DAMAGE: &[(&str, &str, &str)] = &[

@@ -6,7 +6,7 @@ use bourse_schema::{AccountId, Text, Timestamp, TradeId};
 use bourse_tpce::transactions::Output;
 use bourse_tpce::transactions::trade_lookup::{Looked, TradeLookupOutput};
 
-/// So many seconds after the first trade was ordered: trade `n` (from 0) completes at `2 * n + 2`.
+/// Time `n` seconds after the first trade was ordered: trade `n` (from 0) completes at `2 * n + 2`.
 fn second(n: i64) -> Timestamp {
     Timestamp::from_millis(MORNING.millis() + n * 1_000)
 }

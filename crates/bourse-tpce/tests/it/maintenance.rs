@@ -20,7 +20,7 @@ fn ask(table_name: &'static str) -> DataMaintenance {
     }
 }
 
-/// Makes a correction twice and compares what a query gives before, between and after; and how many rows were changed.
+/// Makes a correction twice and compares a query's results before, between and after, and the number of changed rows.
 #[track_caller]
 fn check(request: DataMaintenance, changed: u64, query: &str, expected: [&str; 3]) {
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! Trade-Order: permission, estimate, and what is written and sent.
+//! Trade-Order: permission, estimate, rows written and orders sent.
 
 use crate::world::{FIRST_TRADE, MORNING, UNTAXED, WITHHELD, World, buy, sell};
 use bourse_egen::txn::{TradeAction, TradeOrder, TradeRequest, TradeType};

@@ -6,7 +6,7 @@ use bourse_schema::SQLITE;
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::transactions::kind::{routine_statements, shared_statements};
 
-/// Steps that are neither a search by key nor an insertion, each with the reason why it may be.
+/// Steps that are neither a search by key nor an insertion, each with the reason why it is allowed.
 const ALLOWED: &[(&str, &str, &str)] = &[
     ("SELECT ex_id, ex_desc", "SCAN exchange", "all four exchanges are wanted"),
     ("SELECT tr_t_id, ?1, 'SBMT'", "SCAN trade_request", "Trade-Cleanup empties the table"),
@@ -25,7 +25,7 @@ fn statements() -> Vec<&'static Sql> {
     own.chain(shared_statements()).collect()
 }
 
-/// Beginnings of steps that only say how others hang together.
+/// Beginnings of steps that only describe the structure of other steps.
 const STRUCTURE: &[&str] = &[
     "CO-ROUTINE",
     "CORRELATED SCALAR SUBQUERY",
@@ -37,7 +37,7 @@ const STRUCTURE: &[&str] = &[
     "USING ROWID SEARCH ON TABLE trade_request FOR IN-OPERATOR",
 ];
 
-/// Whether a step finds its rows by a key or index, or is no access at all.
+/// Whether a step finds its rows by a key or index, or accesses none.
 fn is_fine(step: &str) -> bool {
     let step = step.trim_start();
     let by_key = step.starts_with("SEARCH") && step.contains('(');

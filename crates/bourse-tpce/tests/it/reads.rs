@@ -1,4 +1,4 @@
-//! The transactions that only look: Broker-Volume, Customer-Position, Market-Watch, Security-Detail, Trade-Status.
+//! Read-only transactions: Broker-Volume, Customer-Position, Market-Watch, Security-Detail, Trade-Status.
 
 use crate::world::{CUSTOMER, DEFERRED, FIRST_TRADE, OTHER, UNTAXED, WITHHELD, World, buy, sell};
 use bourse_egen::txn::{

@@ -1,4 +1,4 @@
-//! Trade-Result: what an executed trade does to holdings, taxes, brokers and cash.
+//! Trade-Result: effects of an executed trade on holdings, taxes, brokers and cash.
 
 use crate::world::{DEFERRED, FIRST_TRADE, MORNING, UNTAXED, WITHHELD, World, buy, sell};
 use bourse_egen::txn::TradeOrder;

@@ -1,5 +1,5 @@
-//! The emulators' streams on a loaded database, one after the other and in simulated time: everything works together, and
-//! the books agree with what was acknowledged.
+//! The emulators' streams on a loaded database, one after the other and in simulated time: all transactions work together,
+//! and the reconciliation with the acknowledged commits holds.
 
 use crate::loaded::{Copy, inputs, part};
 use bourse_egen::driver::{
@@ -48,7 +48,7 @@ impl Run<'_> {
         *self.outcomes.entry((request.transaction(), status)).or_default() += 1;
     }
 
-    /// Takes orders to the market and its answers back, until there are none.
+    /// Sends orders to the market and performs its requests, until there are none.
     fn serve_market(&mut self) {
         let mut answers: VecDeque<MarketRequest> = VecDeque::new();
         loop {
@@ -152,7 +152,7 @@ fn assert_sound(run: &mut Run<'_>, before: &Snapshot) {
     assert!(books.iter().all(bourse_tpce::check::Checked::passed));
 }
 
-/// All twelve transactions have left what lasts as it was generated.
+/// Checks that the twelve transactions left the lasting rows as generated.
 fn assert_lasting(run: &mut Run<'_>) {
     let mut compared = 0;
     contents::check(&mut *run.session, part(), Depth::Full, &mut |checked| {

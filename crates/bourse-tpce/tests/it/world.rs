@@ -27,10 +27,10 @@ pub(crate) const OTHER: AccountId = AccountId(43_000_000_011);
 pub(crate) const CUSTOMER: CustomerId = CustomerId(4_300_000_001);
 /// The first number of a new trade.
 pub(crate) const FIRST_TRADE: i64 = 200_000_000_000_101;
-/// 2026-01-05 10:00:00, and a second later with each look.
+/// 2026-01-05 10:00:00, and a second later with each reading.
 pub(crate) const MORNING: Timestamp = Timestamp::at(Date::from_ymd(2026, 1, 5), 10 * 3_600_000);
 
-/// The database with all that a transaction needs.
+/// The database and the surroundings of transactions.
 pub(crate) struct World {
     pub(crate) engine: SqliteEngine,
     pub(crate) session: Box<dyn Session>,
@@ -92,7 +92,7 @@ impl World {
         output
     }
 
-    /// Orders at the market and gets it at a price.
+    /// Orders at the market and has the order executed at a price.
     pub(crate) fn trade(&mut self, order: txn::TradeOrder, cents: i64) -> TradeResultOutput {
         let ordered = self.order(order);
         self.result(ordered.trade_id.expect("was written"), cents)

@@ -1,4 +1,4 @@
-//! Trade-Lookup, and how trades are read with their payments and histories by one call.
+//! Trade-Lookup, and reading trades with their payments and histories by one call.
 
 use super::super::FrameError;
 use super::super::rows::{self, FromRow};
@@ -85,7 +85,7 @@ pub(super) static OF_ACCOUNT: Routine = Routine::new(
     ],
 );
 
-/// Trade-Lookup's frame 2: of account, start, end and most trades.
+/// Trade-Lookup's frame 2. Parameters: account, start, end and most trades.
 pub(in super::super) fn of_account(
     db: &mut dyn Session,
     window: &[Value<'_>; 4],
@@ -104,7 +104,7 @@ pub(super) static IN_SECURITY: Routine = Routine::new(
     ],
 );
 
-/// Trade-Lookup's frame 3: of symbol, start, end and most trades.
+/// Trade-Lookup's frame 3. Parameters: symbol, start, end and most trades.
 pub(in super::super) fn in_security(
     db: &mut dyn Session,
     window: &[Value<'_>; 4],
@@ -112,7 +112,7 @@ pub(in super::super) fn in_security(
     with_details(db, &IN_SECURITY, window, &mut |set, _| no_such_set(set))
 }
 
-/// Trades, their payments and their histories as the first three sets of a routine; what is in others goes to `more`.
+/// Trades, their payments and their histories as the first three sets of a routine; rows of further sets go to `more`.
 pub(super) fn with_details<T: FromRow + HasDetails>(
     db: &mut dyn Session,
     routine: &'static Routine,

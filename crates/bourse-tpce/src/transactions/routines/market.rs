@@ -36,7 +36,7 @@ pub(super) static FEED: Routine = Routine::new(
     ],
 );
 
-/// One entry of frame 1: rows changed, and the orders that it set off, in any order.
+/// One entry of frame 1: rows changed, and the triggered orders, in any order.
 pub(in super::super) fn feed(
     db: &mut dyn Session,
     entry: &TickerEntry,
@@ -64,7 +64,7 @@ pub(super) static CLEANUP: Routine = Routine::new(
     ],
 );
 
-/// Frame 1: how many pending orders were canceled, how many of these forgotten, how many submitted ones canceled.
+/// Frame 1: numbers of pending orders canceled, of these removed from TRADE_REQUEST, and of submitted orders canceled.
 pub(in super::super) fn cleanup(
     db: &mut dyn Session,
     now: Timestamp,

@@ -1,10 +1,9 @@
-//! Frames as routines of the server: where a session [has them](bourse_engine::Session::has_routines), a frame of several
+//! Frames as routines of the server: if a session [has them](bourse_engine::Session::has_routines), a frame of several
 //! statements is one call.
 //!
-//! A routine is made of the frame's own statements. What it computes with their rows is what the frame computes, so that the
-//! outputs are equal; `verify` compares them. Transactions still begin and end by the session, and what the harness decides
-//! between frames it decides here as there. Frames of one statement have no routine, and neither has Data-Maintenance, which
-//! runs once a minute.
+//! A routine is made of the frame's own statements. It computes with their rows as the frame does, so that the outputs are
+//! equal; `verify` compares them. Transactions still begin and end by the session, and the harness makes the same decisions
+//! between frames. Frames of one statement have no routine, and neither has Data-Maintenance, which runs once a minute.
 //!
 //! | file | transactions |
 //! |---|---|
@@ -77,12 +76,12 @@ fn keep<T: FromRow>(kept: &mut Option<T>, row: &dyn Row) -> Result<(), EngineErr
     }
 }
 
-/// The one row that a routine makes of its variables.
+/// The single row that a routine makes of its variables.
 fn made<T: FromRow>(kept: Option<T>, routine: &Routine) -> Result<T, FrameError> {
     kept.ok_or_else(|| FrameError::rows(routine.sql(), 1, 0))
 }
 
-/// A set that the routine does not have.
+/// Error of a set that the routine does not have.
 #[cold]
 fn no_such_set(set: usize) -> Result<(), EngineError> {
     Err(EngineError::new(ErrorKind::Other, format!("the routine has no set {set}")))

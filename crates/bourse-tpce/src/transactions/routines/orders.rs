@@ -165,7 +165,7 @@ pub(super) static ESTIMATE: Routine = Routine::new(
     ],
 );
 
-/// Frame 3: what is read for an order, and the lots that it would close.
+/// Frame 3: the rows read for an order, and the lots that it would close.
 pub(in super::super) fn terms(
     db: &mut dyn Session,
     input: &TradeOrder,
@@ -238,7 +238,7 @@ pub(super) static NEW_ORDER: Routine = Routine::new(
     ],
 );
 
-/// Frame 4: of the trade's row, its broker and whether it is a limit order.
+/// Frame 4. Parameters: the trade's row, its broker and whether it is a limit order.
 pub(in super::super) fn new_order(
     db: &mut dyn Session,
     trade: &[Value<'_>; 13],

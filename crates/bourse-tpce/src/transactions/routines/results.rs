@@ -90,7 +90,7 @@ pub(super) static MOVE_HOLDINGS: Routine = Routine::new(
     ],
 );
 
-/// Frame 2: the account, and what the closed lots cost and brought.
+/// Frame 2: the account, and cost and proceeds of the closed lots.
 pub(in super::super) fn move_holdings(
     db: &mut dyn Session,
     change: &Change<'_>,
@@ -162,7 +162,7 @@ pub(super) static COMPLETE_TRADE: Routine = Routine::new(
     ],
 );
 
-/// Frame 5: of trade, commission, moment, price and broker.
+/// Frame 5. Parameters: trade, commission, time, price and broker.
 pub(in super::super) fn complete_trade(db: &mut dyn Session, params: &[Value<'_>; 5]) -> Result<(), FrameError> {
     call(db, &COMPLETE_TRADE, params, &mut |set, _| no_such_set(set))
 }
@@ -190,8 +190,8 @@ pub(super) static SETTLE_TRADE: Routine = Routine::new(
     ],
 );
 
-/// Frame 6: of trade, account, cash type, due date, amount, whether it is for cash, moment and what the cash transaction is
-/// called. The account's balance.
+/// Frame 6. Parameters: trade, account, cash type, due date, amount, whether it is for cash, time and name of the cash
+/// transaction. Returns the account's balance.
 pub(in super::super) fn settle_trade(db: &mut dyn Session, params: &[Value<'_>; 8]) -> Result<Balance, FrameError> {
     let mut balance: Option<(Balance,)> = None;
     call(db, &SETTLE_TRADE, params, &mut |_, row| keep(&mut balance, row))?;

@@ -16,7 +16,7 @@ use bourse_engine::Step::{ChangeOne, Each, Into, Rows, Text as Words, Values};
 use bourse_engine::{Routine, Session, Sql, Value};
 use bourse_schema::{AccountId, ColumnType, Field as _, Symbol, Text, Timestamp, TradeId};
 
-/// The names of executors in the order of the list, so many.
+/// The names of executors in the order of the list, up to its length.
 static LISTED_EXEC_NAMES: Sql = Sql::new(
     "SELECT 1 AS place, t_id, t_exec_name FROM trade WHERE t_id = ?1
      UNION ALL SELECT 2, t_id, t_exec_name FROM trade WHERE t_id = ?2
@@ -98,7 +98,7 @@ pub(super) static EXECUTORS: Routine = Routine::new(
     ],
 );
 
-/// Frame 1: the trades, and how many were changed.
+/// Frame 1: the trades, and the number of changed ones.
 pub(in super::super) fn executors(
     db: &mut dyn Session,
     ids: &[TradeId],
@@ -151,7 +151,8 @@ pub(super) static CASH_TYPES: Routine = Routine::new(
     ],
 );
 
-/// Frame 2: of account, start, end, most trades and most changes. The trades, and how many were changed.
+/// Frame 2. Parameters: account, start, end, most trades and most changes. Returns the trades, and the number of changed
+/// ones.
 pub(in super::super) fn cash_types(
     db: &mut dyn Session,
     params: &[Value<'_>; 5],
@@ -196,7 +197,8 @@ pub(super) static CASH_NAMES: Routine = Routine::new(
     ],
 );
 
-/// Frame 3: of symbol, start, end, most trades and most changes. The trades, and how many were changed.
+/// Frame 3. Parameters: symbol, start, end, most trades and most changes. Returns the trades, and the number of changed
+/// ones.
 pub(in super::super) fn cash_names(
     db: &mut dyn Session,
     params: &[Value<'_>; 5],
@@ -204,7 +206,7 @@ pub(in super::super) fn cash_names(
     updated(db, &CASH_NAMES, params)
 }
 
-/// Trades with their details, and the number of changes as the set behind these.
+/// Trades with their details, and the number of changes as the set after these.
 fn updated<T: FromRow + HasDetails>(
     db: &mut dyn Session,
     routine: &'static Routine,
