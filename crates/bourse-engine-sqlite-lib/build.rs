@@ -1,4 +1,4 @@
-//! Says which copy of the library the source is about: see `ffi.rs`.
+//! Sets the `cfg` that selects this copy of the library: see `ffi.rs`.
 
 fn main() {
     println!("cargo:rustc-cfg=loaded");

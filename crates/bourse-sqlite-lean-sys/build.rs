@@ -1,10 +1,11 @@
-//! Compiles SQLite a second time, from the source that `libsqlite3-sys` carries, with the options its authors recommend
-//! for speed (<https://sqlite.org/compile.html>, "Recommended Compile-time Options").
+//! Compiles SQLite a second time, from the source in `libsqlite3-sys`, with the options that its authors recommend for
+//! speed (<https://sqlite.org/compile.html>, "Recommended Compile-time Options").
 //!
-//! The source is looked for where Cargo keeps it. A dependency on `libsqlite3-sys` would tell it too, but Cargo would then wait for
-//! that crate's own compilation: the two C builds, the longest steps of a first build, would run one after the other.
+//! The source is taken from Cargo's own folders. A dependency on `libsqlite3-sys` would give its path too, but Cargo
+//! would then wait for that crate's compilation: the two C builds, the longest steps of a first build, would run one
+//! after the other.
 //!
-//! The two copies end up in one program, so every public name of this one gets a prefix, by macros in front of the source.
+//! One program contains both copies, so every public name of this one gets a prefix, by macros before the source.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -12,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// In front of every public name.
+/// Prefix of every public name.
 const PREFIX: &str = "bourse_lean_";
 
-/// What makes it lean. Not taken from the recommendation: `DEFAULT_WAL_SYNCHRONOUS`, since targets say how they sync.
+/// Options that make it lean. `DEFAULT_WAL_SYNCHRONOUS` of the recommendation is left out, since targets set how they
+/// sync.
 const LEAN: [(&str, Option<&str>); 13] = [
     // "Text" in double quotes is an identifier, and nothing else.
     ("SQLITE_DQS", Some("0")),
@@ -37,7 +39,8 @@ const LEAN: [(&str, Option<&str>); 13] = [
     ("SQLITE_OMIT_LOAD_EXTENSION", None),
 ];
 
-/// What both builds have, so that they differ in nothing else: the planner's statistics, and what the system offers.
+/// Options of the stock build that this one needs too, so that only `LEAN` differs: the planner's statistics, and
+/// functions of the system.
 const ALIKE: [(&str, Option<&str>); 4] = [
     ("SQLITE_ENABLE_STAT4", None),
     ("HAVE_USLEEP", Some("1")),
@@ -72,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The folder with `sqlite3.c` of the `libsqlite3-sys` that the workspace is built with.
+/// Folder with `sqlite3.c` of the `libsqlite3-sys` that the workspace is built with.
 fn sqlite_source() -> Result<PathBuf, Box<dyn Error>> {
     println!("cargo:rerun-if-env-changed={SOURCE_VARIABLE}");
     if let Some(folder) = env::var_os(SOURCE_VARIABLE) {
@@ -93,7 +96,7 @@ fn sqlite_source() -> Result<PathBuf, Box<dyn Error>> {
     with_source(folder.join("sqlite3"))
 }
 
-/// Names the folder of the source where Cargo's own folder does not hold it, as with vendored packages.
+/// Variable that names the folder of the source if Cargo's own folders do not contain it, as with vendored packages.
 const SOURCE_VARIABLE: &str = "BOURSE_SQLITE_SOURCE";
 
 fn with_source(folder: PathBuf) -> Result<PathBuf, Box<dyn Error>> {
@@ -104,7 +107,7 @@ fn with_source(folder: PathBuf) -> Result<PathBuf, Box<dyn Error>> {
     }
 }
 
-/// The version of `libsqlite3-sys` in the lock file. `cargo pkgid` reads nothing else, so it works without a network.
+/// Version of `libsqlite3-sys` in the lock file. `cargo pkgid` reads nothing else, so it works without a network.
 fn locked_version() -> Result<String, Box<dyn Error>> {
     let asked = Command::new(env::var_os("CARGO").ok_or("CARGO is not set")?)
         .args(["pkgid", "--offline", "libsqlite3-sys"])
@@ -117,7 +120,7 @@ fn locked_version() -> Result<String, Box<dyn Error>> {
     }
 }
 
-/// The source with a prefix to every public name that `header` declares.
+/// The source, with a prefix to every public name that `header` declares.
 fn with_prefix(header: &str) -> String {
     let mut text = String::new();
     for declaration in header.split("SQLITE_API ").skip(1) {
@@ -129,7 +132,7 @@ fn with_prefix(header: &str) -> String {
     text
 }
 
-/// The name that a declaration begins with: the first word of SQLite's own that arguments, a bound or the end follow.
+/// Name that a declaration declares: its first word of SQLite's own that arguments, a bound or the end follow.
 fn declared(declaration: &str) -> Option<&str> {
     let end = declaration.find(['(', '[', ';'])?;
     let before = declaration[..end].trim_end();

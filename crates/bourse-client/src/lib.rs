@@ -1,11 +1,10 @@
-//! What clients of servers share, whose ever the server is.
+//! Code shared by the clients of database servers.
 //!
-//! - [`Nodes`]: several addresses of one database, and [`NodeSession`], a session that goes on at another address where its own
-//!   is lost.
-//! - [`passwords`]: the files that passwords are kept in, as libpq and MySQL's clients read them.
-//! - [`Product`]: one that speaks another one's protocol, and how it differs.
+//! - [`Nodes`]: several addresses of one database; [`NodeSession`]: a session that continues at another address if its own is lost.
+//! - [`passwords`]: files of passwords, in the formats of libpq and MySQL's clients.
+//! - [`Product`]: a database that implements the protocol of another, and its differences.
 //! - [`tls`]: encrypted connections by libpq's options, in builds with the feature `tls`.
-//! - [`Limits`]: how many sessions a server takes, asked before the first is made.
+//! - [`Limits`]: the number of sessions that a server accepts, read before the first is opened.
 
 mod limits;
 mod nodes;

@@ -1,18 +1,18 @@
-//! How many sessions a server takes.
+//! Number of sessions that a server accepts.
 
 use bourse_engine::{EngineError, ErrorKind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a server says of its connections.
+/// A server's limit of connections, and their present use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The server's name for the limit, as `max_connections`.
     pub name: &'static str,
-    /// Connections that can be open at once.
+    /// Maximal number of open connections.
     pub most: u64,
-    /// Those of them that are kept for others than us.
+    /// Connections reserved for other users, as superusers.
     pub reserved: u64,
-    /// Those of them that are open.
+    /// Connections that are open.
     pub open: u64,
 }
 
@@ -20,7 +20,7 @@ impl Limits {
     /// Refuses more sessions than are free.
     ///
     /// # Errors
-    /// With the server's numbers, and `advice` for what to try; it is given the limit that would do.
+    /// An error with the server's numbers, and `advice` for what to try; `advice` gets the limit that would suffice.
     pub fn check(&self, wanted: usize, advice: impl FnOnce(u64) -> String) -> Result<(), EngineError> {
         let Self { name, most, reserved, open } = *self;
         let wanted = wanted as u64;
@@ -36,17 +36,17 @@ impl Limits {
     }
 }
 
-/// Sessions that were announced, until it is known whether the server takes as many.
+/// Number of announced sessions, until it is compared with the server's limit.
 #[derive(Debug, Default)]
 pub struct Announced(AtomicUsize);
 
 impl Announced {
-    /// Notes how many there will be.
+    /// Records the number of sessions that will be opened.
     pub fn note(&self, sessions: usize) {
         self.0.store(sessions, Ordering::Relaxed);
     }
 
-    /// How many were announced since this was asked last; `None` if none were.
+    /// Number of sessions announced since the last call; `None` if none were.
     pub fn take(&self) -> Option<usize> {
         Some(self.0.swap(0, Ordering::Relaxed)).filter(|sessions| *sessions > 0)
     }

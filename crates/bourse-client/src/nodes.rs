@@ -1,11 +1,11 @@
-//! The nodes of a database that is reached by several addresses.
+//! Nodes of a database with several addresses.
 
 use bourse_engine::{Conflicts, EngineError, ErrorKind, Isolation, NodeLosses, Session, Setting};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-/// How a node is reached.
+/// Connector to a node.
 pub trait Reach: Send + Sync {
-    /// A session there.
+    /// Type of its sessions.
     type Session: Session;
 
     /// A session that uses `database`.
@@ -15,7 +15,7 @@ pub trait Reach: Send + Sync {
     fn session(&self, database: &str) -> Result<Self::Session, EngineError>;
 }
 
-/// What a transaction gets that asks for an isolation where nothing stricter than `strictest` is taken.
+/// Isolation level of a transaction that requests `wanted`, on a server whose strictest level is `strictest`.
 pub fn given(wanted: Isolation, strictest: Isolation) -> Isolation {
     match (wanted, strictest) {
         (Isolation::Serializable, strictest) => strictest,
@@ -24,32 +24,32 @@ pub fn given(wanted: Isolation, strictest: Isolation) -> Isolation {
     }
 }
 
-/// Codes of conflicts that an engine tells apart.
+/// Codes of conflicts that an engine distinguishes.
 #[derive(Debug, Clone, Copy)]
 pub struct ConflictKinds {
     /// Each code with its name in reports.
     pub by_code: &'static [(&'static str, &'static str)],
-    /// Whether a statement that is interrupted within a transaction had to make way for another node's commit.
+    /// Whether a statement interrupted within a transaction means that it made way for another node's commit.
     pub interrupted: bool,
 }
 
-/// Conflicts of any other code, and transactions that have lost their node.
+/// Names of the counts after those of `by_code`: conflicts of any other code, and transactions that lost their node.
 const OTHERS: [&str; 2] = ["other codes", "node lost"];
 
-/// The nodes of a database, and what sessions have met there.
+/// Nodes of a database, with counts of the conflicts and losses that sessions met.
 #[derive(Debug)]
 pub struct Nodes<C> {
     nodes: Vec<Node<C>>,
     /// The database that sessions use.
     database: String,
-    /// Whether sessions go to all nodes in turn.
+    /// Whether sessions are opened on all nodes in turn.
     spread: bool,
     kinds: ConflictKinds,
-    /// The strictest isolation that nodes take.
+    /// Strictest isolation level of the nodes.
     strictest: Isolation,
-    /// Sessions opened.
+    /// Number of sessions opened.
     opened: AtomicUsize,
-    /// For each kind, for other codes, and of transactions that have lost their node.
+    /// Conflicts: one count for each of `by_code`, one for other codes, one for transactions that lost their node.
     counts: Vec<AtomicU64>,
 }
 
@@ -58,12 +58,12 @@ struct Node<C> {
     name: String,
     connector: C,
     is_up: AtomicBool,
-    /// How often it was lost.
+    /// Number of times that the node was lost.
     losses: AtomicU64,
 }
 
 impl<C> Nodes<C> {
-    /// Nodes with their names, one at least.
+    /// Nodes with their names, at least one.
     pub fn new(nodes: Vec<(String, C)>, database: String, spread: bool, kinds: ConflictKinds) -> Self {
         let node =
             |(name, connector)| Node { name, connector, is_up: AtomicBool::new(true), losses: AtomicU64::new(0) };
@@ -78,39 +78,39 @@ impl<C> Nodes<C> {
         }
     }
 
-    /// The same nodes where they refuse a stricter isolation than that: a transaction that asks for more gets that.
+    /// Sets the strictest isolation level of the nodes; a transaction that requests a stricter one gets this level.
     #[must_use]
     pub fn with_strictest(self, strictest: Isolation) -> Self {
         Self { strictest, ..self }
     }
 
-    /// The strictest isolation that they take.
+    /// Strictest isolation level of the nodes.
     pub fn strictest(&self) -> Isolation {
         self.strictest
     }
 
-    /// What a transaction gets that asks for an isolation.
+    /// Isolation level of a transaction that requests `wanted`.
     pub(crate) fn given(&self, wanted: Isolation) -> Isolation {
         given(wanted, self.strictest)
     }
 
-    /// How many there are.
+    /// Number of nodes.
     #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Their names, in order.
+    /// Names of the nodes, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.nodes.iter().map(|node| node.name.as_str())
     }
 
-    /// The name of a node.
+    /// Name of a node.
     pub fn name(&self, node: usize) -> &str {
         &self.nodes[node].name
     }
 
-    /// How a node is reached.
+    /// Connector to a node.
     pub fn connector(&self, node: usize) -> &C {
         &self.nodes[node].connector
     }
@@ -120,12 +120,12 @@ impl<C> Nodes<C> {
         &self.database
     }
 
-    /// Whether sessions go to all nodes in turn.
+    /// Whether sessions are opened on all nodes in turn.
     pub fn spread(&self) -> bool {
         self.spread
     }
 
-    /// The nodes and how sessions are shared out, as settings that a figure depends on.
+    /// The nodes and the distribution of sessions over them, as settings that a figure depends on.
     pub fn settings(&self) -> [Setting; 2] {
         let names = self.names().collect::<Vec<_>>().join(", ");
         let sessions = if self.spread { "spread over all nodes" } else { "at the first node" };
@@ -137,17 +137,17 @@ impl<C> Nodes<C> {
         self.kinds
     }
 
-    /// The node of the next session.
+    /// Number of the node for the next session.
     pub(crate) fn next_home(&self) -> usize {
         if self.spread { self.opened.fetch_add(1, Ordering::Relaxed) % self.nodes.len() } else { 0 }
     }
 
-    /// Whether a node was there when it was last needed.
+    /// Whether a node was reachable when it was last needed.
     pub fn is_up(&self, node: usize) -> bool {
         self.nodes[node].is_up.load(Ordering::Relaxed)
     }
 
-    /// Notes whether a node is there.
+    /// Records whether a node is reachable.
     pub fn set_up(&self, node: usize, is_up: bool) {
         let node = &self.nodes[node];
         if node.is_up.swap(is_up, Ordering::Relaxed) && !is_up {
@@ -155,7 +155,7 @@ impl<C> Nodes<C> {
         }
     }
 
-    /// Notes that all nodes were started anew and are there; none counts as lost.
+    /// Records that all nodes were restarted and are reachable; none counts as lost.
     pub fn all_are_up(&self) {
         for node in &self.nodes {
             node.is_up.store(true, Ordering::Relaxed);
@@ -163,22 +163,21 @@ impl<C> Nodes<C> {
         }
     }
 
-    /// Whether a node was ever lost: one that comes back counts anew.
+    /// Whether a node was ever lost. The count of a node that returns begins anew.
     pub fn was_lost(&self) -> bool {
         self.nodes.iter().any(|node| node.losses.load(Ordering::Relaxed) > 0)
     }
 
-    /// How often each node was lost.
+    /// Number of times that each node was lost.
     pub fn losses(&self) -> Vec<NodeLosses> {
         let of = |node: &Node<C>| NodeLosses { node: node.name.clone(), times: node.losses.load(Ordering::Relaxed) };
         self.nodes.iter().map(of).collect()
     }
 
-    /// What `connect` gets of node `first` or, where that one cannot be reached, of the next that can; nodes that were lost are
-    /// tried last.
+    /// Result of `connect` on node `first`, or on the next node that can be reached; nodes that were lost are tried
+    /// last.
     ///
-    /// # Errors
-    /// That of `connect` if it is no lost connection; [`ErrorKind::ConnectionLost`] if no node can be reached.
+    /// Those of `connect` other than lost connections; [`ErrorKind::ConnectionLost`] if no node can be reached.
     pub fn reach<T>(
         &self,
         first: usize,
@@ -207,7 +206,7 @@ impl<C> Nodes<C> {
         Err(EngineError::new(lost.kind(), format!("no node can be reached: {}", lost.message())))
     }
 
-    /// Counts a conflict that a session is told of.
+    /// Counts a conflict that a session reports.
     pub(crate) fn count(&self, conflict: &EngineError) {
         let code = conflict.code().unwrap_or_default();
         let known = self.kinds.by_code;
@@ -220,7 +219,7 @@ impl<C> Nodes<C> {
         self.counts[self.counts.len() - 1].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Conflicts that sessions were told of, by kind.
+    /// Conflicts that sessions reported, by kind.
     pub fn conflicts(&self) -> Vec<Conflicts> {
         let names = self.kinds.by_code.iter().map(|(_, name)| *name).chain(OTHERS);
         names.zip(&self.counts).map(|(name, count)| Conflicts { name, count: count.load(Ordering::Relaxed) }).collect()

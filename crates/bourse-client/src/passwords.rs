@@ -1,23 +1,24 @@
-//! Files that passwords are kept in. A password is never part of a message, and what holds one has no `Debug`.
+//! Files of passwords. A password is never part of a message, and no type that contains one has `Debug`.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::EngineError;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where a client of this process finds passwords.
+/// Places where a client of this process finds passwords.
 #[derive(Default)]
 pub struct Environment {
-    /// The password itself, from a variable.
+    /// The password itself, from an environment variable.
     pub password: Option<String>,
-    /// The file of passwords that a variable names.
+    /// The file of passwords that an environment variable names.
     pub file: Option<PathBuf>,
     /// The folder of the user's own files.
     pub home: Option<PathBuf>,
 }
 
 impl Environment {
-    /// This process's, by the names of its variables: those of a password, the first that is set, and that of a file.
+    /// Reads this process's environment: `passwords` names variables for a password, of which the first that is set
+    /// counts, `file` one for a file.
     pub fn of_process(passwords: &[&str], file: Option<&str>) -> Self {
         Self {
             password: passwords.iter().find_map(|name| std::env::var(name).ok()),
@@ -27,23 +28,23 @@ impl Environment {
     }
 }
 
-/// What was found.
+/// Result of a search for a password.
 #[derive(Clone, Default)]
 pub struct Secret {
     /// The password.
     pub password: Option<String>,
-    /// Why a file that is there was not used, in words for a warning.
+    /// Reason why an existing file was not used, for a warning.
     pub unused: Option<String>,
 }
 
 impl Secret {
-    /// A password that is known.
+    /// A password from another source.
     pub fn known(password: Option<String>) -> Self {
         Self { password, unused: None }
     }
 }
 
-/// The first line of a file: the password, where a target names a file of its own.
+/// Reads the password from the first line of a file that a target names.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -52,10 +53,10 @@ pub fn first_line(path: &Path) -> Result<Secret, EngineError> {
     Ok(Secret::known(text.lines().next().map(str::to_owned)))
 }
 
-/// The password for host, port, database and user in PostgreSQL's file of passwords, as libpq reads it.
+/// Reads the password for host, port, database and user from PostgreSQL's password file, by libpq's rules.
 ///
 /// # Errors
-/// The file is there, and cannot be read.
+/// The file exists and cannot be read.
 pub fn of_pgpass(path: &Path, wanted: [&str; 4]) -> Result<Secret, EngineError> {
     if !path.is_file() {
         return Ok(Secret::default());
@@ -83,8 +84,8 @@ fn mode(_: &Path) -> Option<u32> {
     None
 }
 
-/// The password of a line `host:port:database:user:password` if it is for these; `*` is any, `\` takes the next character as
-/// it is.
+/// Password of a line `host:port:database:user:password` if it matches; `*` matches anything, `\` quotes the next
+/// character.
 fn in_line(line: &str, wanted: [&str; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;
@@ -111,30 +112,30 @@ fn in_line(line: &str, wanted: [&str; 4]) -> Option<String> {
     (matches && fields.len() == wanted.len().saturating_add(1)).then(|| fields.pop())?
 }
 
-/// What MySQL's and MariaDB's clients find in an option file.
+/// Options that MySQL's and MariaDB's clients read from an option file.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ClientOptions {
-    /// `user`.
+    /// Option `user`.
     pub user: Option<String>,
-    /// `password`.
+    /// Option `password`.
     pub password: Option<String>,
-    /// `host`.
+    /// Option `host`.
     pub host: Option<String>,
-    /// `port`.
+    /// Option `port`.
     pub port: Option<u16>,
-    /// `socket`.
+    /// Option `socket`.
     pub socket: Option<PathBuf>,
-    /// Why a file that is there was not used, in words for a warning.
+    /// Reason why an existing file was not used, for a warning.
     pub unused: Option<String>,
 }
 
-/// The groups of an option file that every client reads.
+/// Groups of an option file that every client reads.
 const CLIENT_GROUPS: [&str; 3] = ["client", "client-server", "client-mariadb"];
 
-/// What the option file `.my.cnf` in the user's folder says.
+/// Reads the option file `.my.cnf` in the user's home folder.
 ///
 /// # Errors
-/// The file is there, and cannot be read.
+/// The file exists and cannot be read.
 pub fn of_my_cnf(home: Option<&Path>) -> Result<ClientOptions, EngineError> {
     let Some(path) = home.map(|home| home.join(".my.cnf")).filter(|path| path.is_file()) else {
         return Ok(ClientOptions::default());
@@ -148,7 +149,7 @@ pub fn of_my_cnf(home: Option<&Path>) -> Result<ClientOptions, EngineError> {
     Ok(in_option_file(&text))
 }
 
-/// What an option file says to every client. A later line wins; files that it includes are not read.
+/// Options of an option file for every client. A later line wins; included files are not read.
 fn in_option_file(text: &str) -> ClientOptions {
     let mut options = ClientOptions::default();
     let mut is_ours = false;
@@ -174,13 +175,13 @@ fn in_option_file(text: &str) -> ClientOptions {
     options
 }
 
-/// The name of an option as all its spellings have it: capitals, `_` for `-`, and `loose-` before it make no other.
+/// Canonical name of an option: capitals, `_` instead of `-`, and a prefix `loose-` make no difference.
 fn option_name(text: &str) -> String {
     let name = text.trim().to_ascii_lowercase().replace('_', "-");
     name.strip_prefix("loose-").map_or(name.clone(), str::to_owned)
 }
 
-/// A line without the comment at its end, which begins with `#` outside quotation marks.
+/// Removes the comment at the end of a line, which begins with `#` outside quotation marks.
 fn without_comment(line: &str) -> &str {
     let (mut quote, mut is_escaped) = (None, false);
     for (at, character) in line.char_indices() {
@@ -195,7 +196,7 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-/// A value of an option file: without the quotation marks around it, its escapes replaced.
+/// Value of an option file's line: without the quotation marks around it, escapes replaced.
 fn option_value(text: &str) -> String {
     let text = text.trim();
     let inner = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
@@ -258,7 +259,7 @@ mod tests {
         assert!(in_option_file("[client]\npassword\n").password.is_none());
     }
 
-    /// A quotation mark within a password, capitals in a name and `loose-` before it were read otherwise than by the clients.
+    /// Regression: a quotation mark within a password, capitals in a name and `loose-` were read unlike the clients do.
     #[test]
     fn only_the_outer_quotation_marks_of_a_value_are_dropped() {
         for (line, expected) in [
@@ -309,7 +310,7 @@ mod tests {
         assert!(of_my_cnf(None).is_ok_and(|found| found == ClientOptions::default()));
     }
 
-    /// A field as libpq wants it written.
+    /// Escapes a field for libpq.
     fn escaped(text: &str) -> String {
         text.replace('\\', "\\\\").replace(':', "\\:").replace('*', "\\*")
     }

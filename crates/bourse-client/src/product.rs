@@ -1,27 +1,27 @@
-//! Products that speak another one's protocol.
+//! Databases that implement the protocol of another.
 
 use bourse_engine::{Description, Setting};
 
-/// A product that speaks the protocol of an engine, and what of that engine it does not have.
+/// A database that implements the protocol of an engine, and its differences from that engine.
 #[derive(Debug)]
 pub struct Product<F: 'static> {
-    /// Its name.
+    /// Name of the product.
     pub name: &'static str,
-    /// What its version has that no other's has.
+    /// Part of its version text that identifies it.
     pub mark: &'static str,
-    /// Whether Bourse was run on it; where not, how it differs is known from its documents alone.
+    /// Whether Bourse was run on it; if not, its differences are known from its documentation alone.
     pub was_run: bool,
-    /// How it differs.
+    /// Differences from the engine.
     pub facts: F,
 }
 
 impl<F> Product<F> {
-    /// The product of a version's text; `None` if it is the engine itself.
+    /// Product that a version text identifies; `None` for the engine itself.
     pub fn of(products: &'static [Self], version: &str) -> Option<&'static Self> {
         products.iter().find(|product| version.contains(product.mark))
     }
 
-    /// Says in a description what was run on.
+    /// Adds the product to a description of the database.
     pub fn describe(&self, description: &mut Description) {
         description.settings.push(Setting { name: "product".to_owned(), value: self.name.to_owned() });
         if self.was_run {

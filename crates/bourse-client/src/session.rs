@@ -1,4 +1,4 @@
-//! A user's session: at one node, and at another where that one is lost.
+//! Session of a user that continues at another node when its node is lost.
 
 use crate::nodes::{Nodes, Reach};
 use bourse_engine::{
@@ -7,14 +7,14 @@ use bourse_engine::{
 };
 use std::sync::Arc;
 
-/// Where a session is.
+/// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Outside a transaction.
+    /// No transaction is open.
     Idle,
-    /// In one.
+    /// A transaction is open.
     Open,
-    /// In one that has lost its node, and with it all that it had changed.
+    /// A transaction is open that has lost its node, and with it all its changes.
     Lost,
 }
 
@@ -22,21 +22,21 @@ enum State {
 pub struct NodeSession<C: Reach> {
     dialect: &'static Dialect,
     nodes: Arc<Nodes<C>>,
-    /// The node that it was given.
+    /// Node assigned to the session.
     home: usize,
-    /// The node that it is at.
+    /// Node that the session is connected to.
     at: usize,
-    /// None where its node was lost, until the next transaction.
+    /// Session at that node; `None` after the node was lost, until the next transaction.
     session: Option<C::Session>,
     state: State,
-    /// Of sessions that it had before.
+    /// Round trips of earlier sessions.
     round_trips: u64,
-    /// What every session of it is to have in its server.
+    /// Routines that every session installs at its server.
     routines: Option<&'static [&'static Routine]>,
 }
 
 impl<C: Reach> NodeSession<C> {
-    /// A session at the node whose turn it is.
+    /// Opens a session at the next node in turn.
     ///
     /// # Errors
     /// The client's or the server's.
@@ -45,7 +45,7 @@ impl<C: Reach> NodeSession<C> {
         Self::at(dialect, nodes, home)
     }
 
-    /// A session at that node, counted from 0.
+    /// Opens a session at that node, counted from 0.
     ///
     /// # Errors
     /// The client's or the server's.
@@ -56,7 +56,7 @@ impl<C: Reach> NodeSession<C> {
         Ok(this)
     }
 
-    /// The session at its node, or at the next one that can be reached.
+    /// Present session; opens one at its node, or at the next node that can be reached.
     fn session(&mut self) -> Result<&mut C::Session, EngineError> {
         if self.session.is_none() {
             let (at, mut session) = self.nodes.reach(self.at, |connector| connector.session(self.nodes.database()))?;
@@ -69,7 +69,7 @@ impl<C: Reach> NodeSession<C> {
         Ok(self.session.as_mut().expect("made just before"))
     }
 
-    /// Between transactions: back to its own node, once that is there again.
+    /// Returns to the assigned node, between transactions, once that is reachable again.
     fn go_home(&mut self) {
         if self.at != self.home && self.nodes.is_up(self.home) {
             self.at = self.home;
@@ -82,7 +82,7 @@ impl<C: Reach> NodeSession<C> {
         self.round_trips += ended.and_then(|session| session.round_trips()).unwrap_or(0);
     }
 
-    /// Forgets the node that was lost; the next one is tried first.
+    /// Marks the node as lost; the next one is tried first.
     fn forget(&mut self) {
         self.nodes.set_up(self.at, false);
         self.end_session();
@@ -95,7 +95,7 @@ impl<C: Reach> NodeSession<C> {
         e.statement().into_iter().fold(told, EngineError::with_statement)
     }
 
-    /// An error of a statement as the seam's, with what it means for the transaction.
+    /// Converts an error of a statement by its effect on the transaction, and counts it.
     fn told(&mut self, e: EngineError) -> EngineError {
         match (e.kind(), self.state) {
             (ErrorKind::ConnectionLost, State::Open) => {
@@ -142,7 +142,7 @@ impl<C: Reach> Session for NodeSession<C> {
         self.dialect
     }
 
-    /// A node that is lost here has cost nothing yet, so that the next one is tried at once.
+    /// Begins a transaction. A node lost here has cost nothing yet, so the next node is tried immediately.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
             return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));

@@ -5,16 +5,16 @@ use bourse_engine::EngineError;
 use std::path::Path;
 use std::process::Command;
 
-/// Whom a server runs as.
+/// User that a server runs as.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Account {
     name: &'static str,
-    /// User and group; `None` where that is us.
+    /// User and group; `None` for the user of this process.
     ids: Option<(u32, u32)>,
 }
 
 impl Account {
-    /// Servers refuse to run as root, so there it is a user that packages make.
+    /// Finds the user. Servers refuse to run as root, so a root process uses one that the server's package creates.
     #[cfg(unix)]
     pub(crate) fn find(kind: &Kind) -> Result<Self, EngineError> {
         let name = kind.account;
@@ -38,12 +38,12 @@ impl Account {
         Ok(Self { name: kind.account, ids: None })
     }
 
-    /// Its name, unless that is us.
+    /// Name of the user; `None` for the user of this process.
     pub(crate) fn name(&self) -> Option<&'static str> {
         self.ids.map(|_| self.name)
     }
 
-    /// Gives it a file or folder.
+    /// Makes the user the owner of a file or folder.
     pub(crate) fn give(&self, path: &Path) -> Result<(), EngineError> {
         #[cfg(unix)]
         if let Some((user, group)) = self.ids {
@@ -54,7 +54,7 @@ impl Account {
         Ok(())
     }
 
-    /// Has a command run as it from the start.
+    /// Lets a command run as the user from its start.
     pub(crate) fn apply(&self, command: &mut Command) {
         #[cfg(unix)]
         if let Some((user, group)) = self.ids {

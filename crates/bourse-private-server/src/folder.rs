@@ -1,4 +1,4 @@
-//! A private server's folder: marked as ours, held locked by its owner, removed with it.
+//! Folder of a private server: marked as Bourse's, locked by its owner, removed with the server.
 
 use crate::account::Account;
 use crate::server::{detach, last_words};
@@ -11,19 +11,19 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The file in a server's folder that its owner holds locked as long as it lives.
+/// Name of the file in a server's folder that its owner locks for as long as it lives.
 pub(crate) const OWNER_FILE: &str = "owner";
 
-/// What that file says, so that a folder of somebody else is not taken for one of ours by its name.
+/// Content of that file, so that another program's folder of a similar name is not mistaken for one of Bourse's.
 pub(crate) const OWNER_MARK: &str = "made by bourse: a private server's folder, which is removed with it\n";
 
-/// Where files are memory.
+/// Folder of a file system in memory.
 const MEMORY: &str = "/dev/shm";
 
-/// The longest path a socket can have, with some room.
+/// Maximal length of a socket's path in bytes, with some reserve.
 const SOCKET_PATH_BYTES: usize = 100;
 
-/// The folder that a private server's own is made in: the one that is named, memory, or the system's for temporary files.
+/// Folder in which a private server's folder is made: the one named, memory, or the system's for temporary files.
 ///
 /// # Errors
 /// [`ErrorKind::Other`] if a relative path cannot be made absolute.
@@ -40,16 +40,16 @@ pub fn parent(directory: Option<&Path>, in_memory: bool) -> Result<PathBuf, Engi
 pub struct ServerFolder {
     kind: &'static Kind,
     folder: TempDir,
-    /// Locked as long as we live.
+    /// The owner's file, locked as long as this lives.
     _owner: File,
     account: Account,
 }
 
 impl ServerFolder {
-    /// Makes a folder below [`parent`], after what killed owners have left there is removed.
+    /// Creates a folder below [`parent`], after removing those of killed owners there.
     ///
     /// # Errors
-    /// [`EngineError`]: what cannot be made there, or whom a server could run as.
+    /// [`EngineError`]: the folder cannot be created there, or no user is found that a server could run as.
     pub fn make(kind: &'static Kind, directory: Option<&Path>, in_memory: bool) -> Result<Self, EngineError> {
         let parent = parent(directory, in_memory)?;
         if in_memory && !parent.is_dir() {
@@ -67,7 +67,7 @@ impl ServerFolder {
         Ok(Self { kind, folder, _owner: owner, account })
     }
 
-    /// Its path.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -77,12 +77,12 @@ impl ServerFolder {
         self.path().join("data")
     }
 
-    /// The user that the server is to run as; `None` where that is us.
+    /// User that the server is to run as; `None` for the user of this process.
     pub fn account(&self) -> Option<&'static str> {
         self.account.name()
     }
 
-    /// A command that runs as that user from its start, in a folder that it may be in.
+    /// A command that runs as that user from its start, in a folder that the user can enter.
     pub fn command_as_account(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.path());
@@ -90,12 +90,12 @@ impl ServerFolder {
         command
     }
 
-    /// Ends every process that serves its data directory.
+    /// Ends every process that serves the data directory.
     pub(crate) fn end_processes(&self) {
         leftovers::end_processes(self.kind, self.path());
     }
 
-    /// Writes a file of its data directory.
+    /// Writes a file of the data directory.
     ///
     /// # Errors
     /// [`ErrorKind::Other`]: the file cannot be written.
@@ -105,7 +105,7 @@ impl ServerFolder {
         self.account.give(&path)
     }
 
-    /// Makes the data directory a copy of another's, without the files of these names. Neither server may run.
+    /// Replaces the data directory by a copy of another's, without the files of these names. Neither server may run.
     ///
     /// # Errors
     /// [`EngineError`] of the file system.
@@ -113,8 +113,8 @@ impl ServerFolder {
         self.replace(&other.data(), &self.data(), without)
     }
 
-    /// Keeps a copy of the data directory beside it, in place of an earlier one, without the files of these names. Its server
-    /// must not run.
+    /// Copies the data directory to another subfolder, replacing an earlier copy, without the files of these names. The
+    /// server must not run.
     ///
     /// # Errors
     /// [`EngineError`] of the file system.
@@ -122,18 +122,18 @@ impl ServerFolder {
         self.replace(&self.data(), &self.path().join(COPY), without)
     }
 
-    /// Fills the data directory with the copy that was kept. Its server must not run.
+    /// Replaces the data directory by the copy. The server must not run.
     ///
     /// # Errors
-    /// [`EngineError`] of the file system; without a copy the data stay as they are.
+    /// [`EngineError`] of the file system; without a copy the data stay unchanged.
     pub fn put_back_copy(&self) -> Result<(), EngineError> {
         let copy = self.path().join(COPY);
         fs::metadata(&copy).map_err(|e| EngineError::io("find", &copy, &e))?;
         self.replace(&copy, &self.data(), &[])
     }
 
-    /// Makes a folder the copy of another, with its bytes on the disk: what is left to be written later would be written while
-    /// a round is measured.
+    /// Replaces a folder by a copy of another and syncs it: writes left for later would be performed during a measured
+    /// round.
     fn replace(&self, from: &Path, to: &Path, without: &[&str]) -> Result<(), EngineError> {
         remove_folder(to)?;
         fs::create_dir(to).map_err(|e| EngineError::io("make", to, &e))?;
@@ -142,20 +142,20 @@ impl ServerFolder {
         sync_folder(to)
     }
 
-    /// Runs the command that fills the data directory, until it ends.
+    /// Runs the command that fills the data directory until it ends.
     ///
     /// # Errors
-    /// [`ErrorKind::Other`] with its last words, if it fails or does not end in time.
+    /// [`ErrorKind::Other`] with its last output, if it fails or does not end in time.
     pub fn fill(&self, command: Command, until: Instant) -> Result<(), EngineError> {
         let failed =
             |how: String| EngineError::new(ErrorKind::Other, format!("a new data directory could not be made: {how}"));
         self.run(command, "install.log", until).map(drop).map_err(failed)
     }
 
-    /// Runs a command on the data directory until it ends, and returns what it said.
+    /// Runs a command on the data directory until it ends, and returns its output.
     ///
     /// # Errors
-    /// [`ErrorKind::Other`] with its last words, if it fails or does not end in time.
+    /// [`ErrorKind::Other`] with its last output, if it fails or does not end in time.
     pub fn look_at_data(&self, command: Command, until: Instant) -> Result<String, EngineError> {
         let program = command.get_program().to_string_lossy().into_owned();
         self.run(command, "look.log", until)
@@ -191,11 +191,11 @@ impl ServerFolder {
     }
 }
 
-/// Folder of the copy, beside the data directory.
+/// Name of the copy's subfolder.
 const COPY: &str = "copy";
 
-/// Copies what is in a folder into one that is there, without the files of these names; what is no file and no folder, such as
-/// a socket, is left out too.
+/// Copies the content of a folder into an existing one, without the files of these names. Anything but files and
+/// folders, such as a socket, is left out too.
 fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &Account) -> Result<(), EngineError> {
     for entry in fs::read_dir(from).map_err(|e| EngineError::io("read", from, &e))? {
         let entry = entry.map_err(|e| EngineError::io("read", from, &e))?;
@@ -216,7 +216,7 @@ fn copy_folder(from: &Path, to: &Path, without: &[&str], account: &Account) -> R
     Ok(())
 }
 
-/// A folder of our own, marked as ours before anything else is in it.
+/// Creates a new folder, marked before anything else is in it.
 fn marked_folder(kind: &Kind, parent: &Path) -> Result<(TempDir, File), EngineError> {
     let folder = tempfile::Builder::new()
         .prefix(kind.prefix)

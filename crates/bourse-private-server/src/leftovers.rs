@@ -1,4 +1,4 @@
-//! Servers whose owner was killed: ended and removed by whoever starts the next one below the same folder.
+//! Servers whose owner was killed: ended and removed by the next owner below the same folder.
 
 use crate::Kind;
 use crate::folder::{OWNER_FILE, OWNER_MARK, parent};
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// Ends and removes private servers below `directory` whose owner no longer lives, and returns their folders.
 ///
-/// Only processes that serve such a folder's data directory are ended. Only folders whose owner's file is our own user's are
-/// looked at, and only those are removed whose file says that they were made here: a name alone proves nothing.
+/// Only processes that serve such a folder's data directory are ended. Only folders whose owner's file belongs to this
+/// user are examined, and only those with the mark in that file are removed: a name alone proves nothing.
 pub fn sweep(kind: &Kind, directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let is_ours = |path: &PathBuf| {
@@ -20,7 +20,7 @@ pub fn sweep(kind: &Kind, directory: &Path) -> Vec<PathBuf> {
     folders.filter(|folder| remove_if_abandoned(kind, folder)).collect()
 }
 
-/// The same where a target's private server would be made, as [`parent`] has it.
+/// Does the same in the [`parent`] of a target's private server.
 pub fn sweep_below(kind: &Kind, directory: Option<&Path>, in_memory: bool) -> Vec<PathBuf> {
     parent(directory, in_memory).map_or_else(|_| Vec::new(), |parent| sweep(kind, &parent))
 }
@@ -57,12 +57,12 @@ fn is_own(_: &File) -> bool {
     true
 }
 
-/// Ends every process that serves this folder's data directory, and removes what they leave elsewhere.
+/// Ends every process that serves this folder's data directory, and removes what they leave outside it.
 #[cfg(target_os = "linux")]
 pub(crate) fn end_processes(kind: &Kind, folder: &Path) {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
     use std::time::{Duration, Instant};
-    /// How long processes that were killed may take to be gone.
+    /// Time within which killed processes must be gone.
     const PATIENCE: Duration = Duration::from_secs(10);
     let data = folder.join("data");
     let until = Instant::now() + PATIENCE;
@@ -89,7 +89,7 @@ pub(crate) fn end_processes(kind: &Kind, folder: &Path) {
     }
 }
 
-/// Elsewhere nothing of a process but its number is known without further libraries, so nothing is ended.
+/// Ends nothing: on other systems only a process's number is known without further libraries.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn end_processes(kind: &Kind, folder: &Path) {
     let _ = (kind, folder);

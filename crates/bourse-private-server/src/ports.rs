@@ -1,13 +1,12 @@
-//! Ports of this machine that nobody uses, for servers that need one to talk to each other.
+//! Unused ports of this machine, for servers that need one to talk to each other.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 
-/// That many different ports of 127.0.0.1 that were free just now. Another program can take one before a server does: whoever
-/// starts one tries again with others.
+/// Returns `count` different ports of 127.0.0.1 that were free a moment ago. Another program can take one before a
+/// server does, so callers retry with new ports.
 ///
-/// # Errors
-/// The system's, if it has none.
+/// The system's, if it has none left.
 pub fn free_ports(count: usize) -> io::Result<Vec<u16>> {
     // All are held until the last is known, so that none is given twice.
     let held: Vec<TcpListener> =

@@ -1,16 +1,16 @@
-//! What the operating system tells of a process, by its number. Elsewhere than on Linux it tells nothing.
+//! Facts that the operating system reports about a process, by its number. Other systems than Linux report none.
 
 use bourse_engine::ServerProcess;
 use std::fs;
 use std::path::Path;
 
-/// Whether it was started with that argument.
+/// Whether the process was started with that argument.
 pub fn has_argument(process: u32, argument: &str) -> bool {
     fs::read(format!("/proc/{process}/cmdline"))
         .is_ok_and(|line| line.split(|byte| *byte == 0).any(|part| part == argument.as_bytes()))
 }
 
-/// Whether it is a process of the program of that name, and works in that folder: a person may have gone there to look.
+/// Whether it is a process of that program, and works in that folder: a user's shell may have gone there to look.
 pub fn works_in(process: u32, program: &str, folder: &Path) -> bool {
     fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == program)
         // The system tells a process's folder without links on the way.
@@ -18,26 +18,26 @@ pub fn works_in(process: u32, program: &str, folder: &Path) -> bool {
             .is_ok_and(|works_in| folder.canonicalize().is_ok_and(|folder| folder == works_in))
 }
 
-/// What a process has used since it began, and holds now.
+/// Resources that a process has used since it began, and memory it holds now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessUse {
     /// Processor time, bytes read and written, and all memory that it has touched.
     pub process: ServerProcess,
-    /// Of that time what its ended children took.
+    /// Part of the processor time that ended children took, in nanoseconds.
     pub ended_ns: u64,
-    /// Of that memory what no other process has.
+    /// Part of the memory that no other process has, in bytes.
     pub own_bytes: u64,
-    /// Of that memory what it shares with others, beside files.
+    /// Part of the memory that it shares with others, files excluded, in bytes.
     pub shared_bytes: u64,
 }
 
-/// What a process has used; with its children's time where they have ended and it has asked for their end.
+/// Resources used by a process; on request with the time of ended children that it has waited for.
 pub fn process_use(process: u32, with_ended_children: bool) -> Option<ProcessUse> {
     let read = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).ok();
     parse(&read("stat")?, &read("io").unwrap_or_default(), &read("status")?, with_ended_children)
 }
 
-/// The processes that it has started.
+/// Children of a process.
 pub fn children(process: u32) -> Vec<u32> {
     let listed = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
     listed.split_whitespace().filter_map(|number| number.parse().ok()).collect()

@@ -1,4 +1,4 @@
-//! A server's program, on PATH or in the usual folders.
+//! Program of a server, on PATH or in the usual folders.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,14 +10,14 @@ pub fn everywhere(name: &str, usual: impl IntoIterator<Item = PathBuf>) -> Vec<P
     folders.map(|folder| folder.join(name)).filter(|file| file.is_file()).collect()
 }
 
-/// What a program prints with those arguments, as `--version`; `None` if it cannot be run or fails.
+/// Output of a program with those arguments, as `--version`; `None` if it cannot be run or fails.
 pub fn version_text(program: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(arguments);
     output_text(command)
 }
 
-/// What a command prints; `None` if it cannot be run or fails.
+/// Output of a command; `None` if it cannot be run or fails.
 pub fn output_text(mut command: Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())

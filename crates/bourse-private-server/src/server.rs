@@ -1,4 +1,4 @@
-//! A private server's life.
+//! Life of a private server.
 
 use crate::ServerFolder;
 use bourse_engine::{EngineError, ErrorKind};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// A server that was started here; ended and removed with its folder when dropped.
+/// A server that Bourse started; ended and removed with its folder when dropped.
 #[derive(Debug)]
 pub struct PrivateServer {
     child: Child,
@@ -27,7 +27,7 @@ impl PrivateServer {
         Ok(Self { child, program, ended: None, folder })
     }
 
-    /// Starts it again on the data that is there, after it has ended.
+    /// Starts the server again on its data, after it has ended.
     ///
     /// # Errors
     /// [`ErrorKind::Other`] if the program cannot be run.
@@ -40,7 +40,7 @@ impl PrivateServer {
     /// Waits until `ask` has an answer.
     ///
     /// # Errors
-    /// [`ErrorKind::ConnectionLost`] with the server's last words, if it ends or does not answer in time.
+    /// [`ErrorKind::ConnectionLost`] with the server's last output, if it ends or does not answer in time.
     pub fn wait_until_it_answers<T>(
         &mut self,
         until: Instant,
@@ -60,7 +60,7 @@ impl PrivateServer {
         }
     }
 
-    /// Ends it as a crash would; its folder stays.
+    /// Kills the server as a crash would; its folder stays.
     ///
     /// # Errors
     /// [`ErrorKind::Other`] if its end cannot be waited for.
@@ -74,11 +74,11 @@ impl PrivateServer {
         Ok(())
     }
 
-    /// Tells it to end, as Ctrl-C at its terminal would.
+    /// Sends the server an interrupt, as Ctrl-C at its terminal would.
     ///
     /// # Errors
-    /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Unsupported`] where the system has no signals;
-    /// [`ErrorKind::Other`] if it cannot be sent.
+    /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Unsupported`] on a system without signals;
+    /// [`ErrorKind::Other`] if the signal cannot be sent.
     pub fn interrupt(&mut self) -> Result<(), EngineError> {
         #[cfg(unix)]
         {
@@ -92,10 +92,10 @@ impl PrivateServer {
         Err(EngineError::unsupported("a server cannot be told to end on this system"))
     }
 
-    /// Waits until it has ended by itself, after it was told to.
+    /// Waits until the server has ended by itself, after an interrupt or a command to end.
     ///
     /// # Errors
-    /// [`ErrorKind::Other`] with its last words, if it does not end in time: then it is killed.
+    /// [`ErrorKind::Other`] with its last output, if it does not end in time: it is then killed.
     pub fn wait_until_it_ends(&mut self, until: Instant) -> Result<(), EngineError> {
         while self.exit().is_none() {
             if Instant::now() > until {
@@ -110,7 +110,7 @@ impl PrivateServer {
         Ok(())
     }
 
-    /// How it has ended; `None` while it runs.
+    /// Exit status of the server; `None` while it runs.
     pub fn exit(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
@@ -118,27 +118,27 @@ impl PrivateServer {
         self.ended
     }
 
-    /// Whether it still runs.
+    /// Fails if the server has ended.
     ///
     /// # Errors
-    /// [`ErrorKind::ConnectionLost`] with its last words if it has ended.
+    /// [`ErrorKind::ConnectionLost`] with its last output if it has ended.
     pub fn check_alive(&mut self) -> Result<(), EngineError> {
         let Some(status) = self.exit() else { return Ok(()) };
         let message = format!("the private server has ended ({status}){}", self.words());
         Err(EngineError::new(ErrorKind::ConnectionLost, message))
     }
 
-    /// Its folder.
+    /// Folder of the server.
     pub fn folder(&self) -> &ServerFolder {
         &self.folder
     }
 
-    /// The program that it was started from.
+    /// Program that it was started from.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// The process that was started; where the program is a script, the server is one below it.
+    /// Number of the started process; if the program is a script, the server is a child of it.
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
@@ -155,7 +155,7 @@ impl Drop for PrivateServer {
     }
 }
 
-/// What a server says that is no answer to a client.
+/// Name of the log: output of the server other than answers to clients.
 const LOG: &str = "server.log";
 
 fn spawn(folder: &ServerFolder, mut command: Command) -> Result<Child, EngineError> {
@@ -174,7 +174,8 @@ fn spawn(folder: &ServerFolder, mut command: Command) -> Result<Child, EngineErr
         .map_err(|e| EngineError::io("run", Path::new(command.get_program()), &e))
 }
 
-/// Ctrl-C at a terminal goes to its whole process group; the server's end is ours to bring about.
+/// Gives the command a process group of its own: Ctrl-C at a terminal goes to the whole group, but Bourse ends the
+/// server.
 pub(crate) fn detach(command: &mut Command) {
     #[cfg(unix)]
     {
@@ -185,7 +186,7 @@ pub(crate) fn detach(command: &mut Command) {
     let _ = command;
 }
 
-/// The last lines of a log, for an error.
+/// Last lines of a log, for an error.
 pub(crate) fn last_words(log: &Path) -> String {
     const LINES: usize = 5;
     let text = fs::read(log).unwrap_or_default();

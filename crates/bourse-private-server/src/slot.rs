@@ -1,11 +1,11 @@
-//! An engine's private server, started when something first needs it.
+//! Private server of an engine, started on demand.
 
 use crate::PrivateServer;
 use bourse_engine::{EngineError, ErrorKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The private server of an engine, once something needed it, and how to reach it.
+/// Private server of an engine with a connector to it; empty until first use.
 #[derive(Debug)]
 pub struct ServerSlot<C>(Mutex<Option<(PrivateServer, C)>>);
 
@@ -20,10 +20,10 @@ impl<C: Clone> ServerSlot<C> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How to reach the server; starts it if it does not run yet.
+    /// Connector to the server; starts the server if it does not run yet.
     ///
     /// # Errors
-    /// That of `start`; [`ErrorKind::ConnectionLost`] if it was started and has ended.
+    /// Those of `start`; [`ErrorKind::ConnectionLost`] if it was started and has ended.
     pub fn connector(&self, start: impl FnOnce() -> Result<(PrivateServer, C), EngineError>) -> Result<C, EngineError> {
         let mut slot = self.locked();
         if let Some((server, connector)) = slot.as_mut() {
@@ -33,12 +33,13 @@ impl<C: Clone> ServerSlot<C> {
         Ok(slot.insert(start()?).1.clone())
     }
 
-    /// What an attempt to reach it has come to; where it is lost because the server has ended, that is what is told.
+    /// Explains the result of an attempt to connect: a connection lost because the server has ended is reported as
+    /// that.
     ///
     /// # Errors
-    /// The attempt's, or [`ErrorKind::ConnectionLost`] with the server's last words.
+    /// Those of the attempt, or [`ErrorKind::ConnectionLost`] with the server's last output.
     pub fn explained<T>(&self, reached: Result<T, EngineError>) -> Result<T, EngineError> {
-        /// A process that was killed is refused by others a moment before its end can be seen.
+        /// Attempts, 10 ms apart: others refuse a killed process a moment before its end can be seen.
         const MOMENTS: u32 = 50;
         if reached.as_ref().err().is_none_or(|error| error.kind() != ErrorKind::ConnectionLost) {
             return reached;
@@ -54,7 +55,7 @@ impl<C: Clone> ServerSlot<C> {
     /// Acts on the server that was started.
     ///
     /// # Errors
-    /// That of `act`; [`ErrorKind::Unsupported`] if none was started.
+    /// Those of `act`; [`ErrorKind::Unsupported`] if none was started.
     pub fn with<T>(
         &self,
         act: impl FnOnce(&mut PrivateServer, &C) -> Result<T, EngineError>,
@@ -65,12 +66,12 @@ impl<C: Clone> ServerSlot<C> {
         act(server, connector)
     }
 
-    /// What is seen of the server; `None` if none was started.
+    /// Result of `see` on the server; `None` if none was started.
     pub fn look<T>(&self, see: impl FnOnce(&mut PrivateServer) -> T) -> Option<T> {
         self.locked().as_mut().map(|(server, _)| see(server))
     }
 
-    /// Whether it was started.
+    /// Whether the server was started.
     pub fn is_started(&self) -> bool {
         self.locked().is_some()
     }

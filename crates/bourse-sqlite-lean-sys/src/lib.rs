@@ -1,3 +1,4 @@
-//! The C library alone: SQLite's functions with the prefix `bourse_lean_`, for a program that holds another copy of SQLite too.
+//! SQLite as a C library whose functions have the prefix `bourse_lean_`, for a program that contains another copy of
+//! SQLite too.
 //!
-//! `bourse-engine-sqlite-lean` declares the functions it calls; see `ffi.rs` there. `build.rs` says how the library is compiled.
+//! `bourse-engine-sqlite-lean` declares the functions it calls; see `ffi.rs` there. `build.rs` compiles the library.

@@ -1,4 +1,4 @@
-//! TLS to a person's server: the options that libpq has for it, and what they ask for.
+//! TLS to a database server: libpq's options for it, and their checks.
 
 #[cfg(feature = "tls")]
 mod secured;
@@ -11,14 +11,14 @@ use bourse_engine::{EngineError, Setting, option_spec, option_words};
 use std::error::Error;
 use std::path::PathBuf;
 
-/// Whether a connection is encrypted, and what of the server's certificate is checked: libpq's `sslmode`.
+/// Encryption of a connection, and the checks of the server's certificate: libpq's `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SslMode {
     /// Never encrypted.
     Disable,
-    /// Encrypted where the server offers it.
+    /// Encrypted if the server offers it.
     Prefer,
-    /// Encrypted; the certificate is checked only where an authority is named.
+    /// Encrypted; the certificate is checked only if an authority is named.
     Require,
     /// Encrypted, with a certificate of that authority.
     VerifyCa,
@@ -34,20 +34,20 @@ option_words!(SslMode {
     VerifyFull = "verify-full",
 });
 
-/// Options of a target about TLS.
+/// TLS options of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsOptions {
-    /// `sslmode`.
+    /// Option `sslmode`.
     pub mode: SslMode,
-    /// `sslrootcert`.
+    /// Option `sslrootcert`.
     pub root: Option<PathBuf>,
-    /// `sslcert`.
+    /// Option `sslcert`.
     pub certificate: Option<PathBuf>,
-    /// `sslkey`.
+    /// Option `sslkey`.
     pub key: Option<PathBuf>,
 }
 
-/// The names of [`TLS_OPTIONS`].
+/// Names of [`TLS_OPTIONS`].
 pub const TLS_NAMES: [&str; 4] = ["sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Every option about TLS, in the order of help and documents.
@@ -68,15 +68,15 @@ pub const TLS_OPTIONS: [OptionSpec<TlsOptions>; 4] = [
 const IS_BUILT: bool = cfg!(feature = "tls");
 
 impl TlsOptions {
-    /// Every default: what is measured does not depend on what a build or a server offers.
+    /// The default options. They are constant, so that results do not depend on what a build or a server offers.
     pub const DEFAULT: Self = Self { mode: SslMode::Disable, root: None, certificate: None, key: None };
 
-    /// Whether an encrypted connection is tried.
+    /// Whether encryption is attempted.
     pub fn is_tried(&self) -> bool {
         IS_BUILT && self.mode != SslMode::Disable
     }
 
-    /// Whether a connection that is not encrypted will not do.
+    /// Whether an unencrypted connection is refused.
     pub fn is_required(&self) -> bool {
         matches!(self.mode, SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull)
     }
@@ -86,10 +86,10 @@ impl TlsOptions {
         self.is_required() && (self.root.is_some() || self.mode != SslMode::Require)
     }
 
-    /// Looks whether the files are there: a client may take a missing one for a lost server.
+    /// Checks that the files exist: a client may report a missing one as a lost server.
     ///
     /// # Errors
-    /// One cannot be read.
+    /// A file cannot be read.
     pub fn check_files(&self) -> Result<(), EngineError> {
         let all = [&self.root, &self.certificate, &self.key];
         for path in all.into_iter().flatten().filter(|_| self.is_tried()) {
@@ -98,7 +98,7 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// Refuses options that cannot be kept.
+    /// Refuses options that contradict each other or the connection.
     ///
     /// # Errors
     /// [`TargetError::Impossible`]
@@ -132,12 +132,12 @@ impl TlsOptions {
     }
 }
 
-/// Protocol and cipher of connections as a setting that a figure depends on.
+/// Protocol and cipher of connections, as a setting that a figure depends on.
 pub fn tls_setting(in_use: Option<String>) -> Setting {
     Setting { name: "tls".to_owned(), value: in_use.unwrap_or_else(|| "off".to_owned()) }
 }
 
-/// What an error that came over an encrypted stream says of the other side's certificate or of ours; `None` if it is no such error.
+/// Message of a TLS error about the server's or the client's certificate; `None` for any other error.
 #[cfg_attr(not(feature = "tls"), expect(unused_variables, reason = "there is no such error"))]
 pub fn told(error: &(dyn Error + 'static)) -> Option<String> {
     #[cfg(feature = "tls")]

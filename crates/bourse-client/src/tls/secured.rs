@@ -1,4 +1,4 @@
-//! An encrypted connection, by rustls.
+//! Encrypted connections, by rustls.
 
 use super::{SslMode, TlsOptions};
 use bourse_engine::{EngineError, ErrorKind};
@@ -22,10 +22,10 @@ use std::time::Duration;
 pub struct Secured(Box<StreamOwned<ClientConnection, TcpStream>>);
 
 impl Secured {
-    /// Encrypts a connection to that host, and checks the server's certificate as the options ask for.
+    /// Encrypts a connection to that host, and checks the server's certificate as the options require.
     ///
     /// # Errors
-    /// A file that cannot be used, a certificate that is refused, or a connection that is lost.
+    /// A file that cannot be used, a certificate that is refused, or a lost connection.
     pub fn start(mut stream: TcpStream, host: &str, options: &TlsOptions) -> Result<Self, EngineError> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| EngineError::unsupported(format!("'{host}' is no name that a certificate can be for")))?;
@@ -40,7 +40,7 @@ impl Secured {
         Ok(Self(Box::new(StreamOwned::new(connection, stream))))
     }
 
-    /// Protocol and cipher that are in use.
+    /// Protocol and cipher in use.
     pub fn in_use(&self) -> String {
         let protocol = match self.0.conn.protocol_version() {
             Some(rustls::ProtocolVersion::TLSv1_3) => "TLSv1.3".to_owned(),
@@ -51,7 +51,7 @@ impl Secured {
         format!("{protocol} {cipher}")
     }
 
-    /// How long an answer is waited for.
+    /// Sets the time limit of reads and writes.
     ///
     /// # Errors
     /// The system's.
@@ -76,7 +76,7 @@ impl Write for Secured {
     }
 }
 
-/// See [`super::told`].
+/// Implements [`super::told`].
 pub(super) fn told(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let chain = std::iter::successors(Some(error), |error| error.source());
     let error = chain.into_iter().find_map(|error| {
@@ -137,7 +137,7 @@ fn unusable(path: &Path, e: &dyn std::fmt::Display) -> EngineError {
     EngineError::new(ErrorKind::Other, format!("cannot use {}: {e}", path.display()))
 }
 
-/// The certificates of a file.
+/// Certificates of a file.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, EngineError> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     match read {
@@ -154,7 +154,7 @@ fn roots(path: &Path) -> Result<RootCertStore, EngineError> {
     Ok(roots)
 }
 
-/// What is checked of a server: that it has the key of its certificate always, the rest as is asked for.
+/// Verifier of a server's certificate: always checks that the server has its key, and the rest as the options require.
 #[derive(Debug)]
 struct Checked {
     authorities: Option<Arc<WebPkiServerVerifier>>,

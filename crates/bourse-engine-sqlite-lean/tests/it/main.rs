@@ -1,6 +1,6 @@
-//! The lean build through the seam: what every engine must do, what this one cannot, and that it is another build.
+//! The lean build through the engine interface: conformance, its limits, and the proof that it is another build.
 //!
-//! What is the same in both builds, as the reading of targets, is tested with `bourse-engine-sqlite` alone.
+//! Behaviour common to both builds, such as the parsing of targets, is tested with `bourse-engine-sqlite` alone.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{Access, Durability, Engine, Isolation, Params, RowExt as _, SessionExt as _, Sql};
@@ -8,7 +8,7 @@ use bourse_engine_sqlite_lean::{SqliteEngine, Target, info, open};
 use bourse_testkit::{conformance, records_conformance};
 use std::path::Path;
 
-/// Sessions of one thread wait for each other in vain, so patience is short.
+/// Busy timeout of the tests: sessions of one thread wait for each other in vain, so it is short.
 const PATIENCE: &str = "busy_timeout=100ms";
 
 fn file(folder: &Path, query: &str) -> SqliteEngine {
@@ -94,7 +94,7 @@ fn each_build_reads_what_the_other_wrote() {
     }
 }
 
-/// A file's locks are the process's: two copies of the library would not see each other's.
+/// A file's locks belong to the process: two copies of the library would not see each other's.
 #[test]
 fn both_builds_do_not_have_one_file_open_at_once() {
     let folder = tempfile::tempdir().unwrap();

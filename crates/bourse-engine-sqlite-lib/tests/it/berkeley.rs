@@ -1,4 +1,4 @@
-//! Berkeley DB SQL: SQLite 3.7.6 over another store, whose databases are a file and a folder.
+//! Berkeley DB SQL: SQLite 3.7.6 over another store, whose databases consist of a file and a folder.
 
 use crate::other::one_session_works;
 use crate::tpce::RUN;
@@ -75,7 +75,7 @@ fn count(session: &mut dyn bourse_engine::Session) -> i64 {
     session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap().unwrap()
 }
 
-/// Without versions of pages the reader would wait for the writer, and for ever in one thread.
+/// Regression guard: without page versions the reader would wait for the writer, in one thread for ever.
 #[test]
 fn a_reader_goes_on_beside_the_writer() {
     let Some(library) = berkeley_db_sql("berkeley::a_reader_goes_on_beside_the_writer") else { return };
@@ -119,7 +119,7 @@ fn some_hundred_transactions_are_alike() {
     transactions_are_alike(&in_folder(folder.path(), &library, "sync=off"), 400);
 }
 
-/// One transaction with more than the 8 MB of pages that Berkeley DB has room for by itself.
+/// One transaction with more than the 8 MB of pages that Berkeley DB caches by default.
 #[test]
 fn a_large_transaction_fits_into_the_cache_of_the_target() {
     let Some(library) = berkeley_db_sql("berkeley::a_large_transaction_fits_into_the_cache_of_the_target") else {

@@ -1,4 +1,5 @@
-//! A process where the names of another copy of SQLite are global, as `LD_PRELOAD` makes them: this test program again.
+//! A process in which the names of another copy of SQLite are global, as `LD_PRELOAD` makes them: this test program,
+//! started again.
 
 use crate::other::compiled;
 use crate::{info, open, systems, target};
@@ -6,11 +7,11 @@ use bourse_engine::Engine as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Names of the variables that the process has from its parent.
+/// Names of the variables that the parent sets for the process.
 const LIBRARY: &str = "BOURSE_TEST_BOUND_LIBRARY";
 const EXPECTED: &str = "BOURSE_TEST_BOUND_EXPECTED";
 
-/// Runs one test of this program with libraries preloaded; what it wrote.
+/// Runs one test of this program with libraries preloaded, and returns its output.
 fn again(test: &str, preloaded: &[&Path], variables: &[(&str, &str)]) -> String {
     let preloaded: Vec<_> = preloaded.iter().map(|path| path.display().to_string()).collect();
     let output = Command::new(std::env::current_exe().unwrap())
@@ -24,11 +25,11 @@ fn again(test: &str, preloaded: &[&Path], variables: &[(&str, &str)]) -> String 
     said
 }
 
-/// A library that knows from inside whose `sqlite3_sourceid` it calls: `THREADSAFE=0` if it is not its own.
+/// Source of a library that detects from inside whose `sqlite3_sourceid` it calls: `THREADSAFE=0` if not its own.
 const ASKS: &str = "const char *sqlite3_sourceid(void) { return \"own\"; }
     int sqlite3_threadsafe(void) { return sqlite3_sourceid()[0] == 'o'; }";
 
-/// The tests below run this one in a process with preloaded libraries; by itself it has none to look at.
+/// Body of the tests below, run in a process with preloaded libraries; run alone it checks nothing.
 #[test]
 fn in_such_a_process() {
     let Ok(library) = std::env::var(LIBRARY).map(PathBuf::from) else { return };

@@ -11,7 +11,7 @@ pub(crate) fn sqlcipher(test: &str) -> Option<PathBuf> {
     library("BOURSE_SQLCIPHER", "libsqlcipher.so.0", test)
 }
 
-/// An engine with a database in the folder, whose key this is.
+/// An engine with a database in the folder, encrypted with `key`.
 pub(crate) fn with_key(folder: &Path, library: &Path, key: &str, query: &str) -> SqliteEngine {
     let file = folder.join(format!("key-of-{}", key.len()));
     fs::write(&file, format!("{key}\n")).unwrap();
@@ -98,8 +98,7 @@ fn a_snapshot_of_a_database_with_a_key_is_put_back() {
     assert_eq!(read.engine.integrity_check().unwrap(), Some(vec![]));
 }
 
-/// A power loss may leave some sectors of the first page as they were and some as they were to be: the page is whole in the log
-/// or the journal.
+/// A power loss may leave old and new sectors in the first page; the page is then whole in the log or the journal.
 #[test]
 fn a_first_page_that_was_written_in_part_is_read_from_the_log_or_the_journal() {
     let Some(library) = sqlcipher("a_first_page_that_was_written_in_part_is_read_from_the_log_or_the_journal") else {
@@ -155,7 +154,7 @@ fn a_first_page_that_was_written_in_part_is_read_from_the_log_or_the_journal() {
     }
 }
 
-/// What this process has written and not synced is on the simulated disk alone.
+/// Unsynced writes of this process are on the simulated disk alone.
 #[test]
 fn on_the_simulated_disk_a_database_with_a_key_is_ours_again_and_again() {
     let Some(library) = sqlcipher("on_the_simulated_disk_a_database_with_a_key_is_ours_again_and_again") else {

@@ -1,8 +1,8 @@
-//! Libraries that are loaded at run time, through the seam: what every engine must do, which library it was, and what one of
-//! another version or build cannot do.
+//! Libraries loaded at run time, through the engine interface: conformance, the identity of the library, and the limits
+//! of other versions and builds.
 //!
-//! What is the same in all builds, as the reading of targets, is tested with `bourse-engine-sqlite` alone. A library that is
-//! not on this machine is skipped by name.
+//! Behaviour common to all builds, such as the parsing of targets, is tested with `bourse-engine-sqlite` alone. A
+//! library that is absent from this machine is skipped by name.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod berkeley;
@@ -18,11 +18,11 @@ use bourse_engine_sqlite_lib::{SqliteEngine, info, open};
 use bourse_testkit::{conformance, records_conformance};
 use std::path::{Path, PathBuf};
 
-/// Sessions of one thread wait for each other in vain, so patience is short.
+/// Busy timeout of the tests: sessions of one thread wait for each other in vain, so it is short.
 const PATIENCE: &str = "busy_timeout=100ms";
 
-/// Where a library is: as the variable names it, or as the system's loader finds it. Says which test is skipped if it is
-/// nowhere.
+/// Path of a library, from the variable or the system's loader. Prints the name of the skipped test if the library is
+/// absent.
 fn library(variable: &str, name: &str, test: &str) -> Option<PathBuf> {
     let named = std::env::var(variable).ok().filter(|named| !named.is_empty());
     match info(Some(named.as_deref().unwrap_or(name))) {
@@ -35,7 +35,7 @@ fn library(variable: &str, name: &str, test: &str) -> Option<PathBuf> {
     }
 }
 
-/// The system's SQLite: `libsqlite3-0` of Debian.
+/// Path of the system's SQLite: `libsqlite3-0` of Debian.
 fn systems(test: &str) -> Option<PathBuf> {
     library("BOURSE_SYSTEM_SQLITE", "libsqlite3.so.0", test)
 }
@@ -48,7 +48,7 @@ fn file(folder: &Path, library: &Path, query: &str) -> SqliteEngine {
     open(&target(&folder.join("x.db"), library, query)).unwrap()
 }
 
-/// A copy of a library under another name, which the system's loader takes for another one.
+/// A copy of a library under another name, which the system's loader treats as another library.
 fn copy(library: &Path, folder: &Path) -> PathBuf {
     let copy = folder.join("copy.so");
     if !copy.exists() {
@@ -133,7 +133,7 @@ fn each_library_reads_what_the_other_wrote() {
     }
 }
 
-/// A file's locks are the process's: two copies of SQLite would not see each other's.
+/// A file's locks belong to the process: two copies of SQLite would not see each other's.
 #[test]
 fn two_libraries_do_not_have_one_file_open_at_once() {
     let Some(library) = systems("two_libraries_do_not_have_one_file_open_at_once") else { return };
@@ -158,7 +158,7 @@ fn two_libraries_do_not_have_one_file_open_at_once() {
     }
 }
 
-/// One name of a file is as good as another.
+/// Two names of one file count as the same file.
 #[cfg(unix)]
 #[test]
 fn two_names_of_one_file_are_one_file() {
@@ -177,7 +177,7 @@ fn two_names_of_one_file_are_one_file() {
     }
 }
 
-/// Version 3.40 says of every row of such a table that its second column is NULL.
+/// Version 3.40 reports every second column of such a table as NULL.
 #[test]
 fn a_whole_table_is_whole_whatever_version_checks_it() {
     let Some(library) = systems("a_whole_table_is_whole_whatever_version_checks_it") else { return };

@@ -1,4 +1,4 @@
-//! Libraries that can do less: older versions, and builds without something.
+//! Libraries that can do less: older versions, and builds without some features.
 
 use crate::{systems, target};
 use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Sql, Value};
@@ -6,14 +6,13 @@ use bourse_engine_sqlite_lib::{SqliteEngine, open};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A library that is the system's but for some functions, which it has itself; `None`, said by name, if there is no C
-/// compiler.
+/// The system's library with some functions replaced; `None`, with the test's name printed, if there is no C compiler.
 fn altered(folder: &Path, test: &str, name: &str, functions: &str) -> Option<PathBuf> {
     let base = systems(test)?;
     compiled(folder, test, name, functions, &[&base])
 }
 
-/// A library with those functions and what it is linked with; `None`, said by name, if there is no C compiler.
+/// A library with those functions, linked with others; `None`, with the test's name printed, if there is no C compiler.
 pub(crate) fn compiled(folder: &Path, test: &str, name: &str, functions: &str, linked: &[&Path]) -> Option<PathBuf> {
     let (source, made) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
     std::fs::write(&source, functions).unwrap();
@@ -73,7 +72,7 @@ fn what_a_build_leaves_out_is_refused_or_not_taken() {
     assert!(!engine.capabilities().checkpoints);
 }
 
-/// 3.7.6, which Berkeley DB SQL says it is.
+/// Version 3.7.6, which Berkeley DB SQL reports.
 #[test]
 fn a_version_from_before_marks_has_databases_in_memory_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -103,7 +102,7 @@ fn a_version_that_is_too_old_is_refused() {
     assert!(message.contains("is SQLite 3.6.0, older than 3.7.6"), "{message}");
 }
 
-/// What the conformance tests ask of several sessions, of the one that a database in a connection has.
+/// Runs the conformance tests for several sessions on the single session of a database in a connection.
 pub(crate) fn one_session_works(engine: &SqliteEngine) {
     static ADD: Sql = Sql::new("INSERT INTO thing (id, name, bytes, size) VALUES (?1, ?2, ?3, ?4)");
     static ALL: Sql = Sql::new("SELECT id, name, bytes, size FROM thing ORDER BY id");

@@ -1,4 +1,4 @@
-//! What is no library, or cannot be read or done.
+//! Files that are no library, and libraries that cannot be loaded or lack a function.
 
 use crate::{library, systems, target};
 use bourse_engine_sqlite_lib::open;

@@ -1,5 +1,4 @@
-//! TPC-E on libraries that were loaded: loaded, run by the emulators in simulated time, checked, and compared with other
-//! engines.
+//! TPC-E on loaded libraries: loaded, run by the emulators in simulated time, checked, and compared with other engines.
 
 use crate::encrypted::{sqlcipher, with_key};
 use crate::{file, systems};

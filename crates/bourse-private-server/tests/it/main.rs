@@ -1,4 +1,4 @@
-//! Private servers of a kind whose program every machine has: a shell.
+//! Private servers whose program every machine has: a shell.
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![cfg(target_os = "linux")] // elsewhere nothing is known of other processes
 
@@ -21,7 +21,7 @@ static KIND: Kind = Kind {
     },
 };
 
-/// A shell that runs `script` and knows its folder.
+/// A shell that runs `script` with the path of its folder.
 fn shell(folder: &ServerFolder, script: &str) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", script]).arg(format!("--data={}", folder.data().display())).current_dir(folder.path());
@@ -103,7 +103,7 @@ fn what_a_killed_owner_has_left_is_removed() {
     assert_eq!(server.check_alive().unwrap_err().kind(), ErrorKind::ConnectionLost);
 }
 
-/// Earlier a folder was removed for its name and a file `owner` in it, whatever the file said.
+/// Regression: a folder was removed for its name and a file `owner` in it, whatever the file's content.
 #[test]
 fn a_folder_of_somebody_else_keeps_all_that_is_in_it() {
     let parent = open_folder();
