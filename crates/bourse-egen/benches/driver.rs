@@ -1,4 +1,4 @@
-//! What drawing one request costs: `cargo bench -p bourse-egen --bench driver`.
+//! Time of drawing one request: `cargo bench -p bourse-egen --bench driver`.
 
 use bourse_egen::driver::{
     CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange, Mix, Seeds,
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 const ROUNDS: usize = 7;
 
-/// The least nanoseconds per call among some rounds: what the machine's other work adds is left out.
+/// Minimum nanoseconds per call over several rounds, which excludes the machine's other work.
 #[expect(clippy::print_stdout, reason = "a bench prints")]
 fn bench(name: &str, calls: usize, mut call: impl FnMut()) {
     let round = |call: &mut dyn FnMut()| {

@@ -9,12 +9,12 @@ pub const WORK_DAY_MS: i64 = 28_800_000;
 /// Seconds of a work day.
 pub const WORK_DAY_SECONDS: i64 = 28_800;
 
-/// When the first initial trade is made: Monday, 2005-01-03, 09:00.
+/// Start of the initial trades: Monday, 2005-01-03, 09:00.
 pub const BASE: Timestamp = Timestamp::at(Date::from_ymd(2005, 1, 3), 9 * 3_600_000);
 /// The first day of daily prices and of the companies' figures: Monday, 2000-01-03.
 pub const MARKET_BASE: Date = Date::from_ymd(2000, 1, 3);
 
-/// Days from 0001-01-01 to 1970-01-01: what the reference's day numbers are ahead of ours.
+/// Days from 0001-01-01 to 1970-01-01: the offset of the reference's day numbers from Bourse's.
 const EPOCH: i32 = 719_162;
 
 /// The reference's day number: 0 is 0001-01-01.
@@ -40,7 +40,7 @@ pub const fn add_work_days(start: Timestamp, days: i64, ms: i64) -> Timestamp {
     add(start, calendar_days(days), ms)
 }
 
-/// So many milliseconds of working time later; `start` is the beginning of a Monday's work day.
+/// Time `work_ms` milliseconds of working time later; `start` is the beginning of a Monday's work day.
 pub const fn add_work_ms(start: Timestamp, work_ms: i64) -> Timestamp {
     add_work_days(start, work_ms / WORK_DAY_MS, work_ms % WORK_DAY_MS)
 }

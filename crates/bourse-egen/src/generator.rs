@@ -1,4 +1,5 @@
-//! All of it in order: a list of work units, each of which can be made alone, in any order, on any thread.
+//! Generator of all tables: an ordered list of work units, each of which can be made alone, in any order, on any
+//! thread.
 
 use bourse_schema::{Table, TableRow as _, tables as t};
 
@@ -8,18 +9,18 @@ use crate::tables::{self, DailyPrices, News, Words};
 use crate::trades::{SecurityNames, TradeRows};
 use crate::{Inputs, Part};
 
-/// Securities whose daily prices make one unit: some four megabytes of flat file.
+/// Securities per unit of daily prices: some four megabytes of flat file.
 const SECURITIES_PER_UNIT: i64 = SECURITIES_PER_LOAD_UNIT / 5;
-/// Rows between two looks of the sink at what it holds.
+/// Rows between two calls of [`RowSink::chunk_end`].
 const CHUNK: usize = 1_024;
 
-/// A piece of work: rows of one table or a few. The units' rows, joined in the units' order, are the reference's files.
+/// A unit of work: rows of one table or a few. The units' rows, joined in the units' order, are the reference's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unit {
     kind: Kind,
-    /// Which load unit of the part, from 0.
+    /// Index of the load unit in the part, from 0.
     load_unit: i64,
-    /// Which piece of the load unit, from 0.
+    /// Index of the piece in the load unit, from 0.
     piece: i64,
 }
 
@@ -50,7 +51,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// In the reference's order.
+    /// Fixed tables in the reference's order.
     const FIXED: [Self; 9] = [
         Self::Charge,
         Self::CommissionRate,
@@ -77,7 +78,7 @@ impl Kind {
         Self::Security,
     ];
 
-    /// How many units a load unit makes.
+    /// Number of units of a load unit.
     const fn pieces(self) -> i64 {
         match self {
             Self::DailyMarket => SECURITIES_PER_LOAD_UNIT / SECURITIES_PER_UNIT,
@@ -123,12 +124,13 @@ impl Kind {
 }
 
 impl Unit {
-    /// Units of one sequence make rows of the same tables, which no other unit does: only they must be joined in order.
+    /// Number of the unit's sequence. Units of one sequence make rows of the same tables, which no other unit does:
+    /// only they must be joined in order.
     pub const fn sequence(self) -> usize {
         self.kind as usize
     }
 
-    /// The tables it makes rows of.
+    /// Tables that the unit makes rows of.
     pub fn tables(self) -> Vec<&'static Table> {
         self.kind.tables()
     }
@@ -168,17 +170,17 @@ pub struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    /// Prepares the generation of a part.
+    /// A generator of the rows of a part.
     pub fn new(inputs: &'a Inputs, part: Part) -> Self {
         Self { inputs, part, prices: DailyPrices::new(), words: Words::new(inputs), names: SecurityNames::new(inputs) }
     }
 
-    /// The part.
+    /// Part of the database that is generated.
     pub fn part(&self) -> Part {
         self.part
     }
 
-    /// The units of work that make rows of at least one of the tables wanted, in order.
+    /// Units that make rows of at least one of the selected tables, in order.
     ///
     /// Tables of fixed size belong to the part that begins with the database's first customer.
     pub fn units(&self, wanted: impl Fn(&'static Table) -> bool) -> Vec<Unit> {
@@ -193,7 +195,7 @@ impl<'a> Generator<'a> {
         units
     }
 
-    /// About how many bytes of flat file a unit makes: what progress is measured by.
+    /// Approximate size of a unit in bytes of flat file, for progress reports.
     pub fn expected_bytes(&self, unit: Unit) -> u64 {
         match unit.kind {
             Kind::News => 100_500_000,
@@ -210,7 +212,7 @@ impl<'a> Generator<'a> {
     /// Makes a unit's rows, in chunks of bounded size.
     ///
     /// # Errors
-    /// [`Stopped`] if the sink wants no more.
+    /// [`Stopped`] if the sink accepts no more.
     pub fn make(&self, unit: Unit, sink: &mut impl RowSink) -> Result<(), Stopped> {
         let inputs = self.inputs;
         // The addresses of exchanges and companies and those of the first customers are one sequence.

@@ -1,12 +1,12 @@
-//! Identifiers and the counts they are built from.
+//! Identifiers and the counts they are computed from.
 
 use bourse_schema::{AccountId, AddressId, BrokerId, CompanyId, CustomerId};
 
-/// What the identifiers of customers, companies, addresses and brokers are ahead of their ordinals.
+/// Offset of the identifiers of customers, companies, addresses and brokers from their ordinals.
 pub const SHIFT: i64 = 4_300_000_000;
-/// What a trade's identifier is ahead of its ordinal.
+/// Offset of a trade's identifier from its ordinal.
 pub const TRADE_SHIFT: i64 = 200_000_000_000_000;
-/// Customers of a load unit, the smallest piece that can be generated alone.
+/// Customers of a load unit, the smallest part that can be generated alone.
 pub const LOAD_UNIT: i64 = 1_000;
 /// Brokers of a load unit.
 pub const BROKERS_PER_LOAD_UNIT: i64 = 10;
@@ -27,32 +27,32 @@ pub const SECURITIES: i64 = 6_850;
 /// Rows of COMPANY_COMPETITOR in the input files.
 pub const COMPETITORS: i64 = 15_000;
 
-/// The customer of an ordinal, counted from 1.
+/// Customer with an ordinal, counted from 1.
 pub const fn customer(ordinal: i64) -> CustomerId {
     CustomerId(ordinal + SHIFT)
 }
 
-/// The broker of an ordinal, counted from 1.
+/// Broker with an ordinal, counted from 1.
 pub const fn broker(ordinal: i64) -> BrokerId {
     BrokerId(ordinal + SHIFT)
 }
 
-/// The company of an index, counted from 0.
+/// Company with an index, counted from 0.
 pub const fn company(index: i64) -> CompanyId {
     CompanyId(index + 1 + SHIFT)
 }
 
-/// The index of a company, counted from 0.
+/// Index of a company, counted from 0.
 pub const fn company_index(id: CompanyId) -> i64 {
     id.0 - 1 - SHIFT
 }
 
-/// The address of an ordinal, counted from 1: exchanges, then companies, then customers.
+/// Address with an ordinal, counted from 1: exchanges, then companies, then customers.
 pub const fn address(ordinal: i64) -> AddressId {
     AddressId(ordinal + SHIFT)
 }
 
-/// The first account of a customer.
+/// First account of a customer.
 pub const fn first_account(customer: CustomerId) -> AccountId {
     AccountId((customer.0 - 1) * ACCOUNTS_PER_CUSTOMER + 1)
 }

@@ -41,7 +41,7 @@ impl<const CAPACITY: usize> Line<CAPACITY> {
         Self { bytes: [0; CAPACITY], len: 0 }
     }
 
-    /// Appends what has been printed before.
+    /// Appends a number that was printed before.
     #[inline]
     pub(crate) fn printed(&mut self, other: &Printed) -> &mut Self {
         self.put(&other.bytes, other.len);
@@ -56,7 +56,7 @@ impl<const CAPACITY: usize> Line<CAPACITY> {
         &self.bytes[..self.len]
     }
 
-    /// Appends the first `used` bytes; the others are written too and overwritten by what comes next.
+    /// Appends the first `used` bytes; the others are written too and overwritten by the next call.
     #[inline]
     fn put<const N: usize>(&mut self, bytes: &[u8; N], used: usize) {
         self.bytes[self.len..self.len + N].copy_from_slice(bytes);
@@ -127,21 +127,21 @@ impl<const CAPACITY: usize> Line<CAPACITY> {
         self.fixed(&[b'.', tens, ones])
     }
 
-    /// The price of a share: four digits, since the market's prices lie between 20 and 30 dollars.
+    /// Appends the price of a share: four digits, since the market's prices are between 20 and 30 dollars.
     #[inline]
     pub(crate) fn price(&mut self, cents: i64) -> &mut Self {
         let ([a, b], [c, d]) = (two((cents / 100) as u32), two((cents % 100) as u32));
         self.fixed(&[a, b, b'.', c, d])
     }
 
-    /// An account's identifier: eleven digits as long as there are fewer than five billion customers.
+    /// Appends an account's identifier: eleven digits below five billion customers.
     #[inline]
     pub(crate) fn account(&mut self, id: i64) -> &mut Self {
         let [.., a, b, c] = eight((id / 100_000_000) as u32);
         self.fixed(&[a, b, c]).fixed(&eight((id % 100_000_000) as u32))
     }
 
-    /// A trade's identifier: fifteen digits in every database of a size that was ever made.
+    /// Appends a trade's identifier: fifteen digits in every database of a realistic size.
     #[inline]
     pub(crate) fn trade_id(&mut self, id: i64) -> &mut Self {
         if (100_000_000_000_000..1_000_000_000_000_000).contains(&id) {

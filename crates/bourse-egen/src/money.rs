@@ -19,36 +19,37 @@ impl Money {
     /// Zero.
     pub const ZERO: Self = Self(0);
 
-    /// The amount of that many cents.
+    /// Amount of that many cents.
     pub const fn from_cents(cents: i64) -> Self {
         Self(cents)
     }
 
-    /// Dollars to cents. Half a cent is added before truncation whatever the sign, which is one cent too high for
-    /// negative amounts that are whole cents: the reference does so, and a company that starts with a loss shows it.
+    /// Rounds dollars to cents. Half a cent is added before truncation whatever the sign, which is one cent too high
+    /// for negative amounts that are whole cents: the reference does so, and a company that starts with a loss shows
+    /// it.
     #[inline]
     pub fn from_dollars(dollars: f64) -> Self {
         Self((100.0 * dollars + 0.5) as i64)
     }
 
-    /// The amount in cents.
+    /// Amount in cents.
     pub const fn cents(self) -> i64 {
         self.0
     }
 
-    /// In dollars.
+    /// Amount in dollars.
     #[inline]
     pub fn dollars(self) -> f64 {
         self.0 as f64 / 100.0
     }
 
-    /// Times a factor, to the nearest cent; the sign of the amount decides which way a half goes.
+    /// Multiplies by a factor, rounded to the nearest cent; a half is rounded according to the sign of the amount.
     #[inline]
     pub fn times(self, factor: f64) -> Self {
         Self(self.nearest(self.0 as f64 * factor))
     }
 
-    /// Divided by a number, to the nearest cent.
+    /// Divides by a number, rounded to the nearest cent.
     #[inline]
     pub fn over(self, divisor: f64) -> Self {
         Self(self.nearest(self.0 as f64 / divisor))

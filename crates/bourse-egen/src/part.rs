@@ -2,9 +2,9 @@ use crate::dates::{BASE, WORK_DAY_SECONDS, add_work_days};
 use crate::ids::{COMPANIES_PER_LOAD_UNIT, LOAD_UNIT, SECURITIES_PER_LOAD_UNIT};
 use bourse_schema::Timestamp;
 
-/// Which customers of which database: the generator's parameters.
+/// Range of customers of a database: the generator's parameters.
 ///
-/// Parts of one database can be made apart and joined.
+/// Parts of one database can be made separately and joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Part {
     first: i64,
@@ -14,36 +14,36 @@ pub struct Part {
     days: i64,
 }
 
-/// Parameters that no database has.
+/// Invalid parameters of a part.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
-    /// The first customer begins no load unit.
+    /// A first customer that does not begin a load unit.
     #[error("first customer {0} does not begin a load unit: expected 1, 1001, 2001 and so on, up to {MOST_CUSTOMERS}")]
     First(i64),
-    /// The number of customers is not made of load units.
+    /// A number of customers that is not a multiple of a load unit.
     #[error("customer count {0} is out of range: expected a multiple of 1000 from 1000 to {MOST_CUSTOMERS}")]
     Count(i64),
-    /// The number of all customers is not made of load units.
+    /// A total number of customers that is not a multiple of a load unit.
     #[error("total of customers {0} is out of range: expected a multiple of 1000 from 1000 to {MOST_CUSTOMERS}")]
     Total(i64),
-    /// The scale factor makes no round number of trades.
+    /// A scale factor without a round number of trades.
     #[error(
         "scale factor {0} does not fit: 28,800,000 divided by it must be a positive multiple of 100 (500 is the specification's)"
     )]
     ScaleFactor(i64),
-    /// There is nothing to trade in no time.
+    /// A number of days without any trading, or with too many trades.
     #[error(
         "initial trade days {0} are out of range: expected 1 to 10000, and fewer than 2^32 trades of a thousand customers"
     )]
     Days(i64),
 }
 
-/// Most customers the identifiers' arithmetic is checked for.
+/// Maximum number of customers for which the identifiers' arithmetic is checked.
 pub const MOST_CUSTOMERS: i64 = 200_000_000;
 
 impl Part {
-    /// `count` customers from the `first` (counted from 1) of a database of `total`, with so many customers for each
-    /// tpsE of nominal throughput and so many days of initial trades.
+    /// A part of `count` customers from the `first` (counted from 1) of a database of `total`, with `scale_factor`
+    /// customers for each transaction a second of nominal throughput and `days` days of initial trades.
     ///
     /// As in the reference, a total too small for the part grows to its last customer.
     ///
@@ -81,10 +81,10 @@ impl Part {
         Self::new(1, customers, customers, 500, days)
     }
 
-    /// Load unit `index` of this part, as a part of its own.
+    /// Load unit `index` of this part, as a separate part.
     ///
     /// # Panics
-    /// If there is no such load unit.
+    /// Panics if there is no such load unit.
     pub fn load_unit(self, index: i64) -> Self {
         assert!((0..self.load_units()).contains(&index), "load unit {index} of {}", self.load_units());
         Self { first: self.first + index * LOAD_UNIT, count: LOAD_UNIT, ..self }
@@ -100,12 +100,12 @@ impl Part {
         self.count
     }
 
-    /// How many customers the whole database has.
+    /// Number of customers of the whole database.
     pub const fn total_customers(self) -> i64 {
         self.total
     }
 
-    /// Customers for each tpsE of nominal throughput.
+    /// Customers for each transaction a second of nominal throughput.
     pub const fn scale_factor(self) -> i64 {
         self.scale_factor
     }
@@ -120,13 +120,13 @@ impl Part {
         self.count / LOAD_UNIT
     }
 
-    /// How many load units come before.
+    /// Number of load units of the database before this part.
     pub const fn load_units_before(self) -> i64 {
         self.first / LOAD_UNIT
     }
 
-    /// Whether the database begins here: only then the fixed tables and the addresses of exchanges and companies are
-    /// written.
+    /// Whether the part begins with the database's first customer: only then the fixed tables and the addresses of
+    /// exchanges and companies are written.
     pub const fn is_first(self) -> bool {
         self.first == 1
     }
@@ -143,12 +143,12 @@ impl Part {
         start..start + self.load_units() * SECURITIES_PER_LOAD_UNIT
     }
 
-    /// How many companies the whole database has.
+    /// Number of companies of the whole database.
     pub const fn total_companies(self) -> i64 {
         self.total / LOAD_UNIT * COMPANIES_PER_LOAD_UNIT
     }
 
-    /// How many securities the whole database has: what baskets and watch lists are drawn from.
+    /// Number of securities of the whole database, from which baskets and watch lists are drawn.
     pub const fn total_securities(self) -> i64 {
         self.total / LOAD_UNIT * SECURITIES_PER_LOAD_UNIT
     }
@@ -158,7 +158,7 @@ impl Part {
         self.days * WORK_DAY_SECONDS * 1_000 / self.scale_factor
     }
 
-    /// When the initial trades end and the market opens: 09:00 after the last of their days.
+    /// End of the initial trades and opening of the market: 09:00 after the last of their days.
     pub const fn opening(self) -> Timestamp {
         add_work_days(BASE, self.days, 0)
     }

@@ -1,5 +1,5 @@
-//! The emulated market's prices (EGen `CMEESecurity`): every security rises from 20 to 30 dollars and falls back within
-//! a quarter of an hour, again and again; only the phase differs.
+//! Prices of the emulated market (EGen `CMEESecurity`): every security rises from 20 to 30 dollars and falls back
+//! within a quarter of an hour, periodically; only the phase differs.
 
 use crate::{Money, Rng, TradeType};
 
@@ -7,9 +7,9 @@ use crate::{Money, Rng, TradeType};
 const LOW: Money = Money::from_cents(2_000);
 /// Highest price.
 const HIGH: Money = Money::from_cents(3_000);
-/// Seconds of a whole wave.
+/// Period of the wave in seconds.
 const PERIOD: f64 = 900.0;
-/// Milliseconds of a whole wave.
+/// Period of the wave in milliseconds.
 const PERIOD_MS: i64 = 900_000;
 
 /// Seconds after the base time.
@@ -32,18 +32,18 @@ pub enum Direction {
 }
 
 impl PriceCurve {
-    /// The curve after so many seconds of trading: 0 while initial trades are made, all their time after that.
+    /// The curve after a number of seconds of trading: 0 while initial trades are made, their total time afterwards.
     pub const fn after(seconds: i64) -> Self {
         Self { elapsed: seconds }
     }
 
-    /// Where on its wave a security begins, in seconds.
+    /// Phase of a security's wave, in seconds.
     #[inline]
     pub fn phase(self, security: i64) -> Seconds {
         ((self.elapsed * 1_000 + security * 556_237 + 253_791) % PERIOD_MS) as f64 / 1_000.0
     }
 
-    /// The price of a security (by index) at a time.
+    /// Price of a security (by index) at a time.
     #[inline]
     pub fn price(self, security: i64, time: Seconds) -> Money {
         // Divided, truncated and multiplied in just this order: a floating remainder gives other cents.
@@ -54,14 +54,14 @@ impl PriceCurve {
         LOW + Money::from_cents(1_000).times(position)
     }
 
-    /// Which way the price moves at a time.
+    /// Direction of a security's price at a time.
     pub fn direction(self, security: i64, time: Seconds) -> Direction {
         let whole = (time + self.phase(security)) as i64;
         if whole % 900 < 450 { Direction::Up } else { Direction::Down }
     }
 
-    /// When a limit order placed at `time` reaches the market: about a second later if the limit is met already (one
-    /// draw), else when the price will have travelled there (none).
+    /// Time at which a limit order placed at `time` reaches the market: about a second later if the limit is met
+    /// already (one draw), else when the price will have reached it (no draw).
     pub fn submission(self, security: i64, time: Seconds, limit: Money, kind: TradeType, rng: &mut Rng) -> Seconds {
         let price = self.price(security, time);
         let delay = if in_the_money(kind, price, limit) {
@@ -72,8 +72,8 @@ impl PriceCurve {
         time + delay
     }
 
-    /// When a trade at the market is completed and at which price (one draw). The last second imitates the way back;
-    /// the price is the one before it.
+    /// Time and price of completion of a trade at the market (one draw). The last second imitates the way back; the
+    /// price is the one before it.
     pub fn completion(self, security: i64, submitted: Seconds, rng: &mut Rng) -> (Seconds, Money) {
         let delay = completion_delay(rng);
         let price = self.price(security, submitted + delay);
@@ -81,12 +81,12 @@ impl PriceCurve {
     }
 }
 
-/// Seconds that the market takes to complete a trade: a mean of one, five at most.
+/// Draws the seconds that the market takes to complete a trade: a mean of one, five at most.
 pub(crate) fn completion_delay(rng: &mut Rng) -> Seconds {
     rng.negative_exponential_ns(1.0).min(5.0)
 }
 
-/// Whether an order of that kind and limit can be executed at a price. The reference lets Stop-Loss orders wait for a
+/// Whether an order of that kind and limit can be executed at a price. In the reference, Stop-Loss orders wait for a
 /// fall as Limit-Buy orders do.
 pub fn in_the_money(kind: TradeType, price: Money, limit: Money) -> bool {
     match kind {
@@ -96,7 +96,7 @@ pub fn in_the_money(kind: TradeType, price: Money, limit: Money) -> bool {
     }
 }
 
-/// Seconds until a price that moves in a direction comes by another.
+/// Seconds until a price that moves in `direction` reaches another.
 pub fn travel(from: Money, to: Money, direction: Direction) -> Seconds {
     let way = match (to > from, direction) {
         (true, Direction::Up) => to - from,

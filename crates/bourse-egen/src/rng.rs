@@ -1,15 +1,15 @@
-//! The reference generator's random numbers (EGen `CRandom`): one 64-bit linear congruential sequence that can be
+//! Random numbers of the reference generator (EGen `CRandom`): one 64-bit linear congruential sequence that can be
 //! entered at any step, and the ranges, doubles and texts drawn from it.
 //!
-//! All `f64` arithmetic here rounds after every single operation, as the reference does: no fused multiply-add, no
-//! re-association. A draw that a range does not need (a single value, or bounds the wrong way round) is not made.
+//! All `f64` arithmetic here rounds after every single operation, as in the reference: no fused multiply-add, no
+//! re-association. A draw that a range does not need (a single value, or inverted bounds) is not made.
 
 use std::fmt;
 
 const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
 const INCREMENT: u64 = 1;
 
-/// For each bit of a jump's length the affine map `x -> multiplier * x + increment` of so many steps.
+/// Affine map `x -> multiplier * x + increment` of 2^bit steps, for each bit of a jump's length.
 static JUMPS: [(u64, u64); 64] = jumps();
 
 const fn jumps() -> [(u64, u64); 64] {
@@ -35,24 +35,24 @@ const fn jumps() -> [(u64, u64); 64] {
 pub struct Rng(u64);
 
 impl Rng {
-    /// The sequence that continues after `state`.
+    /// Sequence that continues after `state`.
     pub const fn new(state: u64) -> Self {
         Self(state)
     }
 
-    /// The sequence of `seed`, `steps` numbers further on.
+    /// Sequence of `seed`, `steps` numbers further on.
     pub fn at(seed: u64, steps: u64) -> Self {
         let mut rng = Self(seed);
         rng.skip(steps);
         rng
     }
 
-    /// The last number drawn, which is all there is to know.
+    /// Last number drawn, which is the complete state.
     pub const fn state(self) -> u64 {
         self.0
     }
 
-    /// Passes over `steps` numbers, in time that does not depend on how many.
+    /// Skips `steps` numbers, in time that does not depend on how many.
     pub fn skip(&mut self, steps: u64) {
         let mut left = steps;
         while left != 0 {
@@ -62,20 +62,20 @@ impl Rng {
         }
     }
 
-    /// The next number.
+    /// Draws the next number.
     #[inline]
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
         self.0
     }
 
-    /// Where the present number falls among `count` equal parts of the whole range: 0 to `count - 1`, without a draw.
+    /// Scales the present number to 0 to `count - 1`, without a draw.
     #[inline]
     pub const fn scaled(self, count: u64) -> u64 {
         ((self.0 as u128 * count as u128) >> 64) as u64
     }
 
-    /// An integer of 0 to `count - 1`; no draw if `count` is 1 or 0.
+    /// Draws an integer of 0 to `count - 1`; no draw if `count` is 1 or 0.
     #[inline]
     pub fn below(&mut self, count: u64) -> u64 {
         if count <= 1 {
@@ -85,7 +85,7 @@ impl Rng {
         self.scaled(count)
     }
 
-    /// An integer of `min` to `max`, both included; `min` without a draw unless `max` is greater.
+    /// Draws an integer of `min` to `max`, both included; `min` without a draw unless `max` is greater.
     #[inline]
     pub fn range(&mut self, min: i64, max: i64) -> i64 {
         if max <= min {
@@ -94,25 +94,25 @@ impl Rng {
         min.wrapping_add(self.below((max.wrapping_sub(min) as u64).wrapping_add(1)) as i64)
     }
 
-    /// An integer of `low` to `high` that is not `excluded`.
+    /// Draws an integer of `low` to `high` that is not `excluded`.
     pub fn range_excluding(&mut self, low: i64, high: i64, excluded: i64) -> i64 {
         let value = self.range(low, high - 1);
         if value >= excluded { value + 1 } else { value }
     }
 
-    /// An integer of 1 to 100.
+    /// Draws an integer of 1 to 100.
     #[inline]
     pub fn percentage(&mut self) -> i64 {
         self.range(1, 100)
     }
 
-    /// True so many times in a hundred.
+    /// Draws true with a chance of `chance` per cent.
     #[inline]
     pub fn percent(&mut self, chance: i64) -> bool {
         self.percentage() <= chance
     }
 
-    /// A multiple of `step` above `min`, up to `max`.
+    /// Draws a multiple of `step` above `min`, up to `max`.
     #[inline]
     pub fn stepped(&mut self, min: f64, max: f64, step: f64) -> f64 {
         let steps = ((max - min) / step) as i64;
@@ -120,19 +120,19 @@ impl Rng {
         min + taken as f64 * step
     }
 
-    /// A delay of that mean, exponentially distributed. Infinite once in 10^12 draws.
+    /// Draws an exponentially distributed delay with that mean. Infinite once in 10^12 draws.
     pub fn negative_exponential(&mut self, mean: f64) -> f64 {
         let u = self.stepped(0.0, 1.0, 1e-12);
         -u.ln() * mean
     }
 
-    /// The same, in whole nanoseconds.
+    /// Draws an exponentially distributed delay with that mean, rounded to whole nanoseconds.
     pub fn negative_exponential_ns(&mut self, mean: f64) -> f64 {
         nanoseconds(self.negative_exponential(mean))
     }
 
-    /// A number of `min` to `max`, not uniform (Clause 2.5; EGen `NURnd`): two draws, the second of 0 to `a` shifted
-    /// left by `shift`, overlaid.
+    /// Draws a number of `min` to `max`, not uniform (Clause 2.5; EGen `NURnd`): two draws combined by a bitwise or,
+    /// the second of 0 to `a` shifted left by `shift`.
     ///
     /// With `max < min` the first draw is not made and the modulus is negative, as in the reference; with `max` one
     /// below `min` the reference divides by zero, and this returns `min` after the second draw.
@@ -158,7 +158,7 @@ impl Rng {
     }
 }
 
-/// Seconds rounded to whole nanoseconds, as the reference does.
+/// Rounds seconds to whole nanoseconds, as in the reference.
 pub(crate) fn nanoseconds(seconds: f64) -> f64 {
     (seconds * 1_000_000_000.0 + 0.5) as i64 as f64 / 1_000_000_000.0
 }

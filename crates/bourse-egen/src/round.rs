@@ -1,4 +1,4 @@
-//! Doubles as exact decimals, the way C prints them.
+//! Doubles as exact decimals, as C prints them.
 
 use bourse_schema::Decimal;
 

@@ -17,22 +17,22 @@ pub enum TradeType {
 }
 
 impl TradeType {
-    /// All of them, in order.
+    /// All types, in order.
     pub const ALL: [Self; 5] = [Self::MarketBuy, Self::MarketSell, Self::StopLoss, Self::LimitSell, Self::LimitBuy];
-    /// Their identifiers, in order.
+    /// Identifiers of the types, in order.
     pub const IDS: [&'static str; 5] = ["TMB", "TMS", "TSL", "TLS", "TLB"];
 
-    /// `TT_ID`.
+    /// `TT_ID` of the type.
     pub const fn id(self) -> &'static str {
         Self::IDS[self as usize]
     }
 
-    /// `TT_ID` as the column's type.
+    /// `TT_ID` of the type, with the column's type.
     pub fn text(self) -> TradeTypeId {
         TradeTypeId::cut(self.id())
     }
 
-    /// The type of that `TT_ID`.
+    /// Type with that `TT_ID`.
     pub fn from_id(id: &str) -> Option<Self> {
         Self::IDS.iter().position(|known| *known == id).map(|at| Self::ALL[at])
     }
@@ -51,7 +51,7 @@ impl TradeType {
 /// The five statuses, in the order of the reference's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// `CMPT`: a trade that is done.
+    /// `CMPT`: a completed trade.
     Completed,
     /// `ACTV`: a customer, company, security or broker.
     Active,
@@ -59,15 +59,15 @@ pub enum Status {
     Submitted,
     /// `PNDG`: a limit order that waits for its price.
     Pending,
-    /// `CNCL`: a trade that will not be done.
+    /// `CNCL`: a cancelled trade.
     Canceled,
 }
 
 impl Status {
-    /// Their identifiers, in order.
+    /// Identifiers of the statuses, in order.
     pub const CODES: [&'static str; 5] = ["CMPT", "ACTV", "SBMT", "PNDG", "CNCL"];
 
-    /// `ST_ID`.
+    /// `ST_ID` of the status.
     pub fn id(self) -> StatusId {
         StatusId::cut(Self::CODES[self as usize])
     }

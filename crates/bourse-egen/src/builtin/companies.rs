@@ -1,6 +1,6 @@
-//! Companies, who competes with whom, and the ratings they can have.
+//! Companies, their competitors, and the ratings they can have.
 //!
-//! A load unit of the database takes 500 companies in file order, and must hold all that its rows refer to. Hence
+//! A load unit of the database takes 500 companies in file order, and must contain all that its rows refer to. Hence
 //! every block of 500 has the same number of companies in each industry, and competitors come from their own block.
 
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use super::{pick, shuffle};
 /// Companies of a load unit.
 pub(super) const BLOCK: usize = COMPANIES_PER_LOAD_UNIT as usize;
 
-/// Load units that the file is enough for.
+/// Load units that the file suffices for.
 pub(super) const BLOCKS: usize = (COMPANIES / COMPANIES_PER_LOAD_UNIT) as usize;
 
 /// Competitors of each company.
@@ -85,7 +85,7 @@ pub(super) fn ratings() -> String {
     text
 }
 
-/// Where a company stands among the industries.
+/// Position of a company among the industries.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     sector: usize,
@@ -122,7 +122,7 @@ fn places() -> impl Iterator<Item = Place> {
     })
 }
 
-/// The names of all companies, no two alike.
+/// Names of all companies, without duplicates.
 pub(super) fn company_names() -> Vec<String> {
     let mut rng = Rng::new(77_031);
     let mut seen = HashSet::with_capacity(BLOCK * BLOCKS);
@@ -162,7 +162,7 @@ fn company_name(rng: &mut Rng, industry: &Industry) -> String {
     }
 }
 
-/// What a company does, in at most 150 characters: as many parts as there is room for.
+/// Appends a company's description of at most 150 characters: as many parts as fit.
 fn describe(text: &mut String, rng: &mut Rng, place: Place) {
     const LONGEST: usize = 150;
     let start = text.len();

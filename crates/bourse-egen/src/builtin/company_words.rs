@@ -1,4 +1,4 @@
-//! Words that company names and descriptions are assembled from; the words of each trade stand with the industries.
+//! Words for company names and descriptions; the words of each trade are listed with the industries.
 
 /// Family names of founders. None ends in s, so that "Founder's Bakeries" reads well.
 pub(super) const FOUNDERS: [&str; 96] = [
@@ -100,7 +100,7 @@ pub(super) const FOUNDERS: [&str; 96] = [
     "Yardley",
 ];
 
-/// Places, beasts and things that companies are called after.
+/// Places, beasts and things that companies are named after.
 pub(super) const EMBLEMS: [&str; 90] = [
     "Acorn",
     "Albatross",
@@ -206,7 +206,7 @@ pub(super) const COINED_ENDS: [&str; 30] = [
     "mark", "mere", "mont", "nex", "nor", "pax", "plex", "quest", "rand", "ster", "tane", "trix", "vale", "vex", "zon",
 ];
 
-/// How a company's form is written after its name. Repeated as they are common.
+/// Legal forms after a company's name, repeated by frequency.
 pub(super) const FORMS: [&str; 16] = [
     ", Inc.",
     ", Inc.",
@@ -226,7 +226,7 @@ pub(super) const FORMS: [&str; 16] = [
     ", LLC",
 ];
 
-/// How a description begins; the goods follow.
+/// Beginnings of a description; the goods follow.
 pub(super) const ACTIVITIES: [&str; 10] = [
     "Supplies",
     "A leading name in",
@@ -240,7 +240,7 @@ pub(super) const ACTIVITIES: [&str; 10] = [
     "Works in the field of",
 ];
 
-/// Where it does so, or since when; the last part of a description.
+/// Last parts of a description: the place or the age of the business.
 pub(super) const REACHES: [&str; 16] = [
     "in the northern states",
     "on both coasts",

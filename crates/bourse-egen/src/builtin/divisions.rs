@@ -1,17 +1,17 @@
 //! The 64 divisions a customer can live in: the states of the USA, and the provinces and territories of Canada.
 //!
-//! How many zip codes each has, and their weight, follow its population roughly; the totals are fixed.
+//! Numbers of zip codes and their weights roughly follow the population; the totals are fixed.
 
-/// A state, a province or a territory. Its number is its place in [`DIVISIONS`], counted from 1.
+/// A state, a province or a territory. Its number is its position in [`DIVISIONS`], counted from 1.
 pub(super) struct Division {
-    /// The two letters of the post.
+    /// Postal abbreviation: two letters.
     pub(super) code: &'static str,
     pub(super) name: &'static str,
     /// First letters of its Canadian postal codes, which start with a letter; empty in the USA, where codes are digits.
     pub(super) letters: &'static str,
     /// Number of zip codes.
     pub(super) zips: usize,
-    /// Sum of their weights.
+    /// Sum of the zip codes' weights.
     pub(super) weight: usize,
     /// Number of income-tax bands; 1 where there is a single rate or none.
     pub(super) tax_bands: usize,

@@ -1,4 +1,4 @@
-//! The 12 sectors and 102 industries of our companies, as two of the input files.
+//! The 12 sectors and 102 industries of the built-in companies, as two of the input files.
 
 use std::fmt::Write;
 
@@ -6,20 +6,20 @@ pub(super) use super::sectors::SECTORS;
 
 /// A sector: a group of industries that Broker-Volume sums up.
 pub(super) struct Sector {
-    /// Two letters; the first starts the ids of its industries too, and no two sectors share it.
+    /// Identifier of two letters; the first also begins the ids of its industries, and is unique among sectors.
     pub(super) id: &'static str,
     pub(super) name: &'static str,
-    /// Who buys from its companies, for descriptions.
+    /// Customers of its companies, for descriptions.
     pub(super) buyers: &'static [&'static str],
     pub(super) industries: &'static [Industry],
 }
 
-/// Industry of some companies.
+/// An industry of a sector.
 pub(super) struct Industry {
     pub(super) name: &'static str,
-    /// Words that a company of this industry has in its name.
+    /// Words for the names of companies of this industry.
     pub(super) nouns: [&'static str; 3],
-    /// What it makes, sells or does, for descriptions: "The company supplies ...".
+    /// Products or services, for descriptions: "The company supplies ...".
     pub(super) goods: &'static str,
 }
 

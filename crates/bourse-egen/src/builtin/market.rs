@@ -1,7 +1,7 @@
-//! The market's rules: exchanges, what a trade costs, trade and status types.
+//! Rules of the market: exchanges, prices of a trade, trade and status types.
 //!
 //! Ids, order and quantity bands are the specification's, and the transactions depend on them; charges, rates and
-//! descriptions are ours.
+//! descriptions are Bourse's.
 
 use std::fmt::Write;
 

@@ -1,9 +1,9 @@
-//! Built-in input data: the generator's 22 input files, of our own making.
+//! Built-in input data: the generator's 22 input files, created for Bourse.
 //!
-//! Used when no folder of official input files is given. Every name, place, company and rate here is written by us or
-//! assembled from our own word lists; what is fixed are the shapes the algorithms depend on (record counts, weight
-//! totals, the order of codes) and the literal values the transactions ask for (status and trade types, exchanges,
-//! tiers, quantity bands, ids of the country tax rates).
+//! Used without a folder of official input files. Every name, place, company and rate here was written for Bourse or is
+//! assembled from its own word lists; fixed are the shapes that the algorithms depend on (record counts, weight totals,
+//! the order of codes) and the literal values that the transactions refer to (status and trade types, exchanges, tiers,
+//! quantity bands, ids of the country tax rates).
 //!
 //! | module | files |
 //! |---|---|
@@ -15,8 +15,8 @@
 //! | `securities` | `Security` |
 //! | `market` | `Exchange`, `Charge`, `CommissionRate`, `TradeType`, `StatusType` |
 //!
-//! The data is the same on every machine and for ever: a change of one byte changes every database made of it, and the
-//! tests hold each file's SHA-256.
+//! The data is the same on every machine and in every version: a change of one byte changes every database made of it,
+//! and the tests contain each file's SHA-256.
 
 mod companies;
 mod company_words;
@@ -31,10 +31,10 @@ mod securities;
 mod taxes;
 mod weights;
 
-/// Makes the text of one file.
+/// Function that makes the text of one file.
 type Writer = fn() -> String;
 
-/// Who writes each of the files.
+/// Writer of each file.
 const WRITERS: [(&str, Writer); 22] = [
     ("AreaCode", places::area_codes),
     ("Charge", market::charges),
@@ -60,7 +60,7 @@ const WRITERS: [(&str, Writer); 22] = [
     ("ZipCode", places::zip_codes),
 ];
 
-/// The text of one input file, made anew at each call: TAB between columns, LF after every line, ASCII.
+/// Text of one input file, made anew at each call: TAB between columns, LF after every line, ASCII.
 ///
 /// `name` is one of [`FILES`](crate::inputs::FILES), with or without `.txt`; `None` if the generator reads no such file.
 ///
@@ -79,17 +79,17 @@ pub fn file(name: &str) -> Option<String> {
     Some(make())
 }
 
-/// One line for each value, with nothing beside it.
+/// Text with one line for each value, which is its only column.
 fn lines(values: &[&str]) -> String {
     values.iter().flat_map(|value| [*value, "\n"]).collect()
 }
 
-/// One of `choices`, each as likely as the other.
+/// Draws one of `choices`, all equally likely.
 fn pick<'a, T: ?Sized>(rng: &mut crate::Rng, choices: &[&'a T]) -> &'a T {
     choices[rng.below(choices.len() as u64) as usize]
 }
 
-/// Brings `items` into a random order (Fisher and Yates).
+/// Shuffles `items` (Fisher and Yates).
 fn shuffle<T>(rng: &mut crate::Rng, items: &mut [T]) {
     for last in (1..items.len()).rev() {
         items.swap(last, rng.below(last as u64 + 1) as usize);

@@ -1,5 +1,5 @@
-//! Names of people: well-known ones first, then ones assembled from syllables, until there are as many as the
-//! algorithms ask for.
+//! Names of people: well-known ones first, then ones assembled from syllables, up to the number that the algorithms
+//! need.
 //!
 //! Weights fall, so that the well-known names are common in the database and the invented ones rare, each borne by few.
 
@@ -22,8 +22,8 @@ pub(super) fn male_first_names() -> String {
     weighted_lines(&names, 9_554, 7)
 }
 
-/// `LastName`: weight, name. They are the words of news texts as well, which is why their average length (about 6.7
-/// letters) is kept: it decides how many draws a text takes.
+/// `LastName`: weight, name. They are the words of news texts as well; their average length (about 6.7 letters) is
+/// fixed, since it determines how many draws a text takes.
 pub(super) fn last_names() -> String {
     let names = distinct_names(65_000, LAST, LAST_ROOTS, LAST_LINKS, LAST_ENDINGS);
     weighted_lines(&names, 69_195, 10)
@@ -66,8 +66,8 @@ fn packed(name: &str) -> u128 {
     name.bytes().fold(0, |packed, letter| packed << 8 | u128::from(letter))
 }
 
-/// Whether two parts can stand side by side: no two vowels meet, no letter is doubled at the seam, and no part begins
-/// with several consonants after a consonant (except after the shortest roots, which need it).
+/// Whether two parts can be adjacent: no two vowels meet, no letter is doubled at the seam, and no part begins with
+/// several consonants after a consonant (except after the shortest roots, which need it).
 fn reads_well(left: &str, right: &str) -> bool {
     let (Some(&last), Some(&first)) = (left.as_bytes().last(), right.as_bytes().first()) else {
         return true;

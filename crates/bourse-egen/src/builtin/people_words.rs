@@ -1,6 +1,6 @@
-//! Given names and family names as everybody knows them, and the syllables for the long tail behind them.
+//! Well-known given names and family names, and the syllables for the long tail of invented ones.
 //!
-//! Syllables that would make an offensive word with another are left out, and so is the rare "u" between two of them.
+//! Syllables that would form an offensive word with another are omitted, and so is the rare "u" between two of them.
 
 pub(super) const FEMALE: &[&str] = &[
     "Anna",

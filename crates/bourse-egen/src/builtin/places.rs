@@ -1,4 +1,4 @@
-//! Where people live: area codes, streets, and zip codes with their towns.
+//! Addresses: area codes, streets, and zip codes with their towns.
 
 use std::fmt::Write;
 
@@ -63,12 +63,13 @@ pub(super) fn zip_codes() -> String {
     text
 }
 
-/// Five digits, rising through the country: nine codes apart, give or take.
+/// Draws a code of five digits, ascending through the country in steps of about nine.
 fn us_code(nth_in_country: u64, rng: &mut Rng) -> String {
     format!("{:05}", 600 + nth_in_country * 9 + rng.below(9))
 }
 
-/// Letter, digit, letter, blank, digit, letter, digit; the first letter tells the province.
+/// Draws a code of the form letter, digit, letter, blank, digit, letter, digit; the first letter identifies the
+/// province.
 fn canadian_code(division: &Division, nth_in_division: usize, nth_in_country: u64) -> String {
     // The post uses no letter that can be read as another or as a digit.
     const LETTERS: &[u8; 20] = b"ABCEGHJKLMNPRSTVWXYZ";

@@ -1,4 +1,4 @@
-//! The table of sectors and industries, with the words their companies' names and descriptions are made of.
+//! Table of sectors and industries, with the words for their companies' names and descriptions.
 
 use super::industries::{Industry, Sector};
 

@@ -1,7 +1,8 @@
-//! The shares of our companies.
+//! Shares of the built-in companies.
 //!
 //! A load unit takes 685 securities in file order, those of its 500 companies, and the count of each exchange's
-//! securities after every load unit is a table of the generator: our shares are dealt out so that it holds for them.
+//! securities after every load unit is a table of the generator: shares are assigned to exchanges so that this table
+//! holds.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -20,7 +21,7 @@ const LISTED: [[usize; BLOCKS]; 4] = [
     [170, 189, 173, 148, 163, 210, 174, 149, 178, 177],
 ];
 
-/// How many of a block's companies have this many preferred shares beside the common one; the others have none.
+/// Number of a block's companies by number of preferred shares, in addition to the common one; the others have none.
 const WITH_PREFERRED: [(usize, usize); 4] = [(1, 50), (2, 25), (3, 15), (4, 10)];
 
 /// `Security`: id (from 1), status, symbol, issue, exchange, company id. In order of companies, the common share first.
@@ -46,7 +47,7 @@ pub(super) fn securities() -> String {
     text
 }
 
-/// How many preferred shares each company of a block has.
+/// Number of preferred shares of each company of a block.
 fn preferred_shares(rng: &mut Rng) -> Vec<usize> {
     let mut shares: Vec<usize> =
         WITH_PREFERRED.iter().flat_map(|&(shares, companies)| std::iter::repeat_n(shares, companies)).collect();
@@ -55,7 +56,7 @@ fn preferred_shares(rng: &mut Rng) -> Vec<usize> {
     shares
 }
 
-/// The exchange of each company of a block: all its shares are listed together, and each exchange lists what it must.
+/// Exchange of each company of a block: all its shares are listed together, and each exchange lists its fixed number.
 fn exchanges(rng: &mut Rng, mut room: [usize; 4], preferred: &[usize]) -> Vec<usize> {
     let mut exchanges = vec![0; preferred.len()];
     let mut order: Vec<usize> = (0..preferred.len()).collect();
@@ -79,7 +80,7 @@ fn exchanges(rng: &mut Rng, mut room: [usize; 4], preferred: &[usize]) -> Vec<us
 }
 
 /// Ticker symbols of three or four letters, all different: the initials if they are free, else letters of the name in
-/// their order. The letters of a preferred share make five or six, so no symbol of a company equals one of them.
+/// order. The letters of a preferred share make five or six, so no symbol of a company equals one of them.
 fn symbols(names: &[String]) -> Vec<String> {
     let mut taken = HashSet::with_capacity(names.len());
     let mut free_symbol = |name: &String| {

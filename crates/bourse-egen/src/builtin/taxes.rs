@@ -13,7 +13,7 @@ const COUNTRIES: [(&str, &str, &[&str]); 2] = [
 
 /// `TaxRatesCountry`: bucket (1 USA, 2 Canada), tax id, name, rate.
 ///
-/// Every rate is above 0, so that a taxed gain never gives a tax of nothing (Trade-Order would refuse it).
+/// Every rate is above 0, so that the tax on a gain is never 0 (Trade-Order would refuse it).
 pub(super) fn country_rates() -> String {
     let mut text = String::new();
     for (bucket, (id, country, rates)) in (1..).zip(COUNTRIES) {
@@ -27,8 +27,8 @@ pub(super) fn country_rates() -> String {
 
 /// `TaxRatesDivision`: bucket (number of the division), tax id, name, rate.
 ///
-/// The bands are lettered: an id has four characters at most, and none may look like a country's. Data-Maintenance
-/// writes ` tax ` for ` Tax ` in a name and back, so each name has it once.
+/// Bands have letters: an id has four characters at most, and none may resemble a country's. Data-Maintenance replaces
+/// ` Tax ` in a name by ` tax ` and back, so each name contains it once.
 pub(super) fn division_rates() -> String {
     let mut text = String::with_capacity(16_000);
     for (bucket, division) in (1_usize..).zip(&DIVISIONS) {
@@ -45,7 +45,7 @@ pub(super) fn division_rates() -> String {
     text
 }
 
-/// `TaxableAccountName`: what customers call accounts whose gains are taxed.
+/// `TaxableAccountName`: customers' names for accounts whose gains are taxed.
 pub(super) fn taxable_account_names() -> String {
     lines(&[
         "Rainy Day Money",
@@ -64,7 +64,7 @@ pub(super) fn taxable_account_names() -> String {
     ])
 }
 
-/// `NonTaxableAccountName`: what customers call accounts that are exempt.
+/// `NonTaxableAccountName`: customers' names for accounts that are exempt.
 pub(super) fn non_taxable_account_names() -> String {
     lines(&[
         "Pension Plan",

@@ -1,10 +1,10 @@
-//! Weights that fall as frequencies of names and sizes of towns do, with a total that is given.
+//! Weights with a given total that decrease like frequencies of names and sizes of towns.
 
 use std::fmt::{Display, Write};
 
 /// `count` descending weights of at least 1 whose sum is `total`: close to `c / (rank + flatness)`.
 ///
-/// The smaller `flatness`, the more the first of them stand out.
+/// With a smaller `flatness` the first weights stand out more.
 pub(super) fn descending(count: usize, total: usize, flatness: usize) -> Vec<usize> {
     debug_assert!(flatness > 0 && count <= total);
     // The largest c whose weights do not exceed the total; c = 0 gives the least, `count`.
@@ -30,7 +30,7 @@ fn weight(rank: usize, c: usize, flatness: usize) -> usize {
     (c / (rank + flatness)).max(1)
 }
 
-/// Whether the weights for `c` sum up to `total` at most. Looks at no more of them than it needs to know.
+/// Whether the sum of the weights for `c` is at most `total`. Sums no more of them than necessary.
 fn fits(count: usize, total: usize, c: usize, flatness: usize) -> bool {
     // What is left for weights above 1, once every value has its 1; from a certain rank on they have no more than that.
     let mut left = total - count;

@@ -1,10 +1,10 @@
-//! The database an emulator asks about, and what makes a configuration valid.
+//! Database that an emulator draws requests for, and the checks of a configuration.
 
 use crate::ids;
 use bourse_schema::TradeId;
 use thiserror::Error;
 
-/// An emulator cannot work with what it was given.
+/// Invalid configuration of an emulator.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// A percentage over 100.
@@ -23,34 +23,34 @@ pub enum ConfigError {
         /// The parts as given.
         parts: String,
     },
-    /// More rows than a frame takes.
+    /// A limit of rows that exceeds a frame's maximum.
     #[error("{knob} of frame {frame} is {value}, a frame takes at most 20 trades")]
     Rows {
         /// Name of the parameter.
         knob: &'static str,
-        /// The frame, from 1.
+        /// Number of the frame, from 1.
         frame: usize,
         /// Value of the parameter.
         value: u32,
     },
-    /// Every level of the mix is 0.
+    /// A mix whose levels are all 0.
     #[error("every level of the mix is 0: nothing would ever be asked")]
     EmptyMix,
-    /// The levels of the mix sum to more than a deck can hold.
+    /// A mix whose levels sum to more than a deck can hold.
     #[error("the levels of the mix sum to {total}, a deck holds at most {limit} cards")]
     LargeMix {
-        /// The sum.
+        /// Sum of the levels.
         total: u64,
-        /// The most.
+        /// Maximum of the sum.
         limit: u64,
     },
-    /// Not an integer of load units.
+    /// A number of customers that is not a multiple of a load unit.
     #[error("{configured} configured customers: a positive multiple of 1000 is needed")]
     Configured {
         /// Customers as given.
         configured: i64,
     },
-    /// More active than configured customers, or fewer than one load unit.
+    /// Active customers that exceed the configured ones, or are fewer than one load unit.
     #[error("{active} active customers: 1000 to the {configured} configured ones are needed")]
     Active {
         /// Active customers as given.
@@ -58,7 +58,7 @@ pub enum ConfigError {
         /// Configured customers.
         configured: i64,
     },
-    /// The initial trades are too few to draw twenty different ones.
+    /// Too few initial trades to draw twenty different ones.
     #[error(
         "{days} initial trade days at scale factor {scale_factor} make {trades} trades, at least {least} are needed"
     )]
@@ -69,7 +69,7 @@ pub enum ConfigError {
         scale_factor: i64,
         /// Trades they make.
         trades: i64,
-        /// The fewest that are enough.
+        /// Minimum number of trades.
         least: i64,
     },
     /// A number that must be positive is not.
@@ -94,10 +94,10 @@ pub enum ConfigError {
     },
 }
 
-/// The database the emulators ask about.
+/// Database that the emulators draw requests for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Database {
-    /// Customers it was built for: they fix the companies and securities accounts can hold.
+    /// Customers that the database was built for: they determine which companies and securities accounts can hold.
     pub configured_customers: i64,
     /// Customers that are loaded and trade.
     pub active_customers: i64,
@@ -108,14 +108,14 @@ pub struct Database {
 }
 
 impl Default for Database {
-    /// The specification's smallest: 5,000 customers, 300 days.
+    /// The specification's smallest database: 5,000 customers, 300 days.
     fn default() -> Self {
         Self { configured_customers: 5_000, active_customers: 5_000, scale_factor: 500, initial_trade_days: 300 }
     }
 }
 
 impl Database {
-    /// The fewest initial trades from which twenty different ones can be drawn in good time.
+    /// Minimum number of initial trades from which twenty different ones can be drawn in good time.
     const LEAST_TRADES: i64 = 100;
 
     /// A database all of whose customers are active.
@@ -123,7 +123,7 @@ impl Database {
         Self { configured_customers: customers, active_customers: customers, scale_factor, initial_trade_days }
     }
 
-    /// Refuses what the reference refuses, and what would leave no trades to ask about.
+    /// Refuses configurations that the reference refuses, and those without trades to refer to.
     ///
     /// # Errors
     /// [`ConfigError`] with the number at fault.
@@ -154,20 +154,20 @@ impl Database {
         self.initial_trade_days * 28_800
     }
 
-    /// The first number behind those of the initial trades: where Trade-Cleanup begins to look for unfinished ones.
+    /// First trade id after those of the initial trades, from which Trade-Cleanup searches for unfinished ones.
     ///
-    /// Like the reference this divides the customers by the scale factor before it multiplies, so that where the one
-    /// does not divide the other the number lies below the first trade of a run. It does no harm: initial trades are
-    /// all completed.
+    /// Like the reference this divides the customers by the scale factor before it multiplies, so that the number is
+    /// below the first trade of a run if the division has a remainder. This is harmless: initial trades are all
+    /// completed.
     pub const fn first_free_trade(&self) -> TradeId {
         let a_second = self.configured_customers / self.scale_factor;
         TradeId(self.trading_s() * a_second * 101 / 100 + 1 + ids::TRADE_SHIFT)
     }
 
-    /// The last initial trade's number, without shift, as the customers reckon it.
+    /// Last initial trade's number, without shift, as the customers compute it.
     ///
     /// They divide by the scale factor after multiplying, Trade-Cleanup before ([`super::maintenance`]): the two differ
-    /// where the scale factor does not divide the customers, and are both kept as the reference has them.
+    /// if the division has a remainder, and both follow the reference.
     pub(crate) const fn last_trade(&self) -> i64 {
         self.trading_s() * self.active_customers / self.scale_factor * 101 / 100
     }
@@ -177,19 +177,19 @@ fn positive(knob: &'static str, value: i64) -> Result<(), ConfigError> {
     if value > 0 { Ok(()) } else { Err(ConfigError::Positive { knob, value }) }
 }
 
-/// The customers one emulator mostly speaks for.
+/// Customers that one emulator mostly draws requests for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Partition {
     /// First customer, as an ordinal from 1.
     pub first: i64,
     /// Customers.
     pub count: i64,
-    /// How many of 100 requests speak for a customer of the partition; the others for any active customer.
+    /// Percentage of requests for a customer of the partition; the others are for any active customer.
     pub percent: u32,
 }
 
 impl Partition {
-    /// Refuses what is not made of whole load units of the active customers.
+    /// Refuses a partition that does not consist of whole load units of the active customers.
     ///
     /// # Errors
     /// [`ConfigError::Partition`] or [`ConfigError::Percent`].

@@ -6,7 +6,7 @@ use crate::txn::{DataMaintenance, TradeCleanup};
 use crate::{Inputs, Rng};
 use bourse_schema::{AccountId, CompanyId, CustomerId, Symbol, TaxId};
 
-/// The tables in the order of their turns.
+/// Tables in the order of their turns.
 pub const TABLES: [&str; 12] = [
     "ACCOUNT_PERMISSION",
     "ADDRESS",
@@ -22,7 +22,7 @@ pub const TABLES: [&str; 12] = [
     "WATCH_ITEM",
 ];
 
-/// Data-Maintenance's inputs without end, one table after the other, the same for the same seed.
+/// An endless source of Data-Maintenance's inputs, one table after the other, equal for equal seeds.
 #[derive(Debug, Clone)]
 pub struct MaintenanceEmulator<'i> {
     world: World<'i>,
@@ -31,7 +31,7 @@ pub struct MaintenanceEmulator<'i> {
 }
 
 impl<'i> MaintenanceEmulator<'i> {
-    /// An emulator whose inputs are drawn from `seed` on, beginning with the first table.
+    /// An emulator whose inputs are drawn with `seed`, starting with the first table.
     ///
     /// # Errors
     /// Those of [`Database::check`].
@@ -40,7 +40,7 @@ impl<'i> MaintenanceEmulator<'i> {
         Ok(Self { world: World::new(inputs, database, None), rng: Rng::new(seed), turn: 0 })
     }
 
-    /// The next table's input. The specification wants one every sixty seconds.
+    /// Draws the next table's input. The specification requires one every sixty seconds.
     #[expect(clippy::should_implement_trait, reason = "maintenance never ends: there is no None to return")]
     pub fn next(&mut self) -> DataMaintenance {
         let (rng, world) = (&mut self.rng, &self.world);
@@ -81,7 +81,7 @@ impl<'i> MaintenanceEmulator<'i> {
         input
     }
 
-    /// What cancels the trades that an earlier run left unfinished; run it before measuring.
+    /// Input of Trade-Cleanup, which cancels the trades that an earlier run left unfinished; run it before measuring.
     pub fn trade_cleanup(&self) -> TradeCleanup {
         TradeCleanup { start_trade_id: self.world.database.first_free_trade() }
     }

@@ -1,12 +1,13 @@
 //! The deck from which the customers' transactions are dealt (EGen `CCETxnMixGenerator`).
 //!
 //! Every round of the deck deals each transaction exactly as often as its level says, so that a mix of 890 cards is
-//! kept to the card and not only on average. Trade-Result and Market-Feed follow from Trade-Order and are not dealt.
+//! exact in every round and not only on average. Trade-Result and Market-Feed follow from Trade-Order and are not
+//! dealt.
 
 use super::config::ConfigError;
 use crate::Rng;
 
-/// What a customer can ask for, in the order in which the deck is first laid out.
+/// Transactions that customers request, in the order in which the deck is first laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the transactions are documented at their inputs")]
 pub enum CustomerTransaction {
@@ -20,7 +21,7 @@ pub enum CustomerTransaction {
     BrokerVolume,
 }
 
-/// How many cards of each transaction the deck holds.
+/// Number of cards of each transaction in the deck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is named for its transaction")]
 pub struct Mix {
@@ -29,14 +30,14 @@ pub struct Mix {
     pub market_watch: u32,
     pub security_detail: u32,
     pub trade_lookup: u32,
-    /// Also how many orders one intended roll-back is drawn among.
+    /// Cards of Trade-Order; also the number of orders among which one intended roll-back is drawn.
     pub trade_order: u32,
     pub trade_status: u32,
     pub trade_update: u32,
 }
 
 impl Default for Mix {
-    /// The specification's: 890 cards, which with the market's 111 make 1001.
+    /// The specification's mix: 890 cards, which with the market's 111 make 1001.
     fn default() -> Self {
         Self {
             broker_volume: 49,
@@ -52,7 +53,7 @@ impl Default for Mix {
 }
 
 impl Mix {
-    /// No transaction at all: to be filled with those that are wanted.
+    /// A mix without any card, to be filled with the desired transactions.
     pub const NONE: Self = Self {
         broker_volume: 0,
         customer_position: 0,
@@ -64,10 +65,10 @@ impl Mix {
         trade_update: 0,
     };
 
-    /// The most cards of a deck.
+    /// Maximum number of cards of a deck.
     const LIMIT: u64 = 1_000_000;
 
-    /// The levels in the order in which the deck is laid out.
+    /// Levels in the order in which the deck is laid out.
     pub fn levels(&self) -> [(CustomerTransaction, u32); 8] {
         use CustomerTransaction as T;
         [
@@ -82,7 +83,7 @@ impl Mix {
         ]
     }
 
-    /// Refuses a deck without cards, or with absurdly many.
+    /// Refuses a deck without cards, or with too many.
     ///
     /// # Errors
     /// [`ConfigError::EmptyMix`] or [`ConfigError::LargeMix`].
@@ -95,7 +96,7 @@ impl Mix {
     }
 }
 
-/// The deck: shuffled while it is dealt.
+/// The deck, shuffled while it is dealt.
 #[derive(Debug, Clone)]
 pub struct Deck {
     cards: Vec<CustomerTransaction>,
@@ -104,7 +105,7 @@ pub struct Deck {
 }
 
 impl Deck {
-    /// The deck of that mix, shuffled by that seed.
+    /// The deck of that mix, shuffled with that seed.
     ///
     /// # Errors
     /// Those of [`Mix::check`].
@@ -114,10 +115,10 @@ impl Deck {
         Ok(Self { cards: cards.collect(), next: 0, rng: Rng::new(seed) })
     }
 
-    /// The next card.
+    /// Deals the next card.
     ///
-    /// After the last one the deck is dealt again from where the shuffle left it, not from its first order; the last
-    /// card of a round leaves no choice and draws nothing.
+    /// After the last card the deck is dealt again in the order that the shuffle left, not in its first order; the last
+    /// card of a round leaves no choice and draws no random number.
     pub fn deal(&mut self) -> CustomerTransaction {
         let drawn = self.rng.range(self.next as i64, self.cards.len() as i64 - 1) as usize;
         let card = self.cards[drawn];

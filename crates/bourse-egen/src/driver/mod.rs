@@ -1,17 +1,17 @@
-//! Who asks for transactions: the customer emulator, the market exchange emulator and data maintenance.
+//! Emulators that request transactions: customers, market exchange and data maintenance.
 //!
-//! All three are values that draw their next request when asked: no clock, no thread. The driver around them paces the
-//! customers, tells the market what time it is, and calls the maintenance once a minute.
+//! All three are values that draw their next request on demand: no clock, no thread. The driver around them paces the
+//! customers, passes the time to the market, and calls the maintenance once a minute.
 //!
-//! | module | EGen's name | what |
+//! | module | EGen's name | contents |
 //! |---|---|---|
-//! | [`customer`] | `CE` | the mix and every input of the eight transactions customers ask for |
+//! | [`customer`] | `CE` | the mix and every input of the customers' eight transactions |
 //! | [`market`] | `MEE` | executes orders after their delay, prints the ticker tape |
 //! | [`maintenance`] | `DM` | Data-Maintenance's rotation over twelve tables, Trade-Cleanup |
 //! | [`mix`] | `CCETxnMixGenerator` | the deck from which the customers' transactions are dealt |
-//! | [`tunables`] | `TDriverCETxnSettings` | every knob of the customers, its default, what is valid |
+//! | [`tunables`] | `TDriverCETxnSettings` | parameters of the customers' inputs, their defaults and checks |
 //! | [`seeds`] | | the seeds each emulator derives from the time of day and its number |
-//! | [`config`] | | the database the emulators ask about, and what is valid |
+//! | [`config`] | | the database that requests are drawn for, and its checks |
 
 pub mod config;
 pub mod customer;

@@ -1,9 +1,9 @@
-//! The seeds each emulator derives from the time of day and its number, so that no two runs and no two emulators of a run
-//! share a stream.
+//! Seeds that each emulator derives from the time of day and its number, so that no two runs and no two emulators of a
+//! run share a stream.
 
 use bourse_schema::{Date, Timestamp};
 
-/// Two seeds for the two generators of an emulator. The maintenance has but one: the [first](Self::first).
+/// Seeds of the two generators of an emulator. The maintenance has only one: the [first](Self::first).
 ///
 /// ```
 /// use bourse_egen::driver::Seeds;
@@ -13,9 +13,9 @@ use bourse_schema::{Date, Timestamp};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seeds {
-    /// Customers: the mix. Market: the ticker tape. Maintenance: all inputs.
+    /// Seed of the mix (customers), the ticker tape (market) or all inputs (maintenance).
     pub first: u64,
-    /// Customers: the inputs. Market: the trading floor.
+    /// Seed of the inputs (customers) or the trading floor (market).
     pub second: u64,
 }
 
@@ -25,10 +25,10 @@ impl Seeds {
     /// The reference's built-in seeds of the market exchange emulator.
     pub const MARKET: Self = Self { first: 42_065_035, second: 25_730_774 };
 
-    /// What emulator number `unique_id` of a run derives for itself when it is started at `local_time`.
+    /// Seeds of emulator number `unique_id` of a run that is started at `local_time`.
     ///
-    /// The specification's text gives the customers' two seeds the other way round than the reference computes them;
-    /// the reference's order is kept.
+    /// The specification's text lists the customers' two seeds in the opposite order of the reference's code; the
+    /// code's order is used.
     pub fn automatic(local_time: Timestamp, unique_id: u32) -> Self {
         let tenths = (local_time.ms_of_day() / 100) as u64;
         let (year, _, _) = local_time.date().ymd();
@@ -38,8 +38,8 @@ impl Seeds {
         Self { first, second: first | 1 << 32 }
     }
 
-    /// What emulator number `unique_id` uses in a run that can be repeated from one seed. The reference has no such
-    /// thing: its runs are started from the time of day.
+    /// Seeds of emulator number `unique_id` in a run that can be repeated from one seed. The reference has no
+    /// equivalent: its runs are started from the time of day.
     pub fn of_run(run_seed: u64, unique_id: u32) -> Self {
         Self { first: scattered(run_seed, unique_id, 0), second: scattered(run_seed, unique_id, 1) }
     }
@@ -52,8 +52,8 @@ impl Seeds {
 
 /// One of a run's seeds, far from all others.
 ///
-/// Neighbouring seeds would do in the reference's sequences too, but would keep the same distance for ever: the numbers
-/// of one emulator would foretell another's.
+/// Neighbouring seeds would do in the reference's sequences too, but would stay at the same distance: the numbers of
+/// one emulator would predict another's.
 fn scattered(run_seed: u64, unique_id: u32, purpose: u64) -> u64 {
     // The finisher of SplitMix64 is a bijection: within a run no two of these are alike.
     let finish = |x: u64| {

@@ -1,37 +1,37 @@
-//! Every knob of the customers' inputs, with the specification's value as its default (EGen `TDriverCETxnSettings`).
+//! Parameters of the customers' inputs, with the specification's values as defaults (EGen `TDriverCETxnSettings`).
 //!
-//! A run at other than the defaults is a different workload; [`Tunables::is_default`] tells.
+//! A run with other values is a different workload; [`Tunables::is_default`] detects it.
 
 use super::config::ConfigError;
 use super::mix::Mix;
 
-/// All knobs of the customers; percentages unless said.
+/// All parameters of the customers' inputs; in percent unless stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tunables {
-    /// Customer-Position.
+    /// Parameters of Customer-Position.
     pub customer_position: CustomerPositionTunables,
-    /// Market-Watch.
+    /// Parameters of Market-Watch.
     pub market_watch: MarketWatchTunables,
-    /// Security-Detail.
+    /// Parameters of Security-Detail.
     pub security_detail: SecurityDetailTunables,
-    /// Trade-Lookup.
+    /// Parameters of Trade-Lookup.
     pub trade_lookup: TradeLookupTunables,
-    /// Trade-Order.
+    /// Parameters of Trade-Order.
     pub trade_order: TradeOrderTunables,
-    /// Trade-Update.
+    /// Parameters of Trade-Update.
     pub trade_update: TradeUpdateTunables,
-    /// How often each transaction is dealt.
+    /// Number of cards of each transaction.
     pub mix: Mix,
 }
 
-/// Customer-Position: how the customer is named, and what is asked.
+/// Parameters of Customer-Position: identification of the customer, and extent of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CustomerPositionTunables {
-    /// Named by customer id.
+    /// Customers identified by customer id.
     pub by_customer_id: u32,
-    /// Named by tax id; with the above 100.
+    /// Customers identified by tax id; with the above 100.
     pub by_tax_id: u32,
-    /// Asks for an account's history.
+    /// Requests for an account's history.
     pub get_history: u32,
 }
 
@@ -41,14 +41,14 @@ impl Default for CustomerPositionTunables {
     }
 }
 
-/// Market-Watch: what is watched; the three make 100.
+/// Parameters of Market-Watch: the watched securities; the three make 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarketWatchTunables {
-    /// An account's holdings.
+    /// Requests for an account's holdings.
     pub by_account: u32,
-    /// An industry's companies.
+    /// Requests for an industry's companies.
     pub by_industry: u32,
-    /// A customer's watch list.
+    /// Requests for a customer's watch list.
     pub by_watch_list: u32,
 }
 
@@ -58,10 +58,10 @@ impl Default for MarketWatchTunables {
     }
 }
 
-/// Security-Detail.
+/// Parameters of Security-Detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SecurityDetailTunables {
-    /// Asks for the news' bodies.
+    /// Requests for the news' bodies.
     pub lob_access: u32,
 }
 
@@ -71,14 +71,14 @@ impl Default for SecurityDetailTunables {
     }
 }
 
-/// Trade-Lookup: which frame runs, and how far from the end of the initial trades it looks.
+/// Parameters of Trade-Lookup: choice of the frame, and distance from the end of the initial trades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TradeLookupTunables {
-    /// Frames 1 to 4; the four make 100.
+    /// Share of frames 1 to 4; the four make 100.
     pub frame: [u32; 4],
-    /// Most rows of frames 1 to 4, at most 20 each.
+    /// Maximum rows of frames 1 to 4, at most 20 each.
     pub max_rows: [u32; 4],
-    /// Frames 2 to 4 start at least so many seconds of trading before the initial trades end.
+    /// Minimum distance in seconds of trading from the start of frames 2 to 4 to the end of the initial trades.
     pub back_off_s: [u32; 3],
 }
 
@@ -88,14 +88,14 @@ impl Default for TradeLookupTunables {
     }
 }
 
-/// Trade-Order: what kind of orders are placed, and by whom.
+/// Parameters of Trade-Order: kind of orders, and executor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TradeOrderTunables {
     /// Market orders.
     pub market: u32,
     /// Limit orders; with the above 100.
     pub limit: u32,
-    /// Stop-loss orders, of the limit orders that sell.
+    /// Stop-loss orders, as a share of the limit orders that sell.
     pub stop_loss: u32,
     /// Security named by company and issue.
     pub by_name: u32,
@@ -107,9 +107,10 @@ pub struct TradeOrderTunables {
     pub sell: u32,
     /// Orders that close the newest lots first.
     pub lifo: u32,
-    /// Orders placed by the account's owner, of all; 60 to 100 are meant, as 60 in 100 accounts have no other executor.
+    /// Orders placed by the account's owner, of all; 60 to 100 are meaningful, as 60 in 100 accounts have no other
+    /// executor.
     pub executor_is_owner: u32,
-    /// Orders rolled back on purpose: so many in as many as the mix's level of Trade-Order.
+    /// Orders rolled back on purpose: the number of orders out of the mix's level of Trade-Order.
     pub roll_back: u32,
     /// Orders on margin, of all.
     pub margin: u32,
@@ -133,16 +134,16 @@ impl Default for TradeOrderTunables {
     }
 }
 
-/// Trade-Update: which frame runs, and how far from the end of the initial trades it looks.
+/// Parameters of Trade-Update: choice of the frame, and distance from the end of the initial trades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TradeUpdateTunables {
-    /// Frames 1 to 3; the three make 100.
+    /// Share of frames 1 to 3; the three make 100.
     pub frame: [u32; 3],
-    /// Most rows of frames 1 to 3, at most 20 each.
+    /// Maximum rows of frames 1 to 3, at most 20 each.
     pub max_rows: [u32; 3],
-    /// Most changes of frames 1 to 3, at most 20 each.
+    /// Maximum changes of frames 1 to 3, at most 20 each.
     pub max_updates: [u32; 3],
-    /// Frames 2 and 3 start at least so many seconds of trading before the initial trades end.
+    /// Minimum distance in seconds of trading from the start of frames 2 and 3 to the end of the initial trades.
     pub back_off_s: [u32; 2],
 }
 
@@ -152,19 +153,19 @@ impl Default for TradeUpdateTunables {
     }
 }
 
-/// The most trades a frame of Trade-Lookup or Trade-Update takes (Clauses 3.3.6, 3.3.10).
+/// Maximum number of trades of a frame of Trade-Lookup or Trade-Update (Clauses 3.3.6, 3.3.10).
 pub const MAX_TRADES: u32 = 20;
 
 impl Tunables {
-    /// Whether every knob stands at the specification's value.
+    /// Whether every parameter has the specification's value.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Refuses what the reference refuses, and what would leave nothing to deal.
+    /// Refuses parameters that the reference refuses, and an empty mix.
     ///
     /// # Errors
-    /// [`ConfigError`] names the first knob that is out of its range, or whose sum with its siblings is not 100.
+    /// [`ConfigError`] with the first parameter that is out of its range, or whose sum with its siblings is not 100.
     pub fn check(&self) -> Result<(), ConfigError> {
         let position = &self.customer_position;
         parts_of_100(

@@ -1,13 +1,13 @@
-//! The customers, accounts, brokers, companies and securities that inputs name, and how each is chosen.
+//! Choice of customers, accounts, brokers, companies and securities for inputs.
 
 use super::config::{Database, Partition};
 use crate::keys::{Basket, CustomerPicker, Person, accounts_of, basket_size};
 use crate::{Inputs, Rng, ids};
 use bourse_schema::{AccountId, BrokerId, CompanyId, CustomerId, Symbol, Text, TradeId};
 
-/// Of so many trades that the initial population begins one is aborted, and leaves its number unused.
+/// Number of trades of the initial population of which one is aborted, with its number unused.
 const ABORT_EVERY: i64 = 101;
-/// Of so many orders, the one that is aborted.
+/// Index among them of the aborted trade.
 const ABORTED: i64 = 51;
 
 /// A database with the input files it was made from.
@@ -16,7 +16,7 @@ pub(super) struct World<'i> {
     pub(super) inputs: &'i Inputs,
     pub(super) database: Database,
     picker: CustomerPicker,
-    /// The brokers' names, which take longer to make than all else that is drawn with them.
+    /// Names of brokers, precomputed since they take longer to make than all else that is drawn with them.
     broker_names: Vec<Text<49>>,
 }
 
@@ -32,43 +32,43 @@ impl<'i> World<'i> {
         Self { inputs, database, picker, broker_names }
     }
 
-    /// How many brokers serve the active customers.
+    /// Number of brokers that serve the active customers.
     pub(super) fn brokers(&self) -> i64 {
         self.broker_names.len() as i64
     }
 
-    /// How many companies belong to the active customers.
+    /// Number of companies that belong to the active customers.
     pub(super) fn companies(&self) -> i64 {
         self.database.active_customers / ids::LOAD_UNIT * ids::COMPANIES_PER_LOAD_UNIT
     }
 
-    /// How many securities belong to the active customers.
+    /// Number of securities that belong to the active customers.
     fn securities(&self) -> i64 {
         self.database.active_customers / ids::LOAD_UNIT * ids::SECURITIES_PER_LOAD_UNIT
     }
 
-    /// How many securities baskets are filled from: those of all configured customers.
+    /// Number of securities that baskets are drawn from: those of all configured customers.
     fn configured_securities(&self) -> i64 {
         self.database.configured_customers / ids::LOAD_UNIT * ids::SECURITIES_PER_LOAD_UNIT
     }
 
-    /// The largest account id that the active customers can have.
+    /// Largest account id that the active customers can have.
     pub(super) fn last_account(&self) -> AccountId {
         AccountId(ids::customer(self.database.active_customers).0 * ids::ACCOUNTS_PER_CUSTOMER)
     }
 
-    /// A customer as they trade: the higher the tier, the more often.
+    /// Draws a customer by trading activity: the higher the tier, the more often.
     pub(super) fn trading_customer(&self, rng: &mut Rng) -> CustomerId {
         self.picker.pick(rng).0
     }
 
-    /// An account of a customer as they trade.
+    /// Draws an account of a customer chosen by trading activity.
     pub(super) fn trading_account(&self, rng: &mut Rng) -> AccountId {
         let customer = self.trading_customer(rng);
         account_of(customer, rng)
     }
 
-    /// An account of a customer, and by its index a security of the account's basket.
+    /// Draws an account of a customer, and by its index a security of the account's basket.
     pub(super) fn holding_of(&self, customer: CustomerId, rng: &mut Rng) -> (AccountId, i64) {
         let account = account_of(customer, rng);
         let position = rng.below(basket_size(account) as u64);
@@ -76,32 +76,32 @@ impl<'i> World<'i> {
         (account, basket.securities()[position as usize].into())
     }
 
-    /// Any customer, all alike.
+    /// Draws any customer, all equally likely.
     pub(super) fn any_customer(&self, rng: &mut Rng) -> CustomerId {
         ids::customer(rng.range(1, self.database.active_customers))
     }
 
-    /// Any company, all alike.
+    /// Draws any company, all equally likely.
     pub(super) fn any_company(&self, rng: &mut Rng) -> CompanyId {
         ids::company(rng.range(0, self.companies() - 1))
     }
 
-    /// Any broker, all alike.
+    /// Draws any broker, all equally likely.
     pub(super) fn any_broker(&self, rng: &mut Rng) -> BrokerId {
         ids::broker(rng.range(1, self.brokers()))
     }
 
-    /// The name of a broker of the active customers.
+    /// Name of a broker of the active customers.
     pub(super) fn broker_name(&self, broker: BrokerId) -> Text<49> {
         self.broker_names[(broker.0 - ids::broker(1).0) as usize]
     }
 
-    /// Any security's symbol, all alike.
+    /// Draws any security's symbol, all equally likely.
     pub(super) fn any_symbol(&self, rng: &mut Rng) -> Symbol {
         self.inputs.symbol(rng.range(0, self.securities() - 1))
     }
 
-    /// An initial trade, some more often than others, none that was aborted.
+    /// Draws an initial trade, some more often than others, none that was aborted.
     pub(super) fn initial_trade(&self, rng: &mut Rng) -> TradeId {
         let trade = rng.non_uniform(1, self.database.last_trade(), 65_535, 7);
         let trade = if trade % ABORT_EVERY == ABORTED { trade + 1 } else { trade };
@@ -109,7 +109,7 @@ impl<'i> World<'i> {
     }
 }
 
-/// Any account of a customer, all alike.
+/// Draws any account of a customer, all equally likely.
 fn account_of(customer: CustomerId, rng: &mut Rng) -> AccountId {
     let first = ids::first_account(customer).0;
     AccountId(rng.range(first, first + accounts_of(customer) - 1))

@@ -1,25 +1,25 @@
-/// Input files that cannot be used.
+/// Error of reading the input files.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InputError {
-    /// A file is not there.
+    /// A file is missing.
     #[error("input file {file}.txt is missing")]
     Missing {
         /// Name without `.txt`.
         file: &'static str,
     },
-    /// A line is not what the generator can work with.
+    /// A line is invalid.
     #[error("{file}.txt line {line}: expected {expected}, found {found}")]
     Line {
         /// Name without `.txt`.
         file: &'static str,
-        /// Counted from 1, blank lines included.
+        /// Number of the line from 1, blank lines included.
         line: usize,
         /// Expected content of the line.
         expected: String,
         /// Content found.
         found: String,
     },
-    /// A file as a whole is not what the generator can work with.
+    /// A file as a whole is invalid.
     #[error("{file}.txt: expected {expected}, found {found}")]
     File {
         /// Name without `.txt`.

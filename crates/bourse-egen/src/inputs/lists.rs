@@ -4,16 +4,16 @@ use super::InputError;
 use super::read::{File, Record};
 use crate::Rng;
 
-/// Records of which some are picked more often than others.
+/// Records with weights: some are picked more often than others.
 #[derive(Debug, Clone)]
 pub struct Weighted<T> {
     records: Vec<T>,
-    /// For each weighted index the record it picks.
+    /// Index of the record for each weighted index.
     picks: Vec<u32>,
 }
 
 impl<T> Weighted<T> {
-    /// From records with their weights.
+    /// A list of records with their weights.
     pub(super) fn new(weighted: Vec<(u32, T)>) -> Self {
         let mut picks = Vec::new();
         let mut records = Vec::with_capacity(weighted.len());
@@ -38,21 +38,21 @@ impl<T> Weighted<T> {
         &self.records
     }
 
-    /// The sum of the weights: how many weighted indices there are.
+    /// Sum of the weights: the number of weighted indices.
     pub fn total(&self) -> u64 {
         self.picks.len() as u64
     }
 
-    /// The record a weighted index picks.
+    /// Record for a weighted index.
     ///
     /// # Panics
-    /// If the index is not below [`total`](Self::total).
+    /// Panics if the index is not below [`total`](Self::total).
     #[inline]
     pub fn at(&self, index: u64) -> &T {
         &self.records[self.picks[index as usize] as usize]
     }
 
-    /// The record that the next random number picks.
+    /// Record that the next random number picks.
     #[inline]
     pub fn pick(&self, rng: &mut Rng) -> &T {
         self.at(rng.below(self.total()))
@@ -63,12 +63,12 @@ impl<T> Weighted<T> {
 #[derive(Debug, Clone)]
 pub struct Bucketed<T> {
     records: Vec<T>,
-    /// Where each bucket begins, and where the last one ends.
+    /// Start of each bucket, followed by the end of the last one.
     starts: Vec<usize>,
 }
 
 impl<T> Bucketed<T> {
-    /// Reads a file whose first column is the bucket, in order and without gaps, and that has so many buckets.
+    /// Reads a file whose first column is the bucket, in order and without gaps, and checks the number of buckets.
     pub(super) fn read<'a>(
         file: &File<'a>,
         buckets: usize,
@@ -101,15 +101,15 @@ impl<T> Bucketed<T> {
         &self.records
     }
 
-    /// How many buckets there are.
+    /// Number of buckets.
     pub fn buckets(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// The records of a bucket, counted from 1.
+    /// Records of a bucket, counted from 1.
     ///
     /// # Panics
-    /// If there is no such bucket.
+    /// Panics if there is no such bucket.
     pub fn bucket(&self, number: usize) -> &[T] {
         &self.records[self.starts[number - 1]..self.starts[number]]
     }

@@ -1,4 +1,4 @@
-//! The 22 input files: what people, streets, companies and securities are called, and what things cost.
+//! The 22 input files: names of people, streets, companies and securities, and prices of transactions.
 //!
 //! Three kinds of file: plain (records in order), [`Weighted`] (picked by random numbers) and [`Bucketed`] (grouped, as
 //! tax rates are by country and division).
@@ -45,7 +45,7 @@ pub const FILES: [&str; 22] = [
     "ZipCode",
 ];
 
-/// Everything the input files say.
+/// Contents of the input files.
 #[derive(Debug, Clone)]
 pub struct Inputs {
     /// Telephone area codes.
@@ -88,9 +88,9 @@ pub struct Inputs {
     pub industries: Vec<tables::Industry>,
     /// Rows of SECTOR.
     pub sectors: Vec<tables::Sector>,
-    /// What taxable accounts are called.
+    /// Names of taxable accounts.
     pub taxable_account_names: Vec<Text<50>>,
-    /// What accounts that are not taxable are called.
+    /// Names of accounts that are not taxable.
     pub nontaxable_account_names: Vec<Text<50>>,
     /// Charges by trade type and tier.
     charge_of: [[Money; 3]; 5],
@@ -101,21 +101,21 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// The built-in input data, of our own making.
+    /// Parses the [built-in](crate::builtin) input data.
     pub fn builtin() -> Self {
         Self::parse(|name| crate::builtin::file(name).map(String::into_bytes)).expect("our own files are sound")
     }
 
-    /// What a trade of that type costs a customer of that tier (1 to 3).
+    /// Charge for a trade of that type by a customer of that tier (1 to 3).
     ///
     /// # Panics
-    /// If there is no such tier.
+    /// Panics if there is no such tier.
     #[inline]
     pub fn charge(&self, kind: TradeType, tier: u8) -> Money {
         self.charge_of[kind as usize][usize::from(tier) - 1]
     }
 
-    /// Charges every initial trade a dollar too much from now on: a generator that is wrong on purpose.
+    /// Charges every initial trade a dollar too much from now on: a planted fault.
     #[cfg(feature = "planted-bug")]
     pub fn overcharge(&mut self) {
         for charge in self.charge_of.iter_mut().flatten() {
@@ -126,7 +126,7 @@ impl Inputs {
     /// Commission in percent of the trade's value: by tier (1 to 3), type, exchange (0 to 3) and quantity.
     ///
     /// # Panics
-    /// If there is no such tier or exchange, or no rate for the quantity.
+    /// Panics if there is no such tier or exchange, or no rate for the quantity.
     #[inline]
     pub fn commission_rate(&self, tier: u8, kind: TradeType, exchange: u8, quantity: i32) -> f64 {
         let group = ((usize::from(tier) - 1) * 5 + kind as usize) * 4 + usize::from(exchange);
@@ -135,12 +135,12 @@ impl Inputs {
         self.rates[group * 4 + band]
     }
 
-    /// The number of a base symbol's security, from 0.
+    /// Index of the security with that base symbol, from 0.
     pub(crate) fn base_security(&self, symbol: &str) -> Option<u32> {
         self.by_symbol.get(&Symbol::new(symbol).ok()?).copied()
     }
 
-    /// A hash of the files' names and bytes: tells data made from one set of files from data made from another.
+    /// Hash of the files' names and bytes, which identifies the set of files that data was made from.
     pub fn fingerprint(&self) -> u128 {
         self.fingerprint
     }

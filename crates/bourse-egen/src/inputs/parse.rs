@@ -17,10 +17,10 @@ use crate::{COMPANIES, COMPETITORS, Money, SECURITIES, Status, TradeType};
 const BANDS: usize = 4;
 
 impl Inputs {
-    /// Reads the [`FILES`], each asked for by its name without `.txt`.
+    /// Parses the [`FILES`]; `file` returns the contents for a name without `.txt`.
     ///
     /// # Errors
-    /// [`InputError`] with file, line, what was expected and what was found.
+    /// [`InputError`] with file, line, expected and actual content.
     pub fn parse(mut file: impl FnMut(&'static str) -> Option<Vec<u8>>) -> Result<Self, InputError> {
         let mut files = Files { bytes: HashMap::new() };
         let mut fingerprint = Fingerprint::new();
@@ -294,7 +294,7 @@ impl Files {
     }
 }
 
-/// The column must hold the expected name: the order of these files is part of the algorithms.
+/// Checks that the column has the expected name: the order of these files is part of the algorithms.
 fn in_order(record: &Record<'_>, column: usize, expected: Option<&&str>) -> Result<(), InputError> {
     match expected {
         // More records than expected: the count will be refused.
@@ -304,7 +304,7 @@ fn in_order(record: &Record<'_>, column: usize, expected: Option<&&str>) -> Resu
     }
 }
 
-/// The column must hold a value that no line before held.
+/// Checks that the column has a value that no earlier line has.
 fn new<'a>(record: &Record<'a>, column: usize, seen: &mut HashSet<&'a str>) -> Result<(), InputError> {
     if seen.insert(record.raw(column)) { Ok(()) } else { Err(record.wrong(column, "that no line before has")) }
 }

@@ -29,7 +29,7 @@ impl<'a> File<'a> {
         Self { name, bytes, columns }
     }
 
-    /// Reads every line. Blank ones are skipped, and what follows the last line feed is dropped, as the reference does.
+    /// Reads every line. Blank ones are skipped, and text after the last line feed is ignored, as in the reference.
     pub(super) fn read<T>(
         &self,
         mut each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
@@ -48,7 +48,7 @@ impl<'a> File<'a> {
         Ok(read)
     }
 
-    /// The same for a file whose number of records is part of the algorithm.
+    /// Reads every line of a file whose number of records is part of the algorithm.
     pub(super) fn read_exactly<T>(
         &self,
         count: usize,
@@ -83,7 +83,7 @@ impl<'a> File<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// A column as it stands.
+    /// Text of a column, unchanged.
     pub(super) fn raw(&self, column: usize) -> &'a str {
         self.fields.get(column).copied().unwrap_or_default()
     }
@@ -116,13 +116,13 @@ impl<'a> Record<'a> {
         Ok(self.whole(column, 0..=1)? == 1)
     }
 
-    /// Which of the known names a column holds.
+    /// Index among `known` of the name in a column.
     pub(super) fn one_of(&self, column: usize, known: &[&str], what: &str) -> Result<usize, InputError> {
         let raw = self.raw(column);
         known.iter().position(|name| *name == raw).ok_or_else(|| self.wrong(column, what))
     }
 
-    /// An error about one column: `expected` continues "column such and such".
+    /// Error about one column: `expected` continues "column such and such".
     pub(super) fn wrong(&self, column: usize, expected: impl Display) -> InputError {
         InputError::Line {
             file: self.file,

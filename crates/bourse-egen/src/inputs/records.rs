@@ -1,4 +1,4 @@
-//! What the input files hold, a record each.
+//! Records of the input files.
 
 use bourse_schema::tables;
 use bourse_schema::{ExchangeId, IndustryId, StatusId, Symbol, Text, ZipCodeId};
@@ -8,17 +8,17 @@ use bourse_schema::{ExchangeId, IndustryId, StatusId, Symbol, Text, ZipCodeId};
 pub struct Zip {
     /// State or province, 1 to 64: the bucket of its tax rates.
     pub division: u8,
-    /// The row of ZIP_CODE.
+    /// Row of ZIP_CODE.
     pub row: tables::ZipCode,
 }
 
 impl Zip {
-    /// The code itself.
+    /// Zip code.
     pub fn code(&self) -> ZipCodeId {
         self.row.zc_code
     }
 
-    /// Which country it lies in: the codes of the United States begin with a digit.
+    /// Country of the area: zip codes of the United States begin with a digit.
     pub fn country(&self) -> Country {
         if self.row.zc_code.as_bytes().first().is_some_and(u8::is_ascii_digit) { Country::Usa } else { Country::Canada }
     }
@@ -46,9 +46,9 @@ impl Country {
 /// A tax rate.
 #[derive(Debug, Clone)]
 pub struct Tax {
-    /// As a fraction, before it is rounded for its column.
+    /// Rate as a fraction, before it is rounded for its column.
     pub rate: f64,
-    /// The row of TAXRATE.
+    /// Row of TAXRATE.
     pub row: tables::TaxRateRow,
 }
 
@@ -68,11 +68,11 @@ pub struct CompanyRecord {
 /// One company's competitor in one industry.
 #[derive(Debug, Clone, Copy)]
 pub struct CompetitorRecord {
-    /// The company, counted from 1.
+    /// Number of the company, counted from 1.
     pub company: i64,
-    /// Its competitor, counted from 1.
+    /// Number of its competitor, counted from 1.
     pub competitor: i64,
-    /// The industry they meet in.
+    /// Industry that they compete in.
     pub industry: IndustryId,
 }
 
@@ -85,9 +85,9 @@ pub struct SecurityRecord {
     pub symbol: Symbol,
     /// `COMMON` or one of the preferred series.
     pub issue: Text<6>,
-    /// Which of the four exchanges lists it, from 0.
+    /// Index of the exchange that lists it, from 0.
     pub exchange: u8,
-    /// The company, counted from 1.
+    /// Number of the company, counted from 1.
     pub company: i64,
 }
 
@@ -104,6 +104,6 @@ pub struct ExchangeRecord {
     pub close: u16,
     /// Description.
     pub description: Text<150>,
-    /// Its address, counted from 1.
+    /// Number of its address, counted from 1.
     pub address: i64,
 }

@@ -5,7 +5,7 @@ use super::{accounts_of, by_key, tier};
 use crate::Rng;
 use crate::ids::{self, BROKERS_PER_LOAD_UNIT, LOAD_UNIT, SHIFT};
 
-/// How an account's gains are taxed.
+/// Taxation of an account's gains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaxStatus {
     /// Not taxable.
@@ -25,15 +25,16 @@ pub fn tax_status(account: AccountId) -> TaxStatus {
     }
 }
 
-/// An account's broker: one of the ten of the owner's load unit. Alone of all choices by key this one takes the number
-/// at the key as it is, without one more draw.
+/// Broker of an account: one of the ten of the owner's load unit. Unlike all other choices by key this one uses the
+/// number at the key itself, without another draw.
 pub fn broker_of(account: AccountId) -> BrokerId {
     let unit = (ids::owner(account).0 - 1 - SHIFT) / LOAD_UNIT;
     let choice = by_key(75_607_774, account.0 - SHIFT * 10).scaled(BROKERS_PER_LOAD_UNIT as u64);
     ids::broker(unit * BROKERS_PER_LOAD_UNIT + 1 + choice as i64)
 }
 
-/// Who may trade on an account besides its owner: nobody, one or two persons. They are no customers of the database.
+/// Persons with permission to trade on an account besides its owner: none, one or two. They are no customers of the
+/// database.
 pub fn permission_people(account: AccountId) -> (Option<Person>, Option<Person>) {
     let count = match by_key(27_794_203, account.0).percentage() {
         ..=60 => return (None, None),
@@ -54,7 +55,8 @@ pub fn permission_people(account: AccountId) -> (Option<Person>, Option<Person>)
     (Some(Person(first)), Some(Person(second)))
 }
 
-/// Fewest and most securities of an account by tier (rows) and by the owner's number of accounts (columns from 1).
+/// Minimum and maximum number of securities of an account by tier (rows) and by the owner's number of accounts (columns
+/// from 1).
 const SECURITIES_HELD: [[(i64, i64); 10]; 3] = {
     const NONE: (i64, i64) = (0, 0);
     [
@@ -64,14 +66,14 @@ const SECURITIES_HELD: [[(i64, i64); 10]; 3] = {
     ]
 };
 
-/// How many securities an account trades in.
+/// Number of securities that an account trades in.
 pub fn basket_size(account: AccountId) -> usize {
     let owner = ids::owner(account);
     let (min, max) = SECURITIES_HELD[usize::from(tier(owner)) - 1][accounts_of(owner) as usize - 1];
     by_key(23_361_736, account.0).range(min, max) as usize
 }
 
-/// The securities an account trades in, by index, in the order they were drawn.
+/// Securities that an account trades in, by index, in the order they were drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Basket {
     securities: [u32; 18],
@@ -79,7 +81,7 @@ pub struct Basket {
 }
 
 impl Basket {
-    /// The basket of an account in a database of so many securities.
+    /// Basket of an account in a database of `total_securities` securities.
     pub fn of(account: AccountId, total_securities: i64) -> Self {
         let mut basket = Self { securities: [0; 18], len: basket_size(account) as u8 };
         let mut rng = by_key(12_020_070, account.0.wrapping_mul(18));

@@ -6,17 +6,17 @@ use crate::ids::EXCHANGES;
 use crate::inputs::{Tax, Zip};
 
 impl Inputs {
-    /// The postal area of an address.
+    /// Postal area of an address.
     pub fn zip_of(&self, address: AddressId) -> &Zip {
         self.zip_codes.at(self.zip_index_of(address))
     }
 
-    /// The same as a weighted index into the file.
+    /// Postal area of an address, as a weighted index into the file.
     pub fn zip_index_of(&self, address: AddressId) -> u64 {
         by_key(26_778_071, address.0).below(self.zip_codes.total())
     }
 
-    /// The tax rates of a customer's country and division, in a database of so many companies. One random number
+    /// Tax rates of a customer's country and division, in a database of `total_companies` companies. One random number
     /// chooses both.
     pub fn taxes_of(&self, customer: CustomerId, total_companies: i64) -> [&Tax; 2] {
         let zip = self.zip_of(address_of(customer, total_companies));
@@ -27,7 +27,7 @@ impl Inputs {
     }
 }
 
-/// A customer's address, in a database of so many companies.
+/// Address of a customer, in a database of `total_companies` companies.
 pub fn address_of(customer: CustomerId, total_companies: i64) -> AddressId {
     AddressId(EXCHANGES + total_companies + customer.0)
 }

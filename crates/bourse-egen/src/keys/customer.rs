@@ -3,7 +3,7 @@ use bourse_schema::CustomerId;
 use crate::Rng;
 use crate::ids::{LOAD_UNIT, SHIFT};
 
-/// The load unit of a customer (shift included, as the reference computes) and the place in it, 0 to 999.
+/// Load unit of a customer (shift included, as in the reference) and index in it, 0 to 999.
 const fn place(customer: CustomerId) -> (i64, i64) {
     ((customer.0 - 1) / LOAD_UNIT, (customer.0 - 1) % LOAD_UNIT)
 }
@@ -14,7 +14,7 @@ const fn rank(customer: CustomerId) -> i64 {
     (613 * (place - 33 * (unit + 1))).rem_euclid(LOAD_UNIT)
 }
 
-/// The customer of a rank in a load unit: the inverse of [`rank`].
+/// Customer with a rank in a load unit: the inverse of [`rank`].
 const fn ranked(unit: i64, rank: i64) -> CustomerId {
     CustomerId(unit * LOAD_UNIT + (677 * rank + 33 * (unit + 1)) % LOAD_UNIT + 1)
 }
@@ -27,12 +27,13 @@ const fn tier_of_rank(rank: i64) -> u8 {
     }
 }
 
-/// A customer's tier, 1 to 3: how much they trade.
+/// Tier of a customer, 1 to 3: a measure of trading activity.
 pub const fn tier(customer: CustomerId) -> u8 {
     tier_of_rank(rank(customer))
 }
 
-/// The rank, scrambled again within its tier. The load unit keeps the identifiers' shift here, which matters to tier 2.
+/// Rank of a customer, scrambled again within its tier. The load unit includes the identifiers' shift here, which
+/// matters to tier 2.
 pub const fn scrambled_inverse(customer: CustomerId) -> i64 {
     let unit = place(customer).0 + 1;
     let rank = rank(customer);
@@ -43,7 +44,7 @@ pub const fn scrambled_inverse(customer: CustomerId) -> i64 {
     }
 }
 
-/// How many accounts a customer has.
+/// Number of accounts of a customer.
 pub const fn accounts_of(customer: CustomerId) -> i64 {
     let scrambled = scrambled_inverse(customer);
     match tier_of_rank(scrambled) {
@@ -53,7 +54,7 @@ pub const fn accounts_of(customer: CustomerId) -> i64 {
     }
 }
 
-/// Picks customers as they trade: the higher the tier, the more often (EGen `CCustomerSelection`).
+/// Picks customers by trading activity: the higher the tier, the more often (EGen `CCustomerSelection`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CustomerPicker {
     first: i64,
@@ -61,7 +62,7 @@ pub struct CustomerPicker {
     own: Option<Own>,
 }
 
-/// The part of all customers that is picked more often.
+/// Part of all customers that is picked more often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Own {
     first: i64,
@@ -70,13 +71,13 @@ struct Own {
 }
 
 impl CustomerPicker {
-    /// Among `count` customers from ordinal `first`, counted from 1.
+    /// A picker among `count` customers from ordinal `first`, counted from 1.
     pub const fn new(first: i64, count: i64) -> Self {
         Self { first, count, own: None }
     }
 
-    /// The same, but so many in a hundred are picked among `count` customers from ordinal `first` only. A part that is
-    /// the whole makes no difference, not even a draw.
+    /// Restricts `percent` per cent of the picks to `count` customers from ordinal `first`. A part that is the whole
+    /// makes no difference, not even a draw.
     #[must_use]
     pub const fn partitioned(self, first: i64, count: i64, percent: i64) -> Self {
         if first == self.first && count == self.count {
@@ -85,13 +86,13 @@ impl CustomerPicker {
         Self { own: Some(Own { first, count, percent }), ..self }
     }
 
-    /// Only the load unit that begins with ordinal `first`. The reference makes the draw that a partition of a hundred
-    /// percent does not need.
+    /// A picker in the load unit that begins with ordinal `first`. The reference makes the draw that a partition of a
+    /// hundred percent does not need.
     pub(crate) const fn load_unit(first: i64) -> Self {
         Self { first, count: LOAD_UNIT, own: Some(Own { first, count: LOAD_UNIT, percent: 100 }) }
     }
 
-    /// The next customer with their tier.
+    /// Picks the next customer, and returns the tier too.
     #[inline]
     pub fn pick(&self, rng: &mut Rng) -> (CustomerId, u8) {
         let weight = rng.stepped(0.0001, 2_000.0, 0.000_000_001);

@@ -1,5 +1,5 @@
-//! Everything that follows from an identifier alone, without a table: who a person is, how many accounts a customer
-//! has, what is in an account's basket.
+//! Properties that follow from an identifier alone, without a table: a person's name, a customer's number of accounts,
+//! the securities in an account's basket.
 //!
 //! Each property has its own sequence of random numbers, entered at the identifier: "jump there, then draw". A few
 //! depend on the input files too and are methods of [`Inputs`](crate::Inputs).
@@ -17,7 +17,7 @@ pub use person::{Gender, Person};
 
 use crate::Rng;
 
-/// The sequence of a property, entered at a key: what is drawn next belongs to the key.
+/// Random sequence of a property, entered at a key: the next draw belongs to the key.
 fn by_key(seed: u64, key: i64) -> Rng {
     Rng::at(seed, key as u64)
 }

@@ -3,7 +3,7 @@ use bourse_schema::{BrokerId, CompanyId, CustomerId, Text};
 use super::by_key;
 use crate::Inputs;
 
-/// Anybody who has a name: customers, brokers, chiefs of companies, and those allowed to trade for others.
+/// A person with a name: customers, brokers, chiefs of companies, and those with permission to trade for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Person(pub i64);
 
@@ -79,7 +79,7 @@ impl Person {
         text
     }
 
-    /// `First M. Last`, as brokers are called.
+    /// Name as `First M. Last`, the form for brokers.
     pub fn formal_name(self, inputs: &Inputs) -> Text<49> {
         let mut text = Text::cut(self.first_name(inputs).as_str());
         text.push(" ");

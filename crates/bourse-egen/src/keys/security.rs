@@ -7,20 +7,20 @@ use crate::ids::{self, COMPANIES, SECURITIES};
 use crate::inputs::{CompanyRecord, SecurityRecord};
 
 impl Inputs {
-    /// What the files say about the security of an index: the larger databases repeat them.
+    /// Record in the files of the security with an index: larger databases repeat them.
     #[inline]
     pub fn security(&self, index: i64) -> &SecurityRecord {
         &self.securities[(index % SECURITIES) as usize]
     }
 
-    /// What the files say about the company of an index.
+    /// Record in the files of the company with an index.
     #[inline]
     pub fn company(&self, index: i64) -> &CompanyRecord {
         &self.companies[(index % COMPANIES) as usize]
     }
 
-    /// The symbol of a security. Beyond the files' securities the number of the repetition is appended in letters:
-    /// `-a` to `-z`, `-aa` and so on.
+    /// Symbol of a security. Beyond the files' securities the number of the repetition is appended in letters: `-a` to
+    /// `-z`, `-aa` and so on.
     pub fn symbol(&self, index: i64) -> Symbol {
         let mut symbol = self.security(index).symbol;
         let mut letters = [0; 14];
@@ -38,7 +38,7 @@ impl Inputs {
         symbol
     }
 
-    /// The index of a symbol's security, or `None` if no database has such a symbol.
+    /// Index of a symbol's security; `None` if no database has such a symbol.
     pub fn security_index(&self, symbol: &str) -> Option<i64> {
         let (base, letters) = symbol.split_once('-').unwrap_or((symbol, ""));
         let mut repetition = 0i64;
@@ -51,13 +51,13 @@ impl Inputs {
         repetition.checked_mul(SECURITIES)?.checked_add(i64::from(self.base_security(base)?))
     }
 
-    /// The company that issued the security of an index.
+    /// Company that issued the security with an index.
     #[inline]
     pub fn issuer(&self, index: i64) -> CompanyId {
         ids::company(self.security(index).company - 1 + index / SECURITIES * COMPANIES)
     }
 
-    /// The name of the company of an index. Beyond the files' companies the number of the repetition is appended.
+    /// Name of the company with an index. Beyond the files' companies the number of the repetition is appended.
     pub fn company_name(&self, index: i64) -> Text<60> {
         let mut name = self.company(index).name;
         if index >= COMPANIES {
@@ -66,7 +66,7 @@ impl Inputs {
         name
     }
 
-    /// The name of a security: `ISSUE of COMPANY`.
+    /// Name of a security: `ISSUE of COMPANY`.
     pub fn security_name(&self, index: i64) -> Text<70> {
         let mut name = Text::cut(self.security(index).issue.as_str());
         name.push(" of ");

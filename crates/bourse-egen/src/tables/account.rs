@@ -9,7 +9,7 @@ use crate::keys::{self, Person, TaxStatus};
 use crate::round::decimal;
 use crate::{Inputs, Part, Rng};
 
-/// An account with those who may trade on it: the owner, then up to two others.
+/// An account with its permissions: of the owner, then of up to two others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccountRows {
     /// The account.

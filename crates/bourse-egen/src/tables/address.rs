@@ -8,7 +8,7 @@ use super::TABLE_SEED;
 use crate::ids::{self, EXCHANGES, LOAD_UNIT};
 use crate::{Inputs, Part, Rng};
 
-/// The addresses of a part: those of all exchanges and companies come with the database's first customers.
+/// Addresses of a part: the one with the database's first customers includes those of all exchanges and companies.
 pub fn addresses(inputs: &Inputs, part: Part) -> impl Iterator<Item = tables::Address> + '_ {
     let before_customers = EXCHANGES + part.total_companies();
     let first = if part.is_first() { 1 } else { before_customers + part.first_customer() };

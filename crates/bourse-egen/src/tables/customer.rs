@@ -7,7 +7,7 @@ use crate::ids::{self, LOAD_UNIT};
 use crate::keys::{self, Person};
 use crate::{Inputs, Part, Rng, Status};
 
-/// Up to which percentage a customer is how old.
+/// Distribution of customers' ages: cumulative percentage, minimum and maximum age.
 const AGES: [(i64, i32, i32); 9] = [
     (5, 10, 19),
     (21, 19, 25),
@@ -25,7 +25,7 @@ const DOMAINS: [&str; 6] = ["@msn.com", "@hotmail.com", "@rr.com", "@netzero.com
 
 /// Seeds of the three telephones' area codes.
 const AREA_SEEDS: [u64; 3] = [97_905_013, 68_856_487, 67_142_295];
-/// How many of a hundred of the three telephones have an extension.
+/// Percentage of the three telephones that have an extension.
 const EXTENSIONS: [i64; 3] = [25, 15, 5];
 
 /// The customers of a part.

@@ -12,7 +12,7 @@ use crate::{Inputs, Rng};
 pub(crate) const DAYS: usize = 1_305;
 /// Closing prices from 20 to 30 dollars by the cent.
 const CLOSES: u64 = 1_001;
-/// Least and most shares of a day.
+/// Minimum and maximum shares of a day.
 const VOLUMES: (i64, i64) = (1_000, 10_000);
 
 /// The days and the possible prices, computed once.
@@ -55,10 +55,10 @@ impl DailyPrices {
     }
 }
 
-/// The sequence where a security's prices begin.
+/// Random sequence of a security's prices.
 ///
-/// The reference reserves two numbers for each security of a load unit though a security takes 2,610, so that the
-/// load units repeat each other's prices almost wholly, 685 rows apart.
+/// The reference reserves two numbers for each security of a load unit though a security takes 2,610, so that load
+/// units repeat each other's prices almost entirely, 685 rows apart.
 fn sequence(security: i64) -> Rng {
     let first = security / SECURITIES_PER_LOAD_UNIT * SECURITIES_PER_LOAD_UNIT;
     Rng::at(TABLE_SEED, first as u64 * 2 + (security - first) as u64 * 2 * DAYS as u64)
@@ -85,7 +85,7 @@ pub(crate) fn daily_market<'a>(
     })
 }
 
-/// The same rows as lines of the flat file.
+/// Appends the prices of one security as lines of the flat file.
 pub(crate) fn lines_of_daily_market(inputs: &Inputs, security: i64, prices: &DailyPrices, out: &mut Vec<u8>) {
     let symbol = inputs.symbol(security);
     let mut rng = sequence(security);

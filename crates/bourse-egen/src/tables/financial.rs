@@ -8,7 +8,7 @@ use crate::{Money, Part, Rng};
 
 /// Quarters of each company.
 const QUARTERS: u16 = 20;
-/// Random numbers a company takes: six at first and six each quarter.
+/// Random numbers for a company: six at first and six for each quarter.
 const DRAWS: u64 = 6 + 6 * QUARTERS as u64;
 
 /// The figures of a part's companies.

@@ -1,15 +1,15 @@
 //! Tables that are the same in every database (EGen `CExchangeTable`, `CTaxrateTable`, `CZipCodeTable`); the others are
-//! copied from the input files as they stand.
+//! copied from the input files unchanged.
 
 use bourse_schema::tables;
 
 use crate::ids::{self, SECURITIES, SECURITIES_PER_LOAD_UNIT};
 use crate::{Inputs, Part};
 
-/// EXCHANGE (Clause 2.2.7.4).
+/// Rows of EXCHANGE (Clause 2.2.7.4).
 ///
-/// The number of symbols is that of the customers of this part, not of the whole database: as in the reference, the
-/// one table that parts joined do not make whole.
+/// The number of symbols is that of the customers of this part, not of the whole database: as in the reference, this is
+/// the only table that is incomplete after joining parts.
 pub fn exchanges(inputs: &Inputs, part: Part) -> impl Iterator<Item = tables::Exchange> + '_ {
     let symbols = part.load_units() * SECURITIES_PER_LOAD_UNIT;
     inputs.exchanges.iter().zip(0u8..).map(move |(record, number)| {
@@ -29,12 +29,12 @@ pub fn exchanges(inputs: &Inputs, part: Part) -> impl Iterator<Item = tables::Ex
     })
 }
 
-/// TAXRATE (Clause 2.2.8.3): countries, then divisions.
+/// Rows of TAXRATE (Clause 2.2.8.3): countries, then divisions.
 pub fn taxrates(inputs: &Inputs) -> impl Iterator<Item = tables::TaxRateRow> + '_ {
     inputs.country_taxes.records().iter().chain(inputs.division_taxes.records()).map(|tax| tax.row.clone())
 }
 
-/// ZIP_CODE (Clause 2.2.8.4).
+/// Rows of ZIP_CODE (Clause 2.2.8.4).
 pub fn zip_codes(inputs: &Inputs) -> impl Iterator<Item = tables::ZipCode> + '_ {
     inputs.zip_codes.records().iter().map(|zip| zip.row.clone())
 }

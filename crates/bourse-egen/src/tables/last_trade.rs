@@ -1,4 +1,5 @@
-//! LAST_TRADE: a row for each security, priced where the market opens (Clause 2.2.7.7; EGen `CLastTradeTable`).
+//! LAST_TRADE: a row for each security, with the price at which the market opens (Clause 2.2.7.7; EGen
+//! `CLastTradeTable`).
 
 use bourse_schema::tables;
 
@@ -6,8 +7,8 @@ use crate::dates::WORK_DAY_SECONDS;
 use crate::price::PriceCurve;
 use crate::{Inputs, Part};
 
-/// The last prices of a part's securities. No random number is drawn: the price is the emulated market's at time zero,
-/// so that what is loaded is what the market quotes first.
+/// Last prices of a part's securities. No random number is drawn: the price is the emulated market's at time zero,
+/// which is the market's first quote.
 pub fn last_trades(inputs: &Inputs, part: Part) -> impl Iterator<Item = tables::LastTrade> + '_ {
     let market = PriceCurve::after(part.days() * WORK_DAY_SECONDS);
     part.securities().map(move |security| {

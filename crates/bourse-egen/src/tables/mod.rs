@@ -1,4 +1,4 @@
-//! The rows of the tables that do not follow from trades, one file a table or a small group.
+//! Rows of the tables that do not follow from trades, one file a table or a small group.
 //!
 //! Each function makes the rows of a part of the database in the order of the reference's file. Most tables have a
 //! running random sequence, entered anew at every load unit, which is why load units can be made in any order.
@@ -27,5 +27,5 @@ pub(crate) use news::{NEWS_PER_COMPANY, News, Words};
 pub use security::securities;
 pub use watch::{WatchRows, watch_lists};
 
-/// Where every table's running sequence begins (EGen `RNGSeedTableDefault`).
+/// Start of every table's running sequence (EGen `RNGSeedTableDefault`).
 pub(crate) const TABLE_SEED: u64 = 37_039_940;

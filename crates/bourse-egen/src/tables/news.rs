@@ -14,14 +14,14 @@ const BODY: usize = 100_000;
 pub(crate) const NEWS_PER_COMPANY: i64 = 2;
 /// Random numbers the reference reserves for an item.
 const RESERVE: u64 = 100_004;
-/// Bytes of a word's place in the table: at most 14 letters, a blank and the length of both.
+/// Bytes of a word in the table: at most 14 letters, a blank and the length of both.
 const SLOT: usize = 16;
-/// The same where a name is too long for that.
+/// Bytes of a word in the table if a name is too long for [`SLOT`].
 const LONG_SLOT: usize = 32;
 
-/// The words of the news, each with a blank after it, ready to be copied in one piece of constant size.
+/// Words of the news, each followed by a blank, ready to be copied in one piece of constant size.
 ///
-/// Its last byte is the length: a word's place is found by the random number alone, in one access.
+/// The last byte is the length: the word is found by the random number alone, in one access.
 #[derive(Debug, Clone)]
 pub(crate) enum Words {
     Short(Vec<[u8; SLOT]>),
@@ -47,7 +47,7 @@ impl Words {
     }
 }
 
-/// A place for every weighted index.
+/// Table with an entry for every weighted index.
 fn slots<const N: usize>(inputs: &Inputs) -> Vec<[u8; N]> {
     let names = &inputs.last_names;
     let slot = |index| {
@@ -60,7 +60,7 @@ fn slots<const N: usize>(inputs: &Inputs) -> Vec<[u8; N]> {
     (0..names.total()).map(slot).collect()
 }
 
-/// A body with room for the last word to hang over.
+/// A body with space for the end of the last word.
 type Body = [u8; BODY + LONG_SLOT];
 
 fn fill<const N: usize>(slots: &[[u8; N]], rng: &mut Rng, body: &mut Body) {
@@ -73,20 +73,20 @@ fn fill<const N: usize>(slots: &[[u8; N]], rng: &mut Rng, body: &mut Body) {
     }
 }
 
-/// Makes the news of one load unit, item after item: only the one before tells where the next one's random numbers
-/// begin.
+/// Generator of the news of one load unit, item after item: the start of an item's random numbers depends on the item
+/// before.
 #[derive(Debug)]
 pub(crate) struct News<'a> {
     inputs: &'a Inputs,
     words: &'a Words,
     opening: Timestamp,
     rng: Rng,
-    /// The next item, from 0.
+    /// Number of the next item, from 0.
     next: i64,
     body: Box<Body>,
 }
 
-/// One item but for its body.
+/// An item without its body.
 #[derive(Debug, Clone, Copy)]
 struct Drawn {
     index: i64,
@@ -96,7 +96,7 @@ struct Drawn {
 }
 
 impl<'a> News<'a> {
-    /// The news of a part of one load unit.
+    /// News of a part of one load unit.
     pub(crate) fn of_load_unit(inputs: &'a Inputs, words: &'a Words, part: Part) -> Self {
         let first = part.load_units_before() * COMPANIES_PER_LOAD_UNIT * NEWS_PER_COMPANY;
         Self {
@@ -125,7 +125,7 @@ impl<'a> News<'a> {
         &self.body[..BODY]
     }
 
-    /// The first bytes of the body, as headline or summary.
+    /// First bytes of the body, as headline or summary.
     fn beginning<const N: usize>(&self) -> Text<N> {
         Text::cut(
             std::str::from_utf8(&self.body()[..2 * N])
@@ -133,7 +133,7 @@ impl<'a> News<'a> {
         )
     }
 
-    /// The next item, with the company it is about.
+    /// Next item, with the company it is about.
     pub(crate) fn next_rows(&mut self) -> (tables::NewsItem, tables::NewsXRef) {
         let drawn = self.draw();
         let item = tables::NewsItem {
@@ -148,7 +148,7 @@ impl<'a> News<'a> {
         (item, drawn.reference())
     }
 
-    /// The next item as a line of the flat file, with the company it is about.
+    /// Appends the next item as a line of the flat file; returns the company it is about.
     pub(crate) fn next_line(&mut self, out: &mut Vec<u8>) -> tables::NewsXRef {
         let drawn = self.draw();
         drawn.id().write_flat(out);
@@ -170,7 +170,7 @@ impl<'a> News<'a> {
 }
 
 impl Drawn {
-    /// Alone of all identifiers it has no shift.
+    /// Identifier of the item, the only one without a shift.
     fn id(&self) -> NewsId {
         NewsId(self.index + 1)
     }

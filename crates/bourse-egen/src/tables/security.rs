@@ -8,7 +8,7 @@ use crate::ids::SECURITIES_PER_LOAD_UNIT;
 use crate::round::decimal;
 use crate::{Inputs, Part, Rng};
 
-/// The day the initial trades begin: 52-week highs and lows lie before it.
+/// First day of the initial trades: 52-week highs and lows are before it.
 const CURRENT: Date = Date::from_ymd(2005, 1, 3);
 
 /// The securities of a part.
@@ -41,7 +41,7 @@ pub fn securities(inputs: &Inputs, part: Part) -> impl Iterator<Item = tables::S
     })
 }
 
-/// What random numbers decide about a security.
+/// Random properties of a security.
 struct Drawn {
     shares: i64,
     start: Date,

@@ -47,7 +47,7 @@ pub fn watch_lists(inputs: &Inputs, part: Part) -> impl Iterator<Item = WatchRow
     })
 }
 
-/// The list of a customer: scrambled within the load unit.
+/// Watch list of a customer: scrambled within the load unit.
 fn list_of(customer: i64) -> WatchListId {
     WatchListId((customer - 1) / LOAD_UNIT * LOAD_UNIT + (631 * (customer - 1) + 97) % LOAD_UNIT + 1)
 }

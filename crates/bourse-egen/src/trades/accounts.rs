@@ -4,12 +4,12 @@ use crate::ids::{self, ACCOUNTS_PER_CUSTOMER, LOAD_UNIT};
 use crate::keys::{self, Basket, Person, TaxStatus};
 use crate::{Inputs, Part};
 
-/// What is the same in all trades of a load unit's accounts, computed once.
+/// Data common to all trades of a load unit's accounts, computed once.
 #[derive(Debug)]
 pub(super) struct Accounts {
     first: AccountId,
     owners: Vec<Owner>,
-    /// Ten places a customer, of which as many are used as there are accounts.
+    /// Ten entries for each customer, of which as many are used as there are accounts.
     accounts: Vec<Option<Account>>,
     lists: u32,
 }
@@ -17,11 +17,11 @@ pub(super) struct Accounts {
 /// A customer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
-    /// Whose name trades are executed in.
+    /// Name of the executor of trades.
     pub(super) name: Text<49>,
     /// Number of accounts.
     pub(super) accounts: i64,
-    /// Country's and division's tax together, as a fraction.
+    /// Sum of the country's and the division's tax rate, as a fraction.
     pub(super) tax_rate: f64,
 }
 
@@ -29,10 +29,10 @@ pub(super) struct Owner {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Account {
     pub(super) tax_status: TaxStatus,
-    /// Which of the load unit's brokers, from 0.
+    /// Index of the broker in the load unit, from 0.
     pub(super) broker: u8,
     pub(super) basket: Basket,
-    /// Where the lists of its lots begin, one a security.
+    /// Index of the first list of its lots; one list for each security.
     pub(super) lists: u32,
 }
 
@@ -68,27 +68,27 @@ impl Accounts {
         Self { first: ids::first_account(first_customer), accounts, owners, lists }
     }
 
-    /// A customer, by place in the load unit.
+    /// Customer at an index in the load unit.
     pub(super) fn owner(&self, place: usize) -> &Owner {
         &self.owners[place]
     }
 
-    /// An account's place in the load unit: ten a customer.
+    /// Index of an account in the load unit: ten for each customer.
     pub(super) fn place(&self, account: AccountId) -> usize {
         (account.0 - self.first.0) as usize
     }
 
-    /// An account, by place.
+    /// Account at an index.
     pub(super) fn account(&self, place: usize) -> &Account {
         self.accounts[place].as_ref().expect("a customer trades on accounts that exist")
     }
 
-    /// How many lists of lots there are: one for each security of each account.
+    /// Number of lists of lots: one for each security of each account.
     pub(super) fn lists(&self) -> usize {
         self.lists as usize
     }
 
-    /// Every account with its place, ascending.
+    /// Every account with its index, ascending.
     pub(super) fn all(&self) -> impl Iterator<Item = (AccountId, usize)> + '_ {
         let existing = self.accounts.iter().enumerate().filter(|(_, account)| account.is_some());
         existing.map(|(place, _)| (AccountId(self.first.0 + place as i64), place))

@@ -7,11 +7,11 @@ use crate::price::Seconds;
 
 /// A lot of one security in one account; negative if it is owed.
 ///
-/// Sixteen bytes: tens of thousands of lists of lots are visited in random order.
+/// Its size is sixteen bytes, since tens of thousands of lists of lots are visited in random order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Lot {
     pub(super) time: Seconds,
-    /// The trade that made it, counted from the load unit's first.
+    /// Trade that made the lot, counted from the load unit's first.
     trade: u32,
     price_cents: u16,
     quantity: i16,
@@ -36,10 +36,10 @@ impl Lot {
     }
 }
 
-/// How a trade changed one lot: a row of HOLDING_HISTORY.
+/// Change of one lot by a trade: a row of HOLDING_HISTORY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    /// The trade that made the lot.
+    /// Trade that made the lot.
     pub lot: TradeId,
     /// Quantity before the trade.
     pub before: Quantity,
@@ -47,17 +47,17 @@ pub struct Change {
     pub after: Quantity,
 }
 
-/// Most lots a trade changes: the largest order is eight times the smallest lot.
+/// Maximum number of lots that a trade changes: the largest order is eight times the smallest lot.
 const MOST: usize = 8;
 
-/// What a trade did to the lots of its account and security.
+/// Changes by a trade to the lots of its account and security.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Changes {
     changes: [Change; MOST],
     len: u8,
-    /// What the closed shares cost when they were bought.
+    /// Purchase value of the closed shares.
     pub bought: Money,
-    /// What the closed shares brought when they were sold.
+    /// Sale value of the closed shares.
     pub sold: Money,
 }
 
@@ -69,7 +69,7 @@ impl Changes {
         sold: Money::ZERO,
     };
 
-    /// The changes in the order they were made.
+    /// Changes in the order they were made.
     pub fn changes(&self) -> &[Change] {
         &self.changes[..usize::from(self.len)]
     }
@@ -80,8 +80,8 @@ impl Changes {
     }
 }
 
-/// Buys (positive quantity) or sells (negative) at the expense of opposite lots, the newest first if `lifo`; what is
-/// then left becomes a lot of its own. `first` is the identifier lots' trades are counted from.
+/// Buys (positive quantity) or sells (negative) against opposite lots, the newest first if `lifo`; the rest becomes a
+/// new lot. `first` is the identifier from which lots' trades are counted.
 pub(super) fn trade(lots: &mut VecDeque<Lot>, order: Lot, lifo: bool, first: TradeId) -> Changes {
     let mut changes = Changes::NONE;
     let id = |lot: &Lot| TradeId(first.0 + i64::from(lot.trade));
@@ -127,7 +127,7 @@ mod tests {
         Lot::new(trade, quantity, Money::from_cents(cents), 0.0)
     }
 
-    /// Quantities of what is left, the changes' lots, and money bought and sold for.
+    /// Checks the quantities that remain, the changes' lots, and the purchase and sale values.
     fn check(held: &[Lot], order: Lot, lifo: bool, left: &[i32], lots: &[i64], money: (i64, i64)) {
         let mut list: VecDeque<Lot> = held.iter().copied().collect();
         let changes = trade(&mut list, order, lifo, TradeId(0));

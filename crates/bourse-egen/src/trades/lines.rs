@@ -1,4 +1,4 @@
-//! The rows of a completed trade as lines of the flat files: what several tables show is printed once.
+//! Rows of a completed trade as lines of the flat files: values that several tables share are printed once.
 
 use bourse_schema::{Date, Field as _, TableRow, Text, tables};
 
@@ -21,7 +21,7 @@ impl SecurityNames {
         Self((0..SECURITIES).map(|index| inputs.security_name(index)).collect())
     }
 
-    /// The name of a security; those beyond the files are assembled when asked for.
+    /// Name of a security; beyond the files it is assembled on demand.
     #[inline]
     pub(super) fn of(&self, inputs: &Inputs, index: i64) -> Text<70> {
         self.0.get(index as usize).copied().unwrap_or_else(|| inputs.security_name(index))
@@ -34,12 +34,12 @@ pub(super) struct TradeLines {
     day: Day,
 }
 
-/// Texts of one day; most trades are of the same day as the trade before.
+/// Texts of one day; most trades are on the same day as the trade before.
 struct Day {
     number: i64,
     /// `YYYY-MM-DD`.
     text: [u8; 10],
-    /// Two days later.
+    /// `YYYY-MM-DD` of two days later.
     due: [u8; 10],
 }
 
@@ -62,7 +62,7 @@ impl TradeLines {
         Self { line: Line::new(), day: Day::new(0) }
     }
 
-    /// A simulated time as text, after which the day's texts are those of its date.
+    /// Text of a simulated time; caches the day's texts of its date.
     #[inline]
     fn moment(&mut self, time: Seconds) -> Moment {
         let (days, ms) = days_and_ms(time);
@@ -154,7 +154,7 @@ fn code(kind: TradeType) -> &'static [u8; 3] {
     }
 }
 
-/// Hands lines of a table to the sink and begins anew.
+/// Passes lines of a table to the sink and clears the buffer.
 #[inline]
 fn pass<R: TableRow>(line: &mut Line<640>, sink: &mut impl RowSink) {
     if let Some(lines) = sink.lines::<R>() {

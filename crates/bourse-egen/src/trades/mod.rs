@@ -1,12 +1,12 @@
-//! The initial trades of a load unit and everything that follows from them: history, settlements, holdings, brokers.
+//! Initial trades of a load unit and all that follows from them: history, settlements, holdings, brokers.
 //!
-//! | file | EGen's class | what |
+//! | file | EGen's class | contents |
 //! |---|---|---|
-//! | `simulation.rs` | `CTradeGen` | who orders what when, and in which order the trades complete |
-//! | `holdings.rs` | `CHoldingsTable` | the lots each account holds, and how a trade changes them |
-//! | `accounts.rs` | | what is the same in all trades of an account, computed once |
-//! | `rows.rs` | `CTradeGen` | rows from completed trades, and what is left of a load unit at its end |
-//! | `lines.rs` | | the same as ready lines of the flat files |
+//! | `simulation.rs` | `CTradeGen` | the orders with their times, and the order in which trades complete |
+//! | `holdings.rs` | `CHoldingsTable` | the lots of each account, and their changes by a trade |
+//! | `accounts.rs` | | data common to all trades of an account, computed once |
+//! | `rows.rs` | `CTradeGen` | rows from completed trades, and the final state of a load unit |
+//! | `lines.rs` | | such rows as lines of the flat files |
 
 mod accounts;
 mod holdings;

@@ -1,10 +1,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Things that wait for a time, the earliest first; no two times are equal.
+/// Queue of items ordered by time, the earliest first; no two times are equal.
 #[derive(Debug)]
 pub(super) struct Queue<T> {
-    /// Positive doubles order as their bits do.
+    /// Times as bits, in whose order positive doubles are too.
     times: BinaryHeap<Reverse<(u64, u32)>>,
     places: Vec<Option<T>>,
     free: Vec<u32>,
@@ -19,7 +19,7 @@ impl<T> Queue<T> {
         self.times.len()
     }
 
-    /// Whether nothing waits that is due at or before a time.
+    /// Whether no item is due at or before a time.
     pub(super) fn first_after(&self, time: f64) -> bool {
         self.times.peek().is_none_or(|Reverse((bits, _))| time < f64::from_bits(*bits))
     }

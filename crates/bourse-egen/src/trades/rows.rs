@@ -14,7 +14,7 @@ use crate::round::decimal;
 use crate::sink::{RowSink, Stopped};
 use crate::{Inputs, Part, Status, TradeType};
 
-/// Trades between two looks of the sink at what it holds.
+/// Trades between two calls of [`RowSink::chunk_end`].
 const CHUNK: i64 = 128;
 
 /// Makes the rows of one load unit's trades.
@@ -27,7 +27,7 @@ pub(crate) struct TradeRows<'a> {
     brokers: [BrokerTotals; BROKERS_PER_LOAD_UNIT as usize],
 }
 
-/// Texts that do not change.
+/// Constant texts.
 #[derive(Debug)]
 struct Names {
     completed: StatusId,
@@ -41,15 +41,15 @@ struct Names {
 #[derive(Debug, Clone, Copy, Default)]
 struct BrokerTotals {
     trades: i32,
-    /// Summed as doubles in dollars, in the order of completion, as the reference does.
+    /// Sum of commissions in dollars as a double, in the order of completion, as in the reference.
     commission: f64,
 }
 
 impl<'a> TradeRows<'a> {
-    /// The trades of load unit `index` (from 0) of a part.
+    /// Rows of load unit `index` (from 0) of a part.
     ///
     /// # Panics
-    /// If there is no such load unit.
+    /// Panics if there is no such load unit.
     pub(crate) fn new(inputs: &'a Inputs, names_of_securities: &'a SecurityNames, part: Part, index: i64) -> Self {
         Self {
             inputs,
@@ -70,7 +70,7 @@ impl<'a> TradeRows<'a> {
     /// Makes all rows.
     ///
     /// # Errors
-    /// [`Stopped`] if the sink wants no more.
+    /// [`Stopped`] if the sink accepts no more.
     pub(crate) fn write(mut self, sink: &mut impl RowSink) -> Result<(), Stopped> {
         let mut made = 0;
         // A sink that takes lines takes them of all five tables.
@@ -196,7 +196,7 @@ impl<'a> TradeRows<'a> {
     }
 }
 
-/// `Market-Sell 100 shares of COMMON of Some Company`.
+/// Text `Market-Sell 100 shares of COMMON of Some Company`.
 pub(super) fn cash_name(inputs: &Inputs, trade: &Completed, security: &Text<70>) -> Text<100> {
     let mut name = Text::cut(inputs.trade_types[trade.kind as usize].tt_name.as_str());
     // Orders are of one of four sizes.
@@ -210,7 +210,7 @@ pub(super) fn cash_name(inputs: &Inputs, trade: &Completed, security: &Text<70>)
     name
 }
 
-/// A simulated time as tables show it: weekends are left out.
+/// Simulated time in the form of tables: weekends are omitted.
 fn moment(time: Seconds) -> Timestamp {
     let (days, ms) = days_and_ms(time);
     add_work_days(BASE, days, ms)

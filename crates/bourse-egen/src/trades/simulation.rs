@@ -1,9 +1,9 @@
-//! The market of one load unit from its first day to its last: who orders what and when, when each order completes,
-//! and what it does to the account's holdings.
+//! The market of one load unit from its first day to its last: the orders, their completion, and the changes to the
+//! accounts' holdings.
 //!
-//! Three random sequences run side by side: one for the orders, one that chooses accounts and securities, and one for
-//! the market's delays, which begins alike in every load unit. Every hundred-and-first order is aborted and forgotten,
-//! with its identifier and all its random numbers spent.
+//! Three random sequences are used side by side: one for the orders, one that chooses accounts and securities, and one
+//! for the market's delays, which begins equally in every load unit. Every hundred-and-first order is aborted; its
+//! identifier and all its random numbers are consumed.
 
 use std::collections::VecDeque;
 
@@ -19,16 +19,16 @@ use crate::price::{PriceCurve, Seconds};
 use crate::tables::TABLE_SEED;
 use crate::{Inputs, Money, Part, Rng, TradeType};
 
-/// Orders of which one is aborted.
+/// Number of orders of which one is aborted.
 const ABORT_EVERY: i64 = 101;
-/// Of so many orders, the one that is aborted.
+/// Index among them of the aborted order.
 const ABORTED: i64 = 51;
 /// Shares of an order.
 const QUANTITIES: [Quantity; 4] = [100, 200, 400, 800];
 /// Seconds from 17:00 to 09:00.
 const NIGHT: Seconds = 57_600.0;
 
-/// A trade on its way.
+/// A trade that is not completed yet.
 #[derive(Debug, Clone, Copy)]
 struct Order {
     id: TradeId,
@@ -48,22 +48,22 @@ struct Order {
     lifo: bool,
 }
 
-/// A completed trade with everything its rows say.
+/// A completed trade with all values of its rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Completed {
-    /// Identifier.
+    /// Identifier of the trade.
     pub id: TradeId,
     /// Type.
     pub kind: TradeType,
-    /// The customer who ordered it.
+    /// Customer who placed the order.
     pub customer: CustomerId,
     /// The customer's tier.
     pub tier: u8,
-    /// On which account.
+    /// Account of the trade.
     pub account: AccountId,
     /// Index of the security.
     pub security: i64,
-    /// Its place in the account's basket, from 1.
+    /// Position of the security in the account's basket, from 1.
     pub basket_place: u8,
     /// Shares.
     pub quantity: Quantity,
@@ -71,7 +71,7 @@ pub struct Completed {
     pub bid: Money,
     /// Price paid.
     pub price: Money,
-    /// When a limit order was placed; `None` for market orders.
+    /// Time at which a limit order was placed; `None` for market orders.
     pub pending: Option<Seconds>,
     /// Time at which it reached the market.
     pub submitted: Seconds,
@@ -81,7 +81,7 @@ pub struct Completed {
     pub lifo: bool,
     /// Whether it is paid in cash, not on margin.
     pub is_cash: bool,
-    /// What it did to the holdings.
+    /// Changes to the holdings.
     pub holdings: Changes,
     /// Charge.
     pub charge: Money,
@@ -89,15 +89,15 @@ pub struct Completed {
     pub commission: Money,
     /// Tax on the gain, whether withheld or not.
     pub tax: Money,
-    /// What the account receives, or pays if negative.
+    /// Amount that the account receives, or pays if negative.
     pub settlement: Money,
     /// Tax status of the account.
     pub tax_status: TaxStatus,
-    /// The account's broker.
+    /// Broker of the account.
     pub broker: BrokerId,
 }
 
-/// The trades of one load unit, an iterator in the order of completion.
+/// Trades of one load unit: an iterator in the order of completion.
 #[derive(Debug)]
 pub struct Simulation<'a> {
     inputs: &'a Inputs,
@@ -112,17 +112,17 @@ pub struct Simulation<'a> {
     price_rng: Rng,
     /// Mean seconds between orders.
     gap: Seconds,
-    /// Orders of a work day, aborted ones counted.
+    /// Orders of a work day, including aborted ones.
     orders_per_day: i64,
     total: i64,
     completed: i64,
     initiated: i64,
     now: Seconds,
     last_id: i64,
-    /// What the lots' trades are counted from.
+    /// Identifier from which the lots' trades are counted.
     first_id: TradeId,
     rates: Rates,
-    /// The list of lots of the order before.
+    /// List of lots of the previous order.
     touched: usize,
     first_customer: CustomerId,
     first_broker: BrokerId,
@@ -147,10 +147,10 @@ impl Rates {
 }
 
 impl<'a> Simulation<'a> {
-    /// The trades of load unit `index` (from 0) of a part.
+    /// Trades of load unit `index` (from 0) of a part.
     ///
     /// # Panics
-    /// If there is no such load unit.
+    /// Panics if there is no such load unit.
     pub fn new(inputs: &'a Inputs, part: Part, index: i64) -> Self {
         let unit = part.load_unit(index);
         let total = part.trades_per_load_unit();
@@ -188,42 +188,42 @@ impl<'a> Simulation<'a> {
         self.gap
     }
 
-    /// Completed trades of the load unit.
+    /// Number of completed trades of the load unit.
     pub fn total(&self) -> i64 {
         self.total
     }
 
-    /// Orders of a work day, aborted ones counted.
+    /// Orders of a work day, including aborted ones.
     pub fn orders_per_day(&self) -> i64 {
         self.orders_per_day
     }
 
-    /// Orders so far, aborted ones counted.
+    /// Number of orders so far, including aborted ones.
     pub fn initiated(&self) -> i64 {
         self.initiated
     }
 
-    /// Orders that wait for their completion.
+    /// Number of orders not completed yet.
     pub fn waiting(&self) -> usize {
         self.queue.len()
     }
 
-    /// The last identifier given.
+    /// Last identifier assigned.
     pub fn last_id(&self) -> TradeId {
         TradeId(self.last_id)
     }
 
-    /// The states of the three random sequences: orders, holdings, prices.
+    /// States of the three random sequences: orders, holdings, prices.
     pub fn states(&self) -> [u64; 3] {
         [self.orders_rng, self.holdings_rng, self.price_rng].map(Rng::state)
     }
 
-    /// The load unit's first broker.
+    /// First broker of the load unit.
     pub(super) fn first_broker(&self) -> BrokerId {
         self.first_broker
     }
 
-    /// The trade that made a lot.
+    /// Trade that made a lot.
     pub(super) fn maker(&self, lot: &Lot) -> TradeId {
         TradeId(self.first_id.0 + i64::from(lot.trade()))
     }
@@ -232,7 +232,7 @@ impl<'a> Simulation<'a> {
         self.accounts.owner((customer.0 - self.first_customer.0) as usize)
     }
 
-    /// The next order, whether it is then aborted or waits.
+    /// Draws the next order, whether it is then aborted or waits.
     fn initiate(&mut self) {
         let (day, of_day) = (self.initiated / self.orders_per_day, self.initiated % self.orders_per_day);
         let rng = &mut self.orders_rng;
@@ -290,7 +290,7 @@ impl<'a> Simulation<'a> {
         self.queue.push(completed, order);
     }
 
-    /// One of a customer's accounts and one of its securities, with the place in the basket from 1.
+    /// Draws one of a customer's accounts and one of its securities, with the position in the basket from 1.
     fn account_and_security(&mut self, customer: CustomerId) -> (AccountId, u8, u32) {
         let first = ids::first_account(customer).0;
         let last = first + self.owner(customer).accounts - 1;
@@ -304,8 +304,9 @@ impl<'a> Simulation<'a> {
         (account, place as u8, securities[place as usize - 1])
     }
 
-    /// Lists of lots lie all over the memory and are wanted some orders later, when this one completes. Touched now they
-    /// are fetched beside other work: first the list itself, and with the next order what it points to.
+    /// Prefetches a list of lots. Lists are scattered over memory and are needed some orders later, when this one
+    /// completes. Touched now they are fetched in parallel with other work: first the list itself, and with the next
+    /// order its contents.
     fn prefetch(&mut self, list: usize) {
         std::hint::black_box(self.lots[self.touched].front().map(Lot::quantity));
         std::hint::black_box(self.lots[list].len());
@@ -380,7 +381,7 @@ impl Iterator for Simulation<'_> {
     }
 }
 
-/// The identifier before a load unit's first. The reference counts from the first customer of the run and then adds up,
+/// Identifier before a load unit's first. The reference counts from the first customer of the run and then adds up,
 /// which is not the same for every scale factor.
 fn last_id_before(part: Part, index: i64) -> i64 {
     let hours = part.days() * WORK_DAY_SECONDS;
@@ -388,8 +389,8 @@ fn last_id_before(part: Part, index: i64) -> i64 {
     before_part + index * (part.trades_per_load_unit() * ABORT_EVERY / 100) + TRADE_SHIFT
 }
 
-/// A submission after 17:00 is moved to 09:00 of the next day. The reference looks at the ninth hour of the day only,
-/// and not at its first moment.
+/// Moves a submission after 17:00 to 09:00 of the next day. The reference examines only the ninth hour of the day, and
+/// not its first moment.
 fn after_hours(submitted: Seconds) -> Seconds {
     let hours = submitted / 3_600.0;
     let whole = hours.trunc();

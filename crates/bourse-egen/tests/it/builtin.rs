@@ -1,4 +1,4 @@
-//! The built-in input data: its shapes, what the algorithms rely on in it, that it never changes, and that it is ours.
+//! Built-in input data: its shape, the properties that the algorithms rely on, its stability, and its origin.
 
 use std::collections::{HashMap, HashSet};
 
@@ -32,7 +32,7 @@ fn assert_distinct(what: &str, values: impl IntoIterator<Item = String>) {
     }
 }
 
-/// Name, records, columns, and the sum of the first column where that is a weight.
+/// Name, records, columns, and the sum of the first column if that is a weight.
 const SHAPES: [(&str, usize, usize, Option<usize>); 22] = [
     ("AreaCode", 284, 2, Some(306)),
     ("Charge", 15, 3, None),
@@ -321,7 +321,7 @@ fn account_names_fit_beside_a_persons_name() {
     }
 }
 
-/// What every database made of the built-in data stands on. A change here makes all of them foreign to each other.
+/// SHA-256 of each file. A change here makes all databases made of the built-in data incompatible.
 const HASHES: [(&str, &str); 22] = [
     ("AreaCode", "af236d384e8ed32dcb0ee8b5e116dfbf4b5504c9b21a78e132447086770e44c0"),
     ("Charge", "8ad2b93751a7eb397f096933e4f7d360f42512bb150a7c97a45957c9470c04a1"),
@@ -363,7 +363,7 @@ fn files_are_read_without_complaint() {
     assert_eq!((inputs.country_taxes.buckets(), inputs.division_taxes.buckets()), (2, 64));
 }
 
-/// The official file of that name, if `BOURSE_FLAT_IN` names a folder of them.
+/// Official file of that name, if `BOURSE_FLAT_IN` names a folder of them.
 fn official(test: &str, name: &str) -> Option<String> {
     let path = folder(test, "BOURSE_FLAT_IN")?.join(name).with_extension("txt");
     Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))

@@ -9,7 +9,7 @@ use crate::driver::number;
 use crate::golden::{int, records, state};
 use crate::inputs::official;
 
-/// A request as the goldens write it.
+/// Request in the form of the golden files.
 fn recorded(request: &CustomerRequest) -> (&'static str, Value) {
     let time = |time: Option<bourse_schema::Timestamp>| time.map(|time| time.to_string());
     let day = |date: bourse_schema::Date| format!("{date} 00:00:00.000");

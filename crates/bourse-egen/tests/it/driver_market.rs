@@ -1,4 +1,4 @@
-//! Two scripts of orders and timer calls replayed against what the reference answered.
+//! Two scripts of orders and timer calls, replayed and compared with the reference's answers.
 
 use bourse_egen::Money;
 use bourse_egen::driver::{MarketConfig, MarketExchange};
@@ -29,7 +29,7 @@ fn order(record: &Value) -> TradeRequest {
     }
 }
 
-/// An answer as the goldens write it.
+/// Answer in the form of the golden files.
 fn recorded(t_ms: i64, answer: &MarketRequest) -> Value {
     let dollars = |price: Price| number(Money::from(price).dollars());
     match answer {

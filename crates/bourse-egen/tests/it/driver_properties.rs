@@ -1,4 +1,4 @@
-//! What holds for every seed and every database, not only for those the reference was recorded with.
+//! Properties that hold for every seed and every database, not only for the recorded ones of the reference.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -29,7 +29,7 @@ fn databases() -> impl Strategy<Value = Database> {
     })
 }
 
-/// The customer a request names, where it names one by customer or account id.
+/// Customer of a request that identifies one by customer or account id.
 fn named(request: &CustomerRequest) -> Option<CustomerId> {
     let given = |customer: CustomerId| (customer.0 != 0).then_some(customer);
     let account = match request {

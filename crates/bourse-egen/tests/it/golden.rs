@@ -1,15 +1,15 @@
-//! Where the reference data lies, and how its records are read.
+//! Location of the reference data, and access to its records.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// A file below the folder `BOURSE_GOLDEN` names; `None`, with a word on the terminal, if it is not set.
+/// File below the folder that `BOURSE_GOLDEN` names; `None`, with a message on the terminal, if it is not set.
 pub(crate) fn path(test: &str, file: &str) -> Option<PathBuf> {
     folder(test, "BOURSE_GOLDEN").map(|folder| folder.join(file))
 }
 
-/// The folder a variable names.
+/// Folder that a variable names.
 pub(crate) fn folder(test: &str, variable: &str) -> Option<PathBuf> {
     let folder = std::env::var_os(variable).map(PathBuf::from);
     if folder.is_none() {

@@ -7,7 +7,7 @@ use bourse_egen::{InputError, Inputs};
 
 use crate::golden::folder;
 
-/// The bytes of the official files by name.
+/// Bytes of the official files by name.
 fn files(test: &str) -> Option<HashMap<&'static str, Vec<u8>>> {
     let folder = folder(test, "BOURSE_FLAT_IN")?;
     let read = |name| std::fs::read(folder.join(format!("{name}.txt"))).expect("the official folder has all files");
@@ -51,7 +51,7 @@ fn fingerprints_tell_files_apart() {
     assert_ne!(parse(&files), official);
 }
 
-/// Changes one line of one file and expects an error that says where and what.
+/// Changes one line of one file and expects an error with its place and the defect.
 fn broken(file: &'static str, line: usize, text: &str, message: &str) {
     let Some(mut files) = files("broken input files") else { return };
     let bytes = files.remove(file).expect("present");

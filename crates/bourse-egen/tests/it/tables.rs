@@ -162,7 +162,7 @@ fn lines(generator: &Generator<'_>, wanted: &'static Table) -> Vec<u8> {
     one.1
 }
 
-/// Where a table first differs from the golden's block hashes.
+/// Description of the first difference between a table and the golden block hashes.
 fn difference(generator: &Generator<'_>, table: &'static Table, expected: &Value) -> String {
     let Some(block_rows) = expected["block_rows"].as_u64() else { return "no block hashes".into() };
     let lines = lines(generator, table);

@@ -1,9 +1,9 @@
 //! The customer emulator (EGen `CCE`): deals the next transaction of the mix and draws its input.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | `queries` | Broker-Volume, Customer-Position, Market-Watch, Security-Detail, Trade-Status |
-//! | `trades` | Trade-Lookup and Trade-Update: which initial trades are asked for |
+//! | `trades` | Trade-Lookup and Trade-Update: choice of initial trades |
 //! | `order` | Trade-Order |
 
 mod order;
@@ -17,37 +17,37 @@ use super::world::World;
 use crate::txn::CustomerRequest;
 use crate::{Inputs, Rng};
 
-/// What a customer emulator asks about, and how.
+/// Configuration of a customer emulator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerConfig {
     /// The database.
     pub database: Database,
-    /// The customers it mostly speaks for; all alike if none.
+    /// Customers that it mostly draws requests for; all equally if `None`.
     pub partition: Option<Partition>,
-    /// The knobs.
+    /// Parameters of the inputs.
     pub tunables: Tunables,
-    /// Where the random numbers begin that choose Trade-Order's account and security.
+    /// Seed of the random numbers that choose Trade-Order's account and security.
     pub holdings_seed: u64,
 }
 
 impl CustomerConfig {
-    /// The reference's start of the numbers that choose Trade-Order's account and security.
+    /// Seed of Trade-Order's account and security in the reference.
     pub const HOLDINGS_SEED: u64 = 37_039_940;
 
-    /// Asks about that database as the specification says.
+    /// Configuration for a database with the specification's parameters.
     ///
     /// Like the reference this starts the choice of Trade-Order's account and security at
-    /// [`HOLDINGS_SEED`](Self::HOLDINGS_SEED) whatever the emulator's own seeds, so that every emulator of a run walks the
-    /// same choices. To give each its own [`holdings_seed`](Self::holdings_seed) departs from the reference, and is
-    /// needed where many users share a process and a start: they would order in lockstep.
+    /// [`HOLDINGS_SEED`](Self::HOLDINGS_SEED) whatever the emulator's own seeds, so that every emulator of a run makes
+    /// the same choices. An individual [`holdings_seed`](Self::holdings_seed) departs from the reference, and is needed
+    /// if many users share a process and a start: otherwise they would order in lockstep.
     pub fn of(database: Database) -> Self {
         Self { database, partition: None, tunables: Tunables::default(), holdings_seed: Self::HOLDINGS_SEED }
     }
 
-    /// Refuses what the emulator cannot work with.
+    /// Refuses an invalid configuration.
     ///
     /// # Errors
-    /// The first [`ConfigError`] of database, partition and knobs.
+    /// The first [`ConfigError`] of database, partition and parameters.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.database.check()?;
         if let Some(partition) = &self.partition {
@@ -57,7 +57,7 @@ impl CustomerConfig {
     }
 }
 
-/// A source of customers' requests without end, the same for the same seeds.
+/// An endless source of customers' requests, equal for equal seeds.
 #[derive(Debug, Clone)]
 pub struct CustomerEmulator<'i> {
     world: World<'i>,
@@ -68,7 +68,7 @@ pub struct CustomerEmulator<'i> {
 }
 
 impl<'i> CustomerEmulator<'i> {
-    /// An emulator whose mix is dealt by `mix_seed` and whose inputs are drawn from `input_seed` on.
+    /// An emulator whose mix is dealt with `mix_seed` and whose inputs are drawn with `input_seed`.
     ///
     /// # Errors
     /// Those of [`CustomerConfig::check`].
@@ -88,7 +88,7 @@ impl<'i> CustomerEmulator<'i> {
         })
     }
 
-    /// The next request.
+    /// Draws the next request.
     #[expect(clippy::should_implement_trait, reason = "customers never stop asking: there is no None to return")]
     pub fn next(&mut self) -> CustomerRequest {
         use CustomerTransaction as T;
@@ -115,7 +115,7 @@ impl<'i> CustomerEmulator<'i> {
     }
 }
 
-/// Which of several alternatives a percentage falls to; the last takes what the others leave.
+/// Index of the alternative that a percentage falls to; the last alternative takes the rest.
 fn alternative(percentage: i64, parts: &[u32]) -> usize {
     let mut upto = 0;
     let hit = parts.iter().position(|&part| {

@@ -1,4 +1,4 @@
-//! Trade-Order: who orders what, for whose account, and how.
+//! Trade-Order: choice of customer, account, security, type and price of an order.
 
 use super::CustomerEmulator;
 use crate::ids;
@@ -8,7 +8,7 @@ use bourse_schema::{Quantity, Symbol, Text};
 
 /// Shares of an order.
 const QUANTITIES: [Quantity; 4] = [100, 200, 400, 800];
-/// Of 100 accounts so many have nobody but their owner to order for them.
+/// Percentage of accounts for which only the owner places orders.
 const WITHOUT_PERMISSIONS: i64 = 60;
 
 impl CustomerEmulator<'_> {

@@ -7,7 +7,7 @@ use crate::keys::{Person, accounts_of};
 use crate::txn::{BrokerVolume, CustomerPosition, MarketWatch, SecurityDetail, TradeStatus};
 use bourse_schema::{AccountId, CompanyId, CustomerId, Date, Text};
 
-/// Companies whose securities Market-Watch takes in at once (Clause 3.3.4).
+/// Companies whose securities Market-Watch takes in together (Clause 3.3.4).
 const WATCHED_COMPANIES: i64 = 5_000;
 /// Rows of DAILY_MARKET for each security: five years.
 const DAYS_OF_PRICES: i64 = 1_305;
@@ -77,7 +77,7 @@ impl CustomerEmulator<'_> {
         watch
     }
 
-    /// A day to compare with: a Friday more often than not.
+    /// Draws a day to compare with: a Friday more often than not.
     fn start_of_watch(&mut self) -> Date {
         let week = self.rng.non_uniform(0, 255, 255, 0) + 5;
         let day = match self.rng.percentage() {

@@ -1,14 +1,14 @@
-//! Trade-Lookup and Trade-Update: which of the initial trades are asked for.
+//! Trade-Lookup and Trade-Update: choice of initial trades.
 
 use super::{CustomerEmulator, alternative};
 use crate::dates::{BASE, add_work_ms};
 use crate::txn::{TradeLookup, TradeUpdate};
 use bourse_schema::{AccountId, Symbol, Timestamp, TradeId};
 
-/// Seconds the reference looks beyond the end of the initial trades.
+/// Seconds that the reference extends the range beyond the end of the initial trades.
 const BEYOND_S: i64 = 15 * 60;
 
-/// What frames 1 to 3 of both transactions share.
+/// Inputs that frames 1 to 3 of both transactions share.
 #[derive(Default)]
 struct Asked {
     trade_id: Vec<TradeId>,
@@ -96,11 +96,12 @@ impl CustomerEmulator<'_> {
         Asked { symbol, start_trade_dts, end_trade_dts, max_acct_id, ..Asked::default() }
     }
 
-    /// From when trades are asked for, at least `back_off_s` seconds of trading before their end; and until when.
+    /// Start and end of the period that trades are selected from; the start is at least `back_off_s` seconds of trading
+    /// before their end.
     ///
-    /// Where fewer seconds were traded the reference draws from an inverted range, and gets a time that has little to do
-    /// with the days there are; where exactly as many were (four days in frame 2) it dies of a division by zero, and
-    /// we ask from the first millisecond on instead.
+    /// If fewer seconds were traded the reference draws from an inverted range, and gets a time unrelated to the days
+    /// of trading. If exactly as many were traded (four days in frame 2) it crashes with a division by zero; Bourse
+    /// starts at the first millisecond instead.
     fn period(&mut self, back_off_s: u32) -> (Option<Timestamp>, Option<Timestamp>) {
         let trading_s = self.world.database.trading_s();
         let latest_ms = (trading_s - i64::from(back_off_s)) * 1_000;

@@ -1,14 +1,14 @@
 //! The market exchange emulator (EGen `CMEE`): executes orders and prints the ticker tape.
 //!
-//! | module | EGen's name | what |
+//! | module | EGen's name | contents |
 //! |---|---|---|
 //! | [`price_board`] | `CMEEPriceBoard` | every security's price at a moment |
 //! | [`timer_wheel`] | `CTimerWheel` | timers that fire when the clock has turned past them |
 //! | `trading_floor` | `CMEETradingFloor` | orders on their way to their result |
 //! | `ticker_tape` | `CMEETickerTape` | twenty entries make a Market-Feed; limit orders |
 //!
-//! It reads no clock: every call says what local time it is, and what the market has to say goes to the sink of the
-//! call. Whoever drives it calls [`MarketExchange::generate`] when the returned time has passed.
+//! The market reads no clock: every call passes the local time, and results and feeds are delivered to the call's sink.
+//! The caller invokes [`MarketExchange::generate`] when the returned time has passed.
 
 pub mod price_board;
 mod ticker_tape;
@@ -25,33 +25,33 @@ use bourse_schema::{Symbol, Timestamp};
 use std::time::Duration;
 use thiserror::Error;
 
-/// An order names a security that does not exist.
+/// Error of an order for a security that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("no security has the symbol {symbol:?}")]
 pub struct UnknownSymbol {
-    /// The symbol as given.
+    /// Symbol as given.
     pub symbol: Symbol,
 }
 
-/// The market a database has.
+/// Configuration of the market of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarketConfig {
-    /// Customers of the database: they fix how many securities are traded.
+    /// Number of customers, which determines how many securities are traded.
     pub customers: i64,
-    /// Seconds of trading before the market opens: those of the initial trades, so that prices go on where these ended.
+    /// Seconds of trading before the market opens: those of the initial trades, so that prices continue from their end.
     pub trading_s_so_far: i64,
 }
 
 impl MarketConfig {
-    /// The market that goes on where the initial trades of a database ended.
+    /// A market that continues after the initial trades of a database.
     pub const fn after(database: &Database) -> Self {
         Self { customers: database.active_customers, trading_s_so_far: database.trading_s() }
     }
 }
 
-/// The market exchange: give it orders, let it know the time, take its results and feeds.
+/// The market exchange: receives orders and the time, delivers results and feeds.
 ///
-/// Local time must not go backwards; where it does, timers stand still until it has caught up.
+/// Local time must not decrease; if it does, timers are suspended until it has caught up.
 #[derive(Debug, Clone)]
 pub struct MarketExchange<'i> {
     board: PriceBoard<'i>,
@@ -61,7 +61,7 @@ pub struct MarketExchange<'i> {
 }
 
 impl<'i> MarketExchange<'i> {
-    /// The market, set up at local time `now`, which is also its base time until [another](Self::set_base_time) is set.
+    /// A market set up at local time `now`, which is also its base time until [another](Self::set_base_time) is set.
     pub fn new(
         inputs: &'i Inputs,
         config: &MarketConfig,
@@ -77,19 +77,19 @@ impl<'i> MarketExchange<'i> {
         }
     }
 
-    /// Lets prices move from `now` on: the market opens. Timers keep the origin they were set up with.
+    /// Opens the market: prices move from `now` on. Timers retain the origin they were set up with.
     pub fn set_base_time(&mut self, now: Timestamp) {
         self.base = now;
     }
 
-    /// Takes an order, and gives results and feeds that are due by now to `sink`.
+    /// Accepts an order, and delivers results and feeds that are due by now to `sink`.
     ///
-    /// Returns the time until the next result is due, none if no order waits. It may be zero although nothing is due:
+    /// Returns the time until the next result is due, `None` if no order waits. It may be zero although nothing is due:
     /// see [`timer_wheel`]. Every order to be processed gets exactly one Trade-Result, after at most five seconds and,
-    /// if its delay is cut to nothing, after a whole turn of five seconds.
+    /// if its delay is truncated to zero, after a whole turn of five seconds.
     ///
     /// # Errors
-    /// [`UnknownSymbol`]; the order is not taken then.
+    /// [`UnknownSymbol`]; the order is not accepted then.
     pub fn submit(
         &mut self,
         now: Timestamp,
@@ -115,9 +115,9 @@ impl<'i> MarketExchange<'i> {
         Ok(next_ms.map(duration))
     }
 
-    /// Seconds after which an order that a customer places now is sent to be executed: none for an order at the market's
-    /// price; for a limit order those until its price is reached, 900 at most. `None` for a limit order that is sent to be
-    /// executed: that was known when it was placed.
+    /// Seconds after which an order that a customer places now is sent for execution: 0 for an order at the market's
+    /// price; for a limit order the time until its price is reached, 900 at most. `None` for a limit order that is sent
+    /// for execution: its time was determined when it was placed.
     ///
     /// # Errors
     /// [`UnknownSymbol`].
@@ -133,7 +133,7 @@ impl<'i> MarketExchange<'i> {
         })
     }
 
-    /// Gives results and feeds that are due by now to `sink`; returns the time until the next result is due, as
+    /// Delivers results and feeds that are due by now to `sink`; returns the time until the next result is due, as
     /// [`submit`](Self::submit) does.
     pub fn generate(&mut self, now: Timestamp, sink: &mut dyn FnMut(MarketRequest)) -> Option<Duration> {
         let Self { board, floor, tape, base } = self;
@@ -141,22 +141,23 @@ impl<'i> MarketExchange<'i> {
         floor.generate(&now, &mut |executed| show(tape, executed, &now, sink)).map(duration)
     }
 
-    /// Stops or resumes the ticker tape: while it is disabled there are no Market-Feeds, but results go on.
+    /// Stops or resumes the ticker tape: while it is disabled there are no Market-Feeds, but results continue.
     pub fn set_ticker_tape(&mut self, enabled: bool) {
         self.tape.set_enabled(enabled);
     }
 
-    /// Orders whose Trade-Result is still to come: 0 when a run can end without losing one.
+    /// Number of orders without a Trade-Result yet: 0 when a run can end without losing one.
     pub fn outstanding_orders(&self) -> usize {
         self.floor.outstanding()
     }
 
-    /// Limit orders whose price is still to be reached. They end with the run: nothing in the database waits for them.
+    /// Number of limit orders whose price has not been reached. They end with the run: nothing in the database waits
+    /// for them.
     pub fn pending_limits(&self) -> usize {
         self.tape.waiting()
     }
 
-    /// Limit orders whose price was reached and which the ticker tape has not shown yet.
+    /// Number of limit orders whose price was reached and which the ticker tape has not shown yet.
     pub fn reached_limits(&self) -> usize {
         self.tape.reached()
     }

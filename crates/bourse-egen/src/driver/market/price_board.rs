@@ -14,13 +14,13 @@ pub struct PriceBoard<'i> {
 }
 
 impl<'i> PriceBoard<'i> {
-    /// The board of a database of so many customers, after so many seconds of trading.
+    /// The board of a database with `customers` customers, after `trading_s_so_far` seconds of trading.
     pub fn new(inputs: &'i Inputs, customers: i64, trading_s_so_far: i64) -> Self {
         let securities = customers / ids::LOAD_UNIT * ids::SECURITIES_PER_LOAD_UNIT;
         Self { inputs, curve: PriceCurve::after(trading_s_so_far), securities }
     }
 
-    /// How many securities are traded.
+    /// Number of traded securities.
     pub fn securities(&self) -> i64 {
         self.securities
     }
@@ -30,12 +30,13 @@ impl<'i> PriceBoard<'i> {
         self.inputs.symbol(security)
     }
 
-    /// The index of a symbol's security, also of one that is only traded in a larger database; none if there is none.
+    /// Index of a symbol's security, including one that is only traded in a larger database; `None` if it does not
+    /// exist.
     pub fn security(&self, symbol: &Symbol) -> Option<i64> {
         self.inputs.security_index(symbol.as_str())
     }
 
-    /// The board as it stands at local time `now`, for a market that opened at `base`.
+    /// The board at local time `now`, for a market that opened at `base`.
     pub fn at(&self, base: Timestamp, now: Timestamp) -> Moment<'_> {
         Moment { board: self, time_s: dates::seconds_between(base, now), local_ms: now.millis() }
     }
@@ -47,7 +48,7 @@ pub struct Moment<'b> {
     pub(super) board: &'b PriceBoard<'b>,
     /// Seconds since the market opened.
     time_s: f64,
-    /// The same moment as the timers see it.
+    /// Local time in milliseconds, as the timers use it.
     pub(super) local_ms: i64,
 }
 
@@ -57,7 +58,7 @@ impl Moment<'_> {
         self.board.curve.price(security, self.time_s)
     }
 
-    /// Seconds until a limit order's price is reached, none if it is already.
+    /// Seconds until a limit order's price is reached; `None` if it already is.
     pub fn travel_s(&self, security: i64, trade_type: TradeType, limit: Money) -> Option<f64> {
         let curve = self.board.curve;
         let price = self.price(security);

@@ -1,7 +1,7 @@
 //! The ticker tape: twenty entries make a Market-Feed (EGen `CMEETickerTape`).
 //!
-//! Each executed trade is followed on the tape by one more entry: a limit order whose price was reached, or if none
-//! waits an artificial trade. So ten results make a feed.
+//! Each executed trade is followed on the tape by one more entry: a limit order whose price was reached, or else an
+//! artificial trade. So ten results make a feed.
 
 use super::price_board::Moment;
 use super::timer_wheel::TimerWheel;
@@ -19,13 +19,13 @@ pub(crate) struct Entry {
     pub(crate) quantity: Quantity,
 }
 
-/// The tape: the batch it fills, the limit orders it waits for and those it has yet to show.
+/// The tape: the batch in progress, pending limit orders, and reached ones not yet shown.
 #[derive(Debug, Clone)]
 pub(crate) struct TickerTape {
     enabled: bool,
     rng: Rng,
     batch: Vec<TickerEntry>,
-    /// The securities of the batch's entries, beside them because integers compare faster than symbols.
+    /// Securities of the batch's entries, in a separate list because integers compare faster than symbols.
     securities: Vec<i64>,
     duplicates: i32,
     limits: TimerWheel<Entry>,
@@ -39,9 +39,9 @@ impl TickerTape {
     /// Limit orders wait in slots of a second for at most a quarter of an hour, the period of every price.
     const LIMIT_SLOTS: usize = 900;
     const LIMIT_SLOT_MS: i64 = 1_000;
-    /// Shares a limit order shows, whatever was ordered.
+    /// Shares of a limit order on the tape, whatever was ordered.
     const LIMIT_QUANTITY: Quantity = 375;
-    /// Shares of artificial trades, one as often as the other.
+    /// Shares of artificial trades, both equally often.
     const ARTIFICIAL_QUANTITIES: [Quantity; 2] = [325, 425];
 
     pub(crate) fn new(seed: u64, now_ms: i64) -> Self {
@@ -65,12 +65,12 @@ impl TickerTape {
         self.enabled = enabled;
     }
 
-    /// Limit orders whose price is still to be reached.
+    /// Number of limit orders whose price has not been reached.
     pub(crate) fn waiting(&self) -> usize {
         self.limits.waiting()
     }
 
-    /// Limit orders whose price was reached and which the tape has not shown yet.
+    /// Number of limit orders whose price was reached and which the tape has not shown yet.
     pub(crate) fn reached(&self) -> usize {
         self.reached.len()
     }
@@ -85,8 +85,8 @@ impl TickerTape {
         self.print(extra, now, feed);
     }
 
-    /// Seconds after which a limit order's price is reached, as the timer wheel counts them: whole ones, and what would be
-    /// none is a whole turn. 0 if the price is reached already.
+    /// Whole seconds after which a limit order's price is reached, as the timer wheel counts them; less than one counts
+    /// as a whole turn. 0 if the price is reached already.
     pub(crate) fn wait_s(security: i64, trade_type: TradeType, limit: Money, now: &Moment<'_>) -> i64 {
         let turn = Self::LIMIT_SLOTS as i64;
         match now.travel_s(security, trade_type, limit).map(|delay_s| delay_s as i64 % turn) {
@@ -96,10 +96,10 @@ impl TickerTape {
         }
     }
 
-    /// Remembers a limit order until its price is reached.
+    /// Stores a limit order until its price is reached.
     ///
-    /// Limit orders are only looked after when another one comes: no time that passes without one shows them on the
-    /// tape, however long ago their price was reached.
+    /// Limit orders are only examined when another one arrives: until then none is shown on the tape, however long ago
+    /// its price was reached.
     pub(crate) fn post_limit(&mut self, security: i64, trade_type: TradeType, limit: Money, now: &Moment<'_>) {
         let quantity = Self::LIMIT_QUANTITY;
         match now.travel_s(security, trade_type, limit) {

@@ -1,10 +1,12 @@
-//! Timers in the slots of a wheel that turns with the clock, with all the reference's corners (EGen `CTimerWheel`).
+//! Timers in the slots of a wheel that turns with the clock, with all the reference's peculiarities (EGen
+//! `CTimerWheel`).
 //!
-//! A slot holds every timer due at a position of the clock modulo the number of slots; no timer knows its turn. Hence
-//! what must be kept: a delay of less than one slot lands in the slot that was just emptied and waits a whole turn; so
-//! does one of exactly a turn; and while such a timer waits in the slot of now, the time to the next timer is given as 0.
+//! A slot holds every timer due at a position of the clock modulo the number of slots; timers do not store their turn.
+//! Hence three peculiarities: a delay of less than one slot goes to the slot that was just emptied and waits a whole
+//! turn; so does one of exactly a turn; and while such a timer waits in the current slot, the time to the next timer is
+//! 0.
 
-/// A wheel of timers, each carrying a `T` that is handed out when the timer fires.
+/// A wheel of timers, each carrying a `T` that is returned when the timer fires.
 #[derive(Debug, Clone)]
 pub struct TimerWheel<T> {
     slots: Vec<Vec<T>>,
@@ -38,9 +40,10 @@ impl<T> TimerWheel<T> {
         self.waiting
     }
 
-    /// Starts a timer of `delay_s` seconds, cut to whole slots; first moves what is due by now to the end of `fired`.
+    /// Starts a timer of `delay_s` seconds, truncated to whole slots; first moves timers due by now to the end of
+    /// `fired`.
     ///
-    /// Gives the slots until the next timer.
+    /// Returns the number of slots until the next timer.
     pub fn start(&mut self, now_ms: i64, delay_s: f64, timer: T, fired: &mut Vec<T>) -> i64 {
         let slots_a_second = 1_000 / self.slot_ms;
         let now = self.position(now_ms);
@@ -55,9 +58,9 @@ impl<T> TimerWheel<T> {
         next - now
     }
 
-    /// Moves what is due by now to the end of `fired`, in order of time and, within a slot, of starting.
+    /// Moves timers due by now to the end of `fired`, in order of time and, within a slot, of starting.
     ///
-    /// Gives the slots until the next timer, or none if none waits.
+    /// Returns the number of slots until the next timer; `None` if none waits.
     pub fn expire(&mut self, now_ms: i64, fired: &mut Vec<T>) -> Option<i64> {
         let now = self.position(now_ms);
         if self.waiting > 0 {
@@ -77,7 +80,7 @@ impl<T> TimerWheel<T> {
         self.next_due.map(|next| next - now)
     }
 
-    /// The clock's position on the wheel; a clock that was set back stands still until it has caught up.
+    /// Position of the clock on the wheel; if the clock was set back, the position is constant until it has caught up.
     fn position(&self, now_ms: i64) -> i64 {
         ((now_ms - self.origin_ms) / self.slot_ms).max(self.last)
     }
@@ -108,7 +111,7 @@ impl<T> TimerWheel<T> {
 mod tests {
     use super::*;
 
-    /// A wheel of `slots` slots of 1 ms that started at 0, and what fired so far.
+    /// A wheel of `slots` slots of 1 ms that started at 0, and the timers fired so far.
     struct Bench(TimerWheel<u32>, Vec<u32>);
 
     impl Bench {
@@ -173,7 +176,7 @@ mod tests {
         assert_eq!(wheel.expire(60), (None, vec![1]));
     }
 
-    /// Against a wheel that walks every slot, with the same sequence of calls.
+    /// Compares the wheel with one that visits every slot, for the same sequence of calls.
     #[test]
     fn skipping_empty_slots_changes_nothing() {
         struct Walking {

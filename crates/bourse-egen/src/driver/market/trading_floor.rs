@@ -16,16 +16,16 @@ pub(crate) struct Order {
     /// Index of the security.
     pub(crate) security: i64,
     pub(crate) quantity: Quantity,
-    /// What a limit order asked for.
+    /// Limit of a limit order.
     pub(crate) limit: Money,
 }
 
-/// An order that was just executed.
+/// An executed order.
 pub(crate) struct Executed {
     pub(crate) result: TradeResult,
     pub(crate) security: i64,
     pub(crate) quantity: Quantity,
-    /// The market's price, which the tape shows even if the order got its limit.
+    /// Market price, which the tape shows even if the order got its limit.
     pub(crate) price: Money,
 }
 
@@ -49,12 +49,12 @@ impl TradingFloor {
         self.rng.state()
     }
 
-    /// Orders whose result is still to come.
+    /// Number of orders without a result yet.
     pub(crate) fn outstanding(&self) -> usize {
         self.wheel.waiting()
     }
 
-    /// Takes an order in and executes what is due; gives the milliseconds until the next is.
+    /// Accepts an order and executes those due; returns the milliseconds until the next.
     pub(crate) fn submit(&mut self, order: Order, now: &Moment<'_>, executed: &mut dyn FnMut(Executed)) -> i64 {
         let delay_s = completion_delay(&mut self.rng);
         let next_ms = self.wheel.start(now.local_ms, delay_s, order, &mut self.fired);
@@ -62,7 +62,7 @@ impl TradingFloor {
         next_ms
     }
 
-    /// Executes what is due; gives the milliseconds until the next is, or none if no order waits.
+    /// Executes orders that are due; returns the milliseconds until the next, `None` if no order waits.
     pub(crate) fn generate(&mut self, now: &Moment<'_>, executed: &mut dyn FnMut(Executed)) -> Option<i64> {
         let next_ms = self.wheel.expire(now.local_ms, &mut self.fired);
         self.execute(now, executed);
