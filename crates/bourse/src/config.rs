@@ -1,5 +1,5 @@
-//! Options in a TOML file: `bourse run file.toml`. What can stand there, and the JSON Schema that editors complete it by,
-//! follow from the declarations of the command line.
+//! Options in a TOML file: `bourse run file.toml`. Its keys, and the JSON Schema by which editors complete them, are derived
+//! from the declarations of the command line.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::args::Arguments;
@@ -34,7 +34,7 @@ pub(crate) fn arguments_of(content: &str, typed: &[String]) -> Result<Arguments,
     Arguments::of(&matches).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Lets a later option replace an earlier one: the file's is earlier.
+/// Lets a later option replace an earlier one: the file's come first.
 fn override_itself(command: &mut Command) {
     *command = std::mem::take(command).args_override_self(true);
     command.get_subcommands_mut().for_each(override_itself);
@@ -89,7 +89,7 @@ fn words(content: &str) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
-/// A value, or an array's values, as they would be typed.
+/// Texts of a value, or of an array's values, as on the command line.
 fn texts(value: toml::Value) -> Option<Vec<String>> {
     Some(match value {
         toml::Value::String(text) => vec![text],
@@ -104,7 +104,7 @@ fn texts(value: toml::Value) -> Option<Vec<String>> {
     })
 }
 
-/// Every command that runs something, by the words it is called with.
+/// Every command that runs something, by its name on the command line.
 fn leaves() -> Vec<(String, Command)> {
     fn walk(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
         let shown = |below: &&Command| !below.is_hide_set() && below.get_name() != "help";
@@ -130,7 +130,7 @@ fn listed(arg: &Arg) -> bool {
     !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())
 }
 
-/// Whether a file may call an argument so: by its name, or by another that the command line knows.
+/// Whether a key of a file names an argument: by its name, or by an alias of the command line.
 fn is_called(arg: &Arg, key: &str) -> bool {
     key_of(arg) == key || arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&key))
 }
@@ -140,7 +140,7 @@ fn key_of(arg: &Arg) -> String {
     arg.get_long().map_or_else(|| arg.get_id().as_str().replace('_', "-"), str::to_owned)
 }
 
-/// The JSON Schema of such files.
+/// The JSON Schema of option files.
 pub(crate) fn schema() -> Value {
     let commands: Vec<Value> = leaves()
         .iter()

@@ -1,4 +1,4 @@
-//! `bourse report --format`: runs as tables for programs, a file each, or as what a benchmark service reads.
+//! `bourse report --format`: runs as tables for programs, a file each, or in the format of a benchmark service.
 
 use crate::args::{Report, TableFormat};
 use crate::failure::Failure;
@@ -65,7 +65,7 @@ fn of_one<T>(runs: &[RunFile], written: impl Fn(&RunFile) -> Option<T>) -> Resul
     })
 }
 
-/// The runs that are named, those of a folder of results among them; drivers that shared a round as one.
+/// The named runs, and those of named folders of results; drivers that shared a round as one.
 fn runs(paths: &[PathBuf]) -> Result<Vec<RunFile>, Failure> {
     let mut runs = Vec::new();
     for path in paths {

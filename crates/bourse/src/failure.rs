@@ -15,15 +15,15 @@ pub(crate) enum Exit {
     Check = 3,
     /// A difference beyond the requested tolerance.
     Regression = 4,
-    /// Not in steady state, where that was demanded.
+    /// Not in steady state, although required.
     NotSteady = 5,
-    /// A gate that nothing could be decided by.
+    /// A gate without a decision.
     Inconclusive = 6,
-    /// Interrupted; what was measured is still written.
+    /// Interrupted; the results until then are written.
     Interrupted = 130,
 }
 
-/// An error with what a person needs: what failed, on what, the cause in the engine's words, and what to try.
+/// An error for the user: what failed, on what, the cause in the engine's words, and what to try.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
@@ -38,12 +38,12 @@ impl Failure {
         Self { exit, message: message.into(), details: Vec::new(), hints: Vec::new() }
     }
 
-    /// An error in what was typed or configured.
+    /// An error in the arguments or the configuration.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }
 
-    /// An error where nothing could be tried: each target with the reason, once.
+    /// An error if nothing could be tried: each target with the reason, once.
     pub(crate) fn nothing_tried<'a>(untried: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let mut failure = Self::usage("nothing could be tried: the result says nothing about any target");
         for (target, why) in untried {
@@ -72,7 +72,7 @@ impl Failure {
         format!("{}{}", self.message, details.collect::<String>())
     }
 
-    /// The whole, as it is printed: what was typed may be repeated in it, but not obeyed by the terminal.
+    /// The whole error as printed: typed text may be repeated in it, but without control sequences for the terminal.
     pub(crate) fn render(&self) -> String {
         let mut text = format!("error: {}\n", lines(&self.message, ""));
         for (name, value) in &self.details {
@@ -85,7 +85,7 @@ impl Failure {
     }
 }
 
-/// Text as it may be shown; its lines after the first behind `indent`.
+/// Text in printable form; its lines after the first are indented by `indent`.
 fn lines(text: &str, indent: &str) -> String {
     text.split('\n').map(bourse_report::printable).collect::<Vec<_>>().join(&format!("\n{indent}"))
 }

@@ -1,8 +1,8 @@
 //! Databases held by a command for its whole life, so that no second one loads, changes, restores or checks them meanwhile.
 //!
-//! A database of files is held by a locked file next to it, which goes away with the lock; one of a person's server by a
-//! lock of that server ([`Engine::hold`]). Both end with the process, however it ends. Processes that a command starts share
-//! its lock ([`join`]): it is free once the last of them has ended.
+//! A database of files is held by a locked file next to it, which goes away with the lock; a database on a user's server by
+//! a lock of that server ([`Engine::hold`]). Both end with the process, even if it is killed. Processes that a command
+//! starts share its lock ([`join`]): it is free once the last of them has ended.
 
 use crate::failure::{Exit, Failure};
 use crate::progress::note;
@@ -39,7 +39,7 @@ const LOOKS: u32 = 100;
 /// Longest wait for another command; `None` refuses immediately.
 static WAIT: OnceLock<Option<Duration>> = OnceLock::new();
 
-/// Has this command wait at most so long for others that hold its databases.
+/// Lets this command wait up to this time for others that hold its databases.
 pub(crate) fn wait_for_others(at_most: Option<Duration>) {
     // A file of options is read after the command line, which wins.
     if at_most.is_some() {
@@ -54,10 +54,10 @@ pub(crate) struct Held {
     at_servers: Vec<Box<dyn Send>>,
 }
 
-/// The holder of a database, as named details for a person.
+/// The holder of a database, as named details for the user.
 type Holder = Vec<(String, String)>;
 
-/// Holds the databases of targets that lie in files or on a person's server. What Bourse did not make is refused before.
+/// Holds the databases of targets in files or on a user's server. Databases that Bourse did not make are refused first.
 ///
 /// # Errors
 /// Another command has one of them, and is not waited for or does not end in time; one is foreign, or cannot be looked at.
@@ -92,7 +92,8 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
     Ok(held)
 }
 
-/// Shares what the command that started this process holds, or the driver that coordinates it, for as long as this process lives.
+/// Shares the hold of the command that started this process, or of the driver that coordinates it, for as long as this
+/// process lives.
 ///
 /// # Errors
 /// That command has ended, and another one holds the database.
@@ -193,7 +194,7 @@ fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn 
     }
 }
 
-/// A database's path, the same however it is written and through whatever links.
+/// A database's path, the same for each way to write it and through any links.
 fn resolved(path: &Path) -> PathBuf {
     let below_folder = || {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -202,7 +203,7 @@ fn resolved(path: &Path) -> PathBuf {
     path.canonicalize().ok().or_else(below_folder).unwrap_or_else(|| path.to_owned())
 }
 
-/// The file's text: its mark, and who holds the database since when.
+/// The file's text: its mark, the holder of the database, and the time since when it is held.
 fn text() -> String {
     let started = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S %:z");
     format!("{MARK}process: {}\ncommand: {}\nmachine: {}\nsince: {started}\n", std::process::id(), command(), machine())
@@ -214,7 +215,7 @@ fn command() -> String {
     std::iter::once("bourse".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The command line of a process of this machine, where the system shows it.
+/// The command line of a process of this machine, if the system shows it.
 fn command_of(process: &str) -> Option<String> {
     let words = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
     let words = words.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).replace('\n', " "));

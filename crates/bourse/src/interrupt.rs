@@ -37,7 +37,7 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
     Ok(flag)
 }
 
-/// The failure of work that was interrupted before there was anything to report.
+/// Failure of work that was interrupted before there was anything to report.
 pub(crate) fn interrupted(what: &str) -> Failure {
     Failure::new(Exit::Interrupted, format!("interrupted: {what}"))
 }

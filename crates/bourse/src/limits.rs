@@ -1,7 +1,7 @@
-//! Limits of the process that many users meet.
+//! Limits of the process that many users reach.
 
-/// Allows as many open files as the system lets this process have: a thousand sessions with two files each need more than the
-/// usual 1,024. Where it cannot be raised, sessions that do not fit are refused with the number that does.
+/// Raises the limit of open files to the most that the system permits: a thousand sessions with two files each need more
+/// than the usual 1,024. If it cannot be raised, sessions that do not fit are refused with the number that does.
 #[cfg(unix)]
 pub(crate) fn raise_open_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

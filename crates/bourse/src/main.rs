@@ -71,7 +71,7 @@ fn command() -> Result<ExitCode, Failure> {
     run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
 
-/// Plants the bug that the environment names.
+/// Plants the bug named in the environment.
 #[cfg(feature = "planted-bug")]
 fn plant() -> Result<(), Failure> {
     use bourse_tpce::planted::{ALL, Bug};
@@ -158,9 +158,9 @@ fn manual_pages(command: &clap::Command) -> Vec<(String, Vec<u8>)> {
     pages
 }
 
-/// The arguments with the names that this build knows as values: workloads, suites, and the engines that a target begins with.
+/// The arguments with the names known to this build as values: workloads, suites, and engines as beginnings of targets.
 fn with_known_names(command: clap::Command) -> clap::Command {
-    /// The declarations live as long as the process, which ends once it has printed them.
+    /// Sets the possible values of an argument. The declarations are leaked: the process ends once it has printed them.
     fn values(argument: clap::Arg, names: impl IntoIterator<Item = String>) -> clap::Arg {
         argument.value_parser(PossibleValuesParser::new(names.into_iter().map(|name| &*name.leak())))
     }

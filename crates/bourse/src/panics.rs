@@ -65,7 +65,7 @@ fn failure(panic: Option<Panic>) -> Failure {
     )
 }
 
-/// Panics where a test asks for it: `BOURSE_TEST_PANIC` names the place. Debug builds alone have it.
+/// Panics if a test requests it: `BOURSE_TEST_PANIC` names the place. Only in debug builds.
 pub(crate) fn asked_for(place: &str) {
     #[cfg(debug_assertions)]
     if std::env::var("BOURSE_TEST_PANIC").is_ok_and(|wanted| wanted == place) {

@@ -57,7 +57,7 @@ static BARS: LazyLock<MultiProgress> = LazyLock::new(|| {
     MultiProgress::with_draw_target(target)
 });
 
-/// A step of which the total is known, or one that just takes its time.
+/// A step with a known total, or one of unknown length.
 pub(crate) struct Step {
     bar: ProgressBar,
     what: String,
@@ -76,14 +76,14 @@ impl Step {
         Self::begin(what.into(), ProgressBar::new(total), "bytes").drawn_as(template)
     }
 
-    /// Begins something of which the part that is done is known, and the number of `unit` in it.
+    /// Begins a step with a known part done, and a number of `unit` in it.
     pub(crate) fn in_parts(what: impl Into<String>, unit: &'static str) -> Self {
         let template = "{msg} {bar:30} {percent:>3}%  {prefix}  {eta} left";
         let step = Self::begin(what.into(), ProgressBar::new(PARTS), unit).drawn_as(template);
         Self { counted: Some(AtomicU64::new(0)), ..step }
     }
 
-    /// Begins something of unknown length.
+    /// Begins a step of unknown length.
     pub(crate) fn waiting(what: impl Into<String>) -> Self {
         let step = Self::begin(what.into(), ProgressBar::no_length(), "").drawn_as("{spinner} {wide_msg}");
         step.bar.enable_steady_tick(Duration::from_millis(120));
@@ -115,14 +115,14 @@ impl Step {
         self.bar.set_position(position);
     }
 
-    /// So much is done of about so much.
+    /// Sets the progress to `position` of about `total`.
     pub(crate) fn of(&self, position: u64, total: u64) {
         live::share(position as f64 / total.max(position).max(1) as f64);
         self.bar.set_length(total.max(position));
         self.bar.set_position(position);
     }
 
-    /// So much of it is done, from 0 to 1, with so many in it.
+    /// Sets the part that is done, from 0 to 1, and the number of units in it.
     pub(crate) fn part(&self, done: f64, count: u64) {
         if let Some(counted) = &self.counted {
             counted.store(count, Ordering::Relaxed);
@@ -137,7 +137,7 @@ impl Step {
         self.bar.set_message(bourse_report::printable(&message.into()));
     }
 
-    /// Done: leaves one line with the time it took.
+    /// Ends the step: leaves one line with the time it took.
     pub(crate) fn done(self) {
         let counted = self.counted.as_ref().map(|count| count.load(Ordering::Relaxed));
         let (count, took) = (counted.unwrap_or_else(|| self.bar.position()), self.start.elapsed());
@@ -158,7 +158,7 @@ impl Step {
         }
     }
 
-    /// Given up: leaves nothing behind on the terminal.
+    /// Abandons the step: leaves nothing on the terminal.
     pub(crate) fn abandon(self) {
         drop(self.heartbeat);
         live::step_ended(&self.what);
@@ -167,7 +167,7 @@ impl Step {
     }
 }
 
-/// Parts that a bar is cut into whose total has no unit.
+/// Parts of a bar whose total has no unit.
 const PARTS: u64 = 1_000;
 
 /// Starts a thread that reports a running step now and then, until the sender is dropped; `None` if no lines are wanted.
@@ -201,7 +201,7 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
-    /// Begins so many rounds that take so long, about.
+    /// Begins `rounds` rounds that take about `total_ns` together.
     pub(crate) fn begin(rounds: u32, total_ns: u64) -> Self {
         let bar = BARS.add(ProgressBar::new(total_ns.max(1)));
         let style = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}").expect("the template is right");
@@ -211,13 +211,13 @@ impl Whole {
         whole
     }
 
-    /// A round is over that was expected to take so long.
+    /// Ends a round with this expected duration.
     pub(crate) fn round_ended(&mut self, expected_ns: u64) {
         self.rounds[0] += 1;
         self.advance(expected_ns);
     }
 
-    /// Something is done that was expected to take so long.
+    /// Advances by work with this expected duration.
     pub(crate) fn advance(&mut self, expected_ns: u64) {
         self.done_ns += expected_ns;
         self.bar.set_position(self.done_ns);
@@ -255,7 +255,8 @@ fn seconds(time: Duration) -> String {
     }
 }
 
-/// A line on stderr, or several. Names of files and targets in it are shown, not obeyed by the terminal.
+/// Prints a line on stderr, or several. Names of files and targets in it are printed without control sequences for the
+/// terminal.
 pub(crate) fn note(line: &str) {
     if is_silent() {
         return;
@@ -271,7 +272,7 @@ pub(crate) fn note(line: &str) {
     let _ = BARS.println(shown.join("\n"));
 }
 
-/// Text on stderr. One that is closed, or full, is no reason to end.
+/// Prints text on stderr. A closed or full stderr is ignored.
 pub(crate) fn lines(text: &str) {
     // There is no other place where this could be told.
     let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), text.as_bytes());

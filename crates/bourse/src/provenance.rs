@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 
 /// Commit of these sources, as the build script found it.
 const COMMIT: &str = env!("BOURSE_COMMIT");
-/// Word for it where the sources lie in no repository of Bourse.
+/// Placeholder if the sources are not in a repository of Bourse.
 const UNKNOWN: &str = "unknown";
 
 /// Version and commit of this program, as `--version` prints them.
 pub(crate) const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (commit ", env!("BOURSE_COMMIT"), ")");
 
-/// Revision of what is measured, if one was given.
+/// Revision of the measured software, if one was given.
 static REVISION: OnceLock<Option<String>> = OnceLock::new();
 
 /// Stores the given revision, for every document of this process.

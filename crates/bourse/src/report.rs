@@ -12,8 +12,8 @@ use bourse_report::comparison::{Compared, Noise, Pair, TOLERANCE, stored_pairs};
 use bourse_suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
-/// Reads the runs, joins their cases and draws the report, with the comparison first if they are two of the same work; or draws
-/// a document of another kind.
+/// Reads the runs, joins their cases and draws the report, with the comparison first if they are two runs of the same work;
+/// or draws a document of another kind.
 pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     if let Some((word, runs)) = arguments.runs.split_first()
         && word.as_path() == Path::new("merge")
@@ -90,7 +90,7 @@ pub(crate) struct Drawn<'a> {
 }
 
 impl Drawn<'_> {
-    /// Prints it, or writes it to a file in the form that its ending says; with `overwrite`, in the place of any other file.
+    /// Prints it, or writes it to a file in the form of its ending; with `overwrite`, in place of any other file.
     pub(crate) fn put(&self, output: Option<&Path>, overwrite: bool) -> Result<(), Failure> {
         let Some(path) = output else { return print(&(self.terminal)()) };
         let text = match path.extension().and_then(|ending| ending.to_str()) {
@@ -169,7 +169,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
     }
 }
 
-/// The document that is named, if it is no run: by its name in a folder, by what it says of itself otherwise.
+/// The named document, if it is no run: by its name in a folder, otherwise by its own declaration.
 pub(crate) fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
     let others = DocumentKind::ALL.into_iter().filter(|kind| *kind != DocumentKind::Run);
     if path.is_dir() {
@@ -189,7 +189,7 @@ struct Sides {
 }
 
 impl Sides {
-    /// `None` of runs that are not two, or of which not every case has its counterpart in the other.
+    /// Pairs two runs; `None` for another number of runs, or if a case has no counterpart in the other run.
     fn of(runs: &[RunFile]) -> Option<Self> {
         let [base, head] = runs else { return None };
         if drivers::is_part(base) || drivers::is_part(head) {
@@ -236,7 +236,7 @@ fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
     Ok(first)
 }
 
-/// Makes the runs of all drivers of one round one run, in a folder of its own if one is named.
+/// Merges the runs of all drivers of one round into one run, in a folder of its own if one is named.
 fn merge(runs: &[PathBuf], arguments: &Report) -> Result<(), Failure> {
     if arguments.format.is_some() || runs.is_empty() {
         return Err(Failure::usage("`report merge` wants the runs of all drivers of one round, and no --format").hint(
@@ -268,7 +268,7 @@ pub(crate) fn read(path: &Path) -> Result<RunFile, Failure> {
         .map_err(|error| Failure::usage(error.to_string()).hint("expected a run's folder, or the run.json in it"))
 }
 
-/// Says of each case when and where it was measured, so that it can stand among others.
+/// Labels each case with the time and place of its measurement, to distinguish it among others.
 pub(crate) fn name_origins(run: &mut RunFile) {
     for case in &mut run.cases {
         case.label = format!("{} ({})", case.label, run.provenance.started_at);

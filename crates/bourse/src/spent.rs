@@ -23,7 +23,7 @@ pub(crate) enum Part {
     Restore,
     /// A quiet machine is waited for.
     Quiet,
-    /// A round is begun and ended: its process, its sessions and tables, and what a microbenchmark checks.
+    /// A round is begun and ended: its process, its sessions and tables, and the checks of a microbenchmark.
     Rounds,
     /// Rounds of a search for a rate.
     Search,
@@ -92,7 +92,7 @@ impl Stopwatch {
         std::mem::replace(&mut self.part, to)
     }
 
-    /// Counts time of one part to another, no more than there is.
+    /// Moves time of one part to another, at most as much as there is.
     fn give(&mut self, now: Duration, from: Part, to: Part, time: Duration) {
         self.switch(now, self.part);
         let all = self.spent.entry(from).or_default();
@@ -121,7 +121,7 @@ pub(crate) fn begin() {
     LazyLock::force(&STARTED);
 }
 
-/// Counts to a part as long as the value lives; one within another counts alone.
+/// Counts to a part as long as the value lives; only the innermost of nested ones counts.
 #[must_use]
 pub(crate) fn on(part: Part) -> Spending {
     let (mut watch, now) = watch();
@@ -177,7 +177,7 @@ pub(crate) fn of_round(round: &Round, is_probe: bool) {
     of_process(&all);
 }
 
-/// All of it until now, as a document has it.
+/// All of the time until now, for a document.
 pub(crate) fn told() -> TimeSpent {
     let (mut watch, now) = watch();
     let parts = watch.parts(now);

@@ -1,16 +1,16 @@
-//! Folders for databases of our own: removed with all that is in them, by the next process where one was killed.
+//! Folders for Bourse's own databases: removed with all their contents, by the next process if one was killed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// The file that is locked for as long as the folder is in use. It is there under this name once it is locked.
+/// The file that is locked for as long as the folder is in use. It gets this name once it is locked.
 const LOCK: &str = "in-use.bourse";
 /// Content of the lock file.
 const MARK: &[u8] = b"A folder of Bourse. It can be removed when no process has this file locked.\n";
 
-/// A folder that is removed with all that is in it.
+/// A folder that is removed with all its contents.
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     folder: TempDir,
@@ -45,8 +45,8 @@ impl WorkFolder {
     }
 }
 
-/// Removes the folders of a prefix whose processes are gone. One without the locked file, or with another's, stays; so does
-/// what cannot be removed: the next process tries again.
+/// Removes the folders of a prefix whose processes are gone. A folder without the locked file, or with a foreign one, is
+/// left; so is one that cannot be removed: the next process tries again.
 fn remove_leftovers(prefix: &str, below: &Path) {
     let Ok(entries) = fs::read_dir(below) else { return };
     for entry in entries.flatten() {

@@ -1,4 +1,4 @@
-//! Arguments of what draws documents: `report`, `schema`, `engines`.
+//! Arguments of commands that draw documents: `report`, `schema`, `engines`.
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Exit codes, as they stand in the help.
+/// Exit codes in the help.
 const EXIT_CODES: &str = "Exit codes: 0 no guarantee broken, 1 usage or configuration, 2 a trial could not be made, 3 something \
 acknowledged was lost or corrupted and the engine reported no error, 130 interrupted (what was found is still written). \
 Losses that a lying disk causes, or that the settings allow, are expected and no failure.";
@@ -51,7 +51,7 @@ pub(crate) struct FaultWork {
     /// Number of transactions
     #[arg(long)]
     pub(crate) transactions: u64,
-    /// Look at what is there instead
+    /// Look at the database instead
     #[arg(long)]
     pub(crate) look: bool,
     /// End without closing the database

@@ -1,4 +1,4 @@
-//! Arguments of the commands over what earlier runs left: `runs` and `data`.
+//! Arguments of the commands for results and databases of earlier runs: `runs` and `data`.
 
 use super::numbers;
 use clap::{Args, Subcommand};

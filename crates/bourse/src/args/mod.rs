@@ -1,4 +1,4 @@
-//! Arguments of the command line. Most options can also stand in the environment as `BOURSE_…`; the command line wins.
+//! Arguments of the command line. Most options can also be set in the environment as `BOURSE_…`; the command line wins.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 mod classic;
@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Arguments from what clap matched, with the options that were set explicitly where that matters.
+    /// Arguments matched by clap, with the ids of the options that were set explicitly for commands that use them.
     pub(crate) fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut arguments = Self::from_arg_matches(matches)?;
         let tpce = matches.subcommand_matches("tpce").and_then(ArgMatches::subcommand);
@@ -219,7 +219,7 @@ impl Database {
     /// Default scale factor.
     pub(crate) const SCALE_FACTOR: u32 = 500;
 
-    /// The smallest database with so many days of trades, and everything else as it is by default.
+    /// The smallest database with this number of days of trades, and default options otherwise.
     pub(crate) const fn of_days(days: u32) -> Self {
         Self {
             customers: Self::CUSTOMERS,
@@ -267,7 +267,7 @@ pub(crate) struct TokenFile {
     pub(crate) path: Option<PathBuf>,
 }
 
-/// Options of the execution of rounds, whatever they measure.
+/// Options of the execution of rounds, for any workload.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Rounds")]
 pub(crate) struct Execution {
@@ -434,7 +434,7 @@ pub(crate) struct Compare {
     /// [default: 32], and holds its level over all looks
     #[arg(long, env = "BOURSE_UNTIL_DECIDED")]
     pub(crate) until_decided: bool,
-    /// Stored runs: how far apart two runs of the same thing lie by noise, as 3%; a larger difference is one of the runs
+    /// Stored runs: difference to treat as noise between two runs, such as 3%; a larger difference is reported as real
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, conflicts_with = "baseline", env = "BOURSE_NOISE")]
     pub(crate) noise: Option<f64>,
     /// Stored runs: folder of earlier runs that the noise is estimated from, five of the same case and build at least; with

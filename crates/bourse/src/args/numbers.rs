@@ -15,7 +15,7 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// Longest limit of response times: longer ones are not distinguished.
 const LONGEST_LIMIT: Duration = Duration::from_secs(60 * 60);
 
-/// An integer within a range; `5k` and `1M` are thousands and millions, and `_` may stand between digits.
+/// Parses an integer within a range; `5k` and `1M` are thousands and millions, and digits may be separated by `_`.
 fn whole<T: TryFrom<u64> + Into<u64> + Copy>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> {
     let (least, most): (u64, u64) = ((*range.start()).into(), (*range.end()).into());
     move |text: &str| {
@@ -25,7 +25,7 @@ fn whole<T: TryFrom<u64> + Into<u64> + Copy>(range: RangeInclusive<T>) -> impl F
     }
 }
 
-/// An integer as people write it.
+/// Parses an integer with the usual suffixes and separators.
 fn whole_number(text: &str) -> Option<u64> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),
@@ -54,7 +54,7 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
     whole(1..=10_000_u32)(text).map(|number| number as usize)
 }
 
-/// Processes that users are shared out over.
+/// Processes that users are distributed over.
 pub(crate) fn processes(text: &str) -> Result<u32, String> {
     whole(1..=bourse_tpce::sut::Share::MOST)(text)
 }
@@ -74,12 +74,12 @@ pub(crate) fn backlog(text: &str) -> Result<usize, String> {
     whole(0..=100_000_000_u32)(text).map(|number| number as usize)
 }
 
-/// Days of trades. How many there can be depends on the scale factor too.
+/// Days of trades. The largest number depends on the scale factor too.
 pub(crate) fn days(text: &str) -> Result<u32, String> {
     whole(1..=10_000)(text)
 }
 
-/// Customers for each Trade-Result a second. What it must divide is the generator's to say.
+/// Customers for each Trade-Result a second. The generator checks its divisors.
 pub(crate) fn scale_factor(text: &str) -> Result<u32, String> {
     whole(1..=28_800_000)(text)
 }
@@ -175,7 +175,7 @@ pub(crate) fn every(text: &str) -> Result<u64, String> {
     whole(0..=1_000_000_000_000_000)(text)
 }
 
-/// Threads of a server that work, and so sessions.
+/// Worker threads of a server, and so its sessions.
 pub(crate) fn workers(text: &str) -> Result<u16, String> {
     whole(1..=4_096)(text)
 }
@@ -185,7 +185,7 @@ pub(crate) fn connections(text: &str) -> Result<u16, String> {
     whole(2..=16_384)(text)
 }
 
-/// An address to listen on: HOST:PORT with a number for the host, or a port of this machine's own.
+/// An address to listen on: HOST:PORT with a numeric host, or a port on the loopback address.
 pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     let local = |port: &str| port.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let named = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);

@@ -91,7 +91,7 @@ impl ExplicitlySet {
     }
 }
 
-/// Options of a run, whatever it runs on.
+/// Options of a run on any target.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunSettings {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `bourse compare`: two stored runs, or two targets run in turn: how large the difference is, how sure, and whether it is
+//! `bourse compare`: two stored runs, or two targets run in turn: size and certainty of the difference, and whether it is
 //! beyond a tolerance.
 
 use crate::args::{Compare, CompareFormat, Inconclusive};
@@ -14,7 +14,7 @@ use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, 
 use bourse_report::{CsvText, Likeness};
 use std::path::Path;
 
-/// Compares, prints, and fails if the second is surely slower by more than what is tolerated.
+/// Compares, prints, and fails if the second is certainly slower by more than the tolerance.
 pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     let is_stored = |run: &String| Path::new(run).exists();
     let Sides { compared, runs, results } = match (&arguments.base, &arguments.head) {
@@ -91,21 +91,21 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     }
 }
 
-/// Noise of the runs before a comparison with that one.
+/// Noise estimated from the runs before `base`.
 fn earlier_than(base: &RunFile, earlier: Vec<RunFile>) -> Noise {
     Noise::Runs { earlier, machine: Box::new(base.provenance.machine.clone()) }
 }
 
-/// The newest run that another can be compared with.
+/// The newest run that is comparable with another.
 struct Newest<'r> {
     /// The run, if there is one.
     run: Option<&'r RunFile>,
-    /// Newer ones of the same workload on the same target, each with what differs.
+    /// Newer runs of the same workload on the same target, each with its differences.
     unlike: Vec<String>,
 }
 
 impl<'r> Newest<'r> {
-    /// The newest of the runs that began before this one and has a case that is alike one of it.
+    /// Finds the newest run that began before `head` and has a case like one of its cases.
     fn before(head: &RunFile, runs: &'r [RunFile]) -> Self {
         let began = |run: &RunFile| run.provenance.started_at.parse::<jiff::Timestamp>().ok();
         let before = began(head);
@@ -123,7 +123,7 @@ impl<'r> Newest<'r> {
     }
 }
 
-/// The first few of them, and how many more there are.
+/// The first few differences, and the number of the rest.
 fn first_of(all: &[String]) -> Vec<String> {
     const SHOWN: usize = 3;
     let more = all.len().saturating_sub(SHOWN);
@@ -171,7 +171,7 @@ fn earlier(folder: &Path) -> Result<Vec<RunFile>, Failure> {
     })
 }
 
-/// Runs that cannot be compared, with the exit code that says why.
+/// Failure of runs that cannot be compared, with the exit code of the reason.
 pub(crate) fn refused(why: &Incomparable) -> Failure {
     let failure = |exit| Failure::new(exit, why.to_string());
     match why {

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::output::{ResultFolder, print, publish};
 use crate::plan::{Plan, show::show};
 
-/// Prints a plan, or carries it out, writes the run's files, prints the report, and fails if the figures call for it.
+/// Prints a plan, or carries it out, writes the run's files, prints the report, and fails by the verdict on the figures.
 fn run(plan: &Plan, how: &Execution, output: &Output) -> Result<(), Failure> {
     if how.dry_run {
         return print(&show(plan));

@@ -1,10 +1,10 @@
-//! `bourse quick`: the picture of a machine.
+//! `bourse quick`: all engines of a machine in a few minutes.
 
 use crate::args::Quick;
 use crate::failure::Failure;
 use crate::plan::quick;
 
-/// Runs the brokerage workload and the classic ones that are quoted most on every engine that is here.
+/// Runs the brokerage workload and the most quoted classic ones on every available engine.
 pub(crate) fn run(arguments: &Quick) -> Result<(), Failure> {
     super::run(&quick::plan(arguments)?, &arguments.execution, &arguments.output)
 }

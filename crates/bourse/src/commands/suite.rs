@@ -98,7 +98,7 @@ fn disturbed<'a>(rounds: impl Iterator<Item = (f64, &'a str)>) -> Option<Warning
     })
 }
 
-/// The exit code that the cells call for.
+/// Failure for the exit code of the suite's result.
 fn verdict(file: &SuiteFile) -> Result<(), Failure> {
     let cells = || file.tables.iter().flat_map(|table| table.cells.iter().map(move |cell| (&table.id, cell)));
     let named = |wanted: fn(&State) -> bool| {

@@ -1,4 +1,4 @@
-//! States drawn from recorded loads: found, and made again from a stored trace and a number.
+//! States drawn from recorded loads, and rebuilt from a stored trace and a number.
 
 use crate::args::Crash;
 use crate::failure::{Exit, Failure};
@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Traces that wait for the folder of their run.
+/// Traces to be moved to the folder of their run.
 #[derive(Debug)]
 pub(super) struct Traces {
     folder: TempDir,
@@ -28,8 +28,8 @@ impl Traces {
         Ok(Self { folder })
     }
 
-    /// Records a load on a copy of the row's target, and draws states from its trace; does nothing where the power cannot
-    /// be lost.
+    /// Records a load on a copy of the row's target, and draws states from its trace; does nothing for a target without
+    /// power losses.
     pub(super) fn sample(
         &self,
         subject: &Subject<'_>,
@@ -69,7 +69,7 @@ pub(super) fn parse(name: &str) -> Option<(PathBuf, u64)> {
     Some((PathBuf::from(trace), number.parse().ok()?))
 }
 
-/// Makes a state again and says what it is.
+/// Rebuilds a state and reports what it is.
 pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), Failure> {
     /// Largest trace that is read, in bytes.
     const TRACE_BYTES_MAX: u64 = 1 << 30;

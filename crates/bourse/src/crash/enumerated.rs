@@ -9,7 +9,7 @@ use bourse_record::crash::StatesSection;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Enumerates the states, and writes the files of violations below a folder; `None` if that was cut short.
+/// Enumerates the states, and writes the files of violations below a folder; `None` if it was interrupted.
 pub(super) fn states(
     arguments: &Crash,
     folder: &Path,
@@ -34,7 +34,7 @@ pub(super) fn states(
     }
 }
 
-/// Makes a state again and says what it is.
+/// Rebuilds a state and reports what it is.
 pub(super) fn replay(state: &str, seed: u64, below: &Path) -> Result<(), Failure> {
     let folder = free_path(&states::folder_of(state, below));
     let replayed = states::replay(state, seed, &folder).map_err(|error| Failure::usage(error.to_string()))?;

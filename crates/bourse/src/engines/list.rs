@@ -62,7 +62,7 @@ struct Listed {
 }
 
 impl Listed {
-    /// The engine of a scheme; none where there is no such engine.
+    /// The engine of a scheme; `None` if there is no such engine.
     fn of(scheme: &str) -> Option<Self> {
         let kind = of_scheme(scheme)?;
         let (version, unavailable) = match kind.clone().and_then(super::version) {

@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// A crate with engines.
 struct EngineCrate {
-    /// The feature that has it; every build has one without.
+    /// Cargo feature of the crate; `None` if every build has it.
     feature: Option<&'static str>,
     /// URL schemes of its engines, also known to builds that leave the crate out.
     schemes: &'static [&'static str],
@@ -42,7 +42,7 @@ macro_rules! engines {
     };
 }
 
-/// Every engine. The first is the one that is meant where none is named.
+/// Every engine. The first is the default engine.
 static CRATES: &[EngineCrate] = &[
     engines!(bourse_engine_sqlite, ["sqlite"]),
     engines!("sqlite-lean", bourse_engine_sqlite_lean, ["sqlite-lean"]),
@@ -87,7 +87,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static EngineKind> {
     CRATES.iter().filter_map(|it| it.kinds).flatten()
 }
 
-/// The engine of a scheme, or how to get a build that has it; nothing where there is no such engine.
+/// The engine of a scheme, or the instruction for a build that has it; `None` if there is no such engine.
 fn of_scheme(scheme: &str) -> Option<Result<&'static EngineKind, String>> {
     let of = CRATES.iter().find(|it| it.schemes.contains(&scheme))?;
     let kind = of.kinds.into_iter().flatten().find(|kind| kind.scheme == scheme);
@@ -104,7 +104,7 @@ pub(crate) fn left_out() -> impl Iterator<Item = String> {
     CRATES.iter().filter(|it| it.kinds.is_none()).map(|it| format!("{}: {}", it.schemes.join(", "), it.left_out()))
 }
 
-/// Its version on this machine, or why it cannot run.
+/// Its version on this machine, or the reason why it cannot run.
 pub(crate) fn version(kind: &EngineKind) -> Result<String, String> {
     if kind.stays_loaded && cfg!(all(unix, target_feature = "crt-static")) {
         return Err(
@@ -114,7 +114,7 @@ pub(crate) fn version(kind: &EngineKind) -> Result<String, String> {
     (kind.version)()
 }
 
-/// A target of that name in the folder for databases, of the engine that is meant where none is named.
+/// Target of the default engine with this name in the folder for databases.
 pub(crate) fn usual_target(name: &str) -> String {
     let usual = kinds().next().and_then(|kind| kind.file_target(DATA_FOLDER, name));
     usual.expect("the first engine is part of every build, and has files")
@@ -127,7 +127,7 @@ pub(crate) fn crashes(target: &str) -> Option<&'static Crashes> {
     kind_of(target)?.crashes.as_ref()
 }
 
-/// Whether a text begins as a target does: with an engine's name and a colon.
+/// Whether a text begins like a target: with an engine's name and a colon.
 pub(crate) fn is_target(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, _)| schemes().any(|known| known == scheme))
 }
@@ -203,7 +203,7 @@ fn no_target(text: &str) -> Failure {
     .hint(examples)
 }
 
-/// Warns of an old word in a target: once in a process, however often the target is opened.
+/// Warns of a renamed word in a target: once per process.
 fn warn_once(renamed: &Renamed) {
     static WARNED: Mutex<Vec<Renamed>> = Mutex::new(Vec::new());
     let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -213,7 +213,7 @@ fn warn_once(renamed: &Renamed) {
     }
 }
 
-/// Whether what a target's engine needs is on this machine: its library, its server.
+/// Whether the library or server that a target's engine needs is on this machine.
 pub(crate) fn is_here(target: &str) -> Result<(), String> {
     match target.split_once(':').and_then(|(scheme, _)| of_scheme(scheme)) {
         Some(kind) => (kind?.available)(target),
@@ -234,7 +234,7 @@ pub(crate) fn starts_s(target: &str) -> u64 {
     kind_of(target).and_then(|kind| kind.starts_s).unwrap_or(0)
 }
 
-/// Rows that a target's engine loads in a second, about, where that is known.
+/// Approximate rows that a target's engine loads in a second, if known.
 pub(crate) fn loads_rows_s(target: &str) -> Option<u64> {
     kind_of(target).and_then(|kind| kind.loads_rows_s)
 }
@@ -249,19 +249,19 @@ pub(crate) fn inserts_ms(target: &str) -> u64 {
     kind_of(target).and_then(|kind| kind.inserts_ms).unwrap_or_else(|| prepares_ms(target))
 }
 
-/// Whether a round on a target needs a process of its own, because another's library would be in it.
+/// Whether a round on a target needs a process of its own, because another engine's library would be in this one.
 pub(crate) fn stays_loaded(target: &str) -> bool {
     kind_of(target).is_some_and(|kind| kind.stays_loaded)
 }
 
-/// Ends and removes what a process that was killed has left of the target's private server.
+/// Ends and removes the private servers of this target whose owners were killed.
 pub(crate) fn cleanup(target: &str) {
     if let Some(kind) = kind_of(target) {
         (kind.cleanup)(target);
     }
 }
 
-/// Refuses an engine that runs no SQL, before anything is made.
+/// Refuses an engine without SQL, before anything is created.
 pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
     if engine.capabilities().sql.is_some() {
         return Ok(());
@@ -269,7 +269,7 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure
     Err(Failure::usage(format!("{target} cannot run this workload: tpce needs SQL")).hint("for instance sqlite:PATH"))
 }
 
-/// Refuses an engine that the brokerage workload cannot run on, before anything is made.
+/// Refuses an engine that cannot run the brokerage workload, before anything is created.
 pub(crate) fn needs_tpce(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
     let lacking = bourse_tpce::users::needs(&engine.capabilities());
     if lacking.is_empty() {

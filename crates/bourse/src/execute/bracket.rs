@@ -3,10 +3,10 @@
 
 /// Relative width at which the bracket of the short rounds is narrow enough: further halving would only measure noise.
 const NARROW: f64 = 0.04;
-/// Short rounds that a search may take before its bracket is what it is.
+/// Most short rounds of a search.
 const MOST_SHORT: usize = 12;
-/// Rates that are tried at full length, by what is left of the last: a step of the bracket's size, then larger ones, since what a
-/// short round hides may be large. The last is a fifth of the first.
+/// Rates tried at full length, as parts of the last one: a step of the bracket's size, then larger ones, since short rounds
+/// may hide large effects. The last is a fifth of the first.
 const LEFT: [f64; 6] = [1.0, 0.95, 0.9, 0.8, 0.6, 0.5];
 
 /// A rate to try.
@@ -32,16 +32,16 @@ pub(super) struct Bracket {
 /// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Answer {
-    /// The highest rate that met every limit: at full length if one did there, else in a short round below those that did not.
+    /// The highest rate that met every limit: at full length if one did, else in a short round below those that did not.
     pub(super) passing: Option<f64>,
-    /// The lowest above it that did not.
+    /// The lowest rate above it that did not meet every limit.
     pub(super) failing: Option<f64>,
     /// Whether rounds of full length met the limits at `passing`.
     pub(super) confirmed: bool,
 }
 
 impl Bracket {
-    /// A search that begins near `first`.
+    /// A search that begins at `first`.
     pub(super) fn from(first: f64, most: f64) -> Self {
         Self { tried: Vec::new(), first, most }
     }
@@ -59,7 +59,7 @@ impl Bracket {
         }
     }
 
-    /// Notes whether a rate met every limit.
+    /// Records whether a rate met every limit.
     pub(super) fn tried(&mut self, this: Try, is_met: bool) {
         self.tried.push((this, is_met));
     }
@@ -97,7 +97,7 @@ impl Bracket {
         self.short(true).reduce(f64::max)
     }
 
-    /// Rates of the short rounds with that answer.
+    /// Rates of the short rounds with this answer.
     fn short(&self, wanted: bool) -> impl Iterator<Item = f64> {
         self.tried.iter().filter_map(move |(this, is_met)| match this {
             Try::Short(rate) if *is_met == wanted => Some(*rate),
@@ -122,7 +122,7 @@ impl Try {
     }
 }
 
-/// Three figures: a rate that can be typed again.
+/// The rate with three significant figures, short enough to be typed again.
 pub(super) fn significant(rate: f64) -> f64 {
     if rate <= 0.0 || !rate.is_finite() {
         return 0.0;
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// A search whose rounds meet the limits as `meets` says.
+    /// A search whose rounds meet the limits by `meets`.
     fn searched(first: f64, mut meets: impl FnMut(Try) -> bool) -> Bracket {
         let mut bracket = Bracket::from(first, 1e7);
         while let Some(next) = bracket.next() {
@@ -202,8 +202,8 @@ mod tests {
         assert_eq!(interrupted.answer(), answer);
     }
 
-    /// The 99th percentile of the response times of a first-in, first-out queue at that rate, over so many seconds: arrivals at
-    /// random moments, a server whose services last a millisecond on average, and `hidden` times as long from that second on.
+    /// The 99th percentile of the response times of a first-in, first-out queue at a rate, over `seconds`: arrivals at
+    /// random moments, a mean service time of a millisecond, and a longer one after the second given by `hidden`.
     fn p99_ms(rate: f64, seconds: f64, hidden: (f64, f64), random: &mut SplitMix) -> f64 {
         let mut exponential = |mean: f64| -mean * (1.0 - random.unit()).ln();
         let (mut now, mut free) = (0.0, 0.0_f64);

@@ -85,7 +85,7 @@ pub(super) fn round(
 }
 
 /// Measures response times at a part of a round's rate, if the job asks for them, after the round was reconciled with the
-/// database. Gives the failure that ended it.
+/// database. Returns the failure that ended it.
 fn latency(
     database: &PreparedDatabase,
     target: &str,
@@ -115,7 +115,7 @@ fn latency(
     Ok(failure)
 }
 
-/// Part of a round that is measured.
+/// Measured part of a round.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// The round itself.
@@ -187,8 +187,8 @@ fn conditions(
     }
 }
 
-/// Room for the database to grow, in bytes: where its files are, or in the machine's memory. None for servers, whose place we
-/// do not know.
+/// Room for the database to grow, in bytes: on its file system, or in the machine's memory. `None` for servers, whose
+/// storage is unknown.
 fn free_bytes(location: &Location) -> Option<u64> {
     match location {
         Location::Memory => Some(bourse_record::MachineMemory::now()?.free_bytes),

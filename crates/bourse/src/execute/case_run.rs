@@ -12,9 +12,9 @@ pub(super) enum LastRound {
     Fit,
     /// Others disturbed it.
     Disturbed,
-    /// The host stood still so long that no operation ended in it.
+    /// The host stalled so long that no operation ended in it.
     NothingEnded,
-    /// There is none, or it failed, or it is void for another reason.
+    /// No round, or a failed one, or one that is void for another reason.
     Unsound,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct CaseRun {
     whole: Vec<bool>,
     /// Failure of the case.
     pub(crate) failure: Option<Failure>,
-    /// The search it is the answer of.
+    /// The search that found its rate.
     pub(super) search: Option<Search>,
 }
 
@@ -40,7 +40,7 @@ impl CaseRun {
         Self { planned, job, case: None, whole: Vec::new(), failure: None, search: None }
     }
 
-    /// Its name, as reports show it.
+    /// Its name in reports.
     pub(crate) fn label(&self) -> &str {
         &self.planned.label
     }
@@ -65,7 +65,7 @@ impl CaseRun {
         self.failure.as_ref() == Some(failure)
     }
 
-    /// Forgets its rounds: others take their place.
+    /// Removes its rounds, to be replaced by others.
     pub(super) fn clear(&mut self) {
         (self.case, self.whole) = (None, Vec::new());
     }
@@ -99,7 +99,7 @@ impl CaseRun {
         }
     }
 
-    /// Makes the last round that was set aside count after all.
+    /// Makes the last round that was set aside count again.
     pub(super) fn take_back(&mut self) {
         if let Some(case) = &mut self.case
             && let Some(round) = case.set_aside.pop()
@@ -114,7 +114,7 @@ impl CaseRun {
         self.rounds().is_empty()
     }
 
-    /// Fitness of the last round. What failed, or has a check that failed, is never repeated.
+    /// Fitness of the last round. A round that failed, or has a failed check, is never repeated.
     pub(super) fn last_round(&self) -> LastRound {
         let (Some(case), Some(true)) = (&self.case, self.whole.last()) else { return LastRound::Unsound };
         let Some(round) = case.rounds.last() else { return LastRound::Unsound };

@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 pub(super) enum Request {
     /// Run a round and answer with its outcome.
     Round(Box<RoundRequest>),
-    /// Be some of the users of a round.
+    /// Run some of the users of a round.
     Users(Box<processes::Request>),
-    /// Make a database ready, and keep it for the rounds of others.
+    /// Make a database ready for the rounds of other processes.
     Keep {
         /// The database, as a URL.
         target: String,
@@ -49,7 +49,7 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// The target that it is about, as a URL.
+    /// The target, as a URL.
     fn target(&self) -> &str {
         match self {
             Self::Round(request) => &request.target,
@@ -59,7 +59,7 @@ impl Request {
     }
 }
 
-/// `bourse round`: reads a request, does it, answers. A failure is an answer too.
+/// `bourse round`: reads a request, performs it, answers. A failure is an answer too.
 pub(crate) fn answer() -> Result<(), Failure> {
     let mut line = String::new();
     let request: Request = std::io::stdin()
@@ -114,13 +114,13 @@ pub(super) fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Fai
     output::print(&format!("{text}\n"))
 }
 
-/// Has a round run by a process of its own.
+/// Runs a round in a process of its own.
 pub(super) fn run(request: &RoundRequest, interrupted: &AtomicBool) -> Result<RoundOutcome, Failure> {
     let what = format!("a round of {} on {}", request.job.workload(), request.target);
     ask(&Request::Round(Box::new(request.clone())), &request.target, &what, interrupted)
 }
 
-/// Has something done on a target by a process of its own, which answers once.
+/// Sends a process of its own a request that is answered once.
 pub(super) fn ask<T: DeserializeOwned>(
     request: &Request,
     target: &str,
@@ -180,7 +180,7 @@ pub(super) fn tell(stdin: &mut ChildStdin, request: &Request) -> Result<(), Stri
     stdin.write_all(format!("{line}\n").as_bytes()).map_err(|error| error.to_string())
 }
 
-/// Reads all that comes, so that no pipe is ever full.
+/// Reads all output, so that no pipe is ever full.
 pub(super) fn reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -212,8 +212,8 @@ fn line_reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
 /// Longest time that a child process may take to end after its answer.
 pub(super) const END: Duration = Duration::from_secs(10);
 
-/// Waits for the child; an interruption that reached us alone is passed on to it. One that has answered and does not end, since a
-/// call of it never returns, is killed.
+/// Waits for the child; an interruption of this process alone is passed on to it. A child that has answered and does not
+/// end, since a call of it never returns, is killed.
 fn wait(child: &mut Child, interrupted: &AtomicBool, answer: &JoinHandle<String>) -> std::io::Result<ExitStatus> {
     let mut told = false;
     let mut answered = None;

@@ -1,4 +1,4 @@
-//! A round of a classic workload: its tables made anew, warm-up, measurement, checks.
+//! A round of a classic workload: its tables created, warm-up, measurement, checks.
 
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::args::{Arrivals, Timed};
@@ -106,7 +106,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     })
 }
 
-/// Whether an error is of the statement, and not of the engine or the machine.
+/// Whether an error is caused by the statement, and not by the engine or the machine.
 fn is_of_statement(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Constraint | ErrorKind::Unsupported | ErrorKind::Other)
 }

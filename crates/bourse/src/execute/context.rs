@@ -60,7 +60,7 @@ impl RunContext {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// The official input files of a folder, or the built-in data; read once.
+    /// The official input files of a folder, or the built-in data; each is read once.
     pub(crate) fn inputs(&self, folder: Option<&Path>) -> Result<Rc<Inputs>, Failure> {
         let folder = folder.map(Path::to_owned);
         if let Some(known) = self.inputs.borrow().get(&folder) {

@@ -1,5 +1,5 @@
-//! One of several drivers on a database that each of them reaches: driver 1 makes it ready, coordinates, and has it checked for
-//! all; the others join driver 1. No statement passes through another driver.
+//! One of several drivers on a database that all of them reach: driver 1 makes it ready, coordinates, and checks it for all;
+//! the others join driver 1. No statement passes through another driver.
 
 use super::system::{failure, prepared, served, waiting};
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub(crate) struct Driver {
     held: OnceLock<Held>,
 }
 
-/// The place that `--coordinate` names, as drivers call it.
+/// The place of `--coordinate`, as an address.
 pub(crate) fn place(text: &str) -> Result<Address, Failure> {
     let refused = |why: String| {
         Failure::usage(format!("invalid value '{text}' for --coordinate: {why}"))
@@ -85,7 +85,7 @@ impl Driver {
         self.engine.as_ref()
     }
 
-    /// The connection with driver 1, once there is one.
+    /// The connection with driver 1, if there is one.
     pub(super) fn remote(&self) -> Option<&Remote> {
         self.joined.get().map(Coordinated::remote)
     }
@@ -154,7 +154,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Joins driver 1, which may have to load the database first.
+    /// Joins driver 1, which may be loading the database.
     fn join_within_limit(&self, target: &str, interrupted: &AtomicBool) -> Result<(), Failure> {
         let begun = Instant::now();
         let mut told = false;
@@ -179,7 +179,7 @@ impl Driver {
         }
     }
 
-    /// Runs a round in touch with driver 1.
+    /// Runs a round coordinated by driver 1.
     pub(super) fn run(
         &self,
         inputs: &Inputs,
@@ -241,7 +241,7 @@ impl Drop for Driver {
     }
 }
 
-/// The thread in which driver 1 coordinates; ended when dropped, with everybody answered.
+/// The thread in which driver 1 coordinates; ended when dropped, after all drivers were answered.
 struct Coordinator {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,

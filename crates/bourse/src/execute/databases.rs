@@ -52,7 +52,7 @@ pub(super) enum At {
     Apart(usize),
 }
 
-/// A database that a process of its own has in its care.
+/// A database in the care of a process of its own.
 struct Apart {
     target: String,
     size: Size,
@@ -94,13 +94,13 @@ pub(crate) struct Databases {
 }
 
 impl Databases {
-    /// Databases of a run, which puts files back at its end unless they are removed then.
+    /// Databases of a run; files are put back at its end unless they are removed then.
     pub(super) fn of_run(puts_back: bool) -> Self {
         Self { puts_back, ..Self::default() }
     }
 
-    /// The database of a target for rounds in other processes: prepared here, or where its library would stay in this process, by
-    /// a process of its own.
+    /// The database of a target for rounds in other processes: prepared here, or by a process of its own if its library
+    /// would stay in this process.
     pub(super) fn prepared(&mut self, target: &str, job: &Brokerage, context: &RunContext) -> Result<At, Failure> {
         if !engines::stays_loaded(target) {
             return self.ready(target, job, context).map(At::Here);
@@ -122,7 +122,7 @@ impl Databases {
         Ok(At::Apart(self.apart.len() - 1))
     }
 
-    /// The database of a target in this process, opened and loaded unless it is already: its place among all.
+    /// Opens the database of a target in this process, and loads it unless it is loaded; returns its index.
     pub(super) fn ready(&mut self, target: &str, job: &Brokerage, context: &RunContext) -> Result<usize, Failure> {
         let size = Size::of(&job.database);
         if let Some(at) = self.prepared.iter().position(|it| it.target == target && it.size == size) {
@@ -136,7 +136,7 @@ impl Databases {
         Ok(self.prepared.len() - 1)
     }
 
-    /// Files are one database whatever the settings; what lives in a process is one engine's own.
+    /// Place of a target: files are one database whatever the settings; a database in a process is one engine's own.
     fn place(&self, target: &str, location: &Location) -> String {
         match location.file() {
             Some(path) => path.display().to_string(),
@@ -248,7 +248,7 @@ impl Databases {
         }
     }
 
-    /// A copy for the rounds to come, if there are `others`, and for the end of the run; or why there can be none.
+    /// A copy for further rounds, if there are `others`, and for the end of the run; or the reason why there can be none.
     fn keep(&self, at: At, others: bool) -> Result<Result<Copy, String>, Failure> {
         let target = self.target(at);
         let is_in_files = self.location(at)?.file().is_some();
@@ -265,7 +265,7 @@ impl Databases {
         Ok(taken?.map(|taken| Copy { target: target.to_owned(), is_in_files, taken }))
     }
 
-    /// Puts files back, so that the next run finds them as this one did; those that are removed with the run need it not.
+    /// Puts files back, so that the next run finds them as this one did; files that are removed with the run are left.
     pub(super) fn put_back(&self) -> Result<(), Failure> {
         for kept in self.copies.values().filter(|_| self.puts_back) {
             if let Kept::Copy(copy) = kept
@@ -303,7 +303,7 @@ impl Copy {
         }
     }
 
-    /// Puts the database back, in that part of the time; how long it took, in seconds.
+    /// Puts the database back, as that part of the time; returns the duration in seconds.
     fn restore(&self, part: Part) -> Result<f64, Failure> {
         let _spending = spent::on(part);
         let step = Step::waiting(format!("restoring {}", self.target));

@@ -1,5 +1,5 @@
-//! The default job as a whole, with shorter phases: its figures and their words, its checks, the time it took, and the database
-//! afterwards.
+//! The default job as a whole, with shorter phases: its figures and their text, its checks, the time it took, and the
+//! database afterwards.
 
 use crate::args::{Arguments, Command, Run, Tpce};
 use crate::execute;
@@ -17,7 +17,7 @@ fn typed(arguments: &[&str]) -> Command {
     Arguments::of(&matches).unwrap().command
 }
 
-/// The plan of a run of which nothing but the target is said, and of its checks that they are the quick ones.
+/// The plan of a run with only a target, and with quick checks.
 fn default_plan(target: &str) -> (Box<Run>, Plan) {
     let Command::Tpce(Tpce::Run(run)) = typed(&["tpce", "run", target, "--check", "quick"]) else {
         panic!("another command")

@@ -96,7 +96,7 @@ mod tests {
         serde_json::from_value(workload).unwrap()
     }
 
-    /// Rounds of a second with that headline, and with so many valid transactions of all kinds.
+    /// Rounds of a second with these headlines, and with `transactions` valid transactions of all kinds.
     fn rounds(headlines: &[f64], transactions: u64) -> Vec<Round> {
         let times = json!({ "summary": LatencySummary::default(), "hdr_base64": "", "clamped": 0 });
         let round = |headline: &f64| {
@@ -132,7 +132,7 @@ mod tests {
         assert!(!said("micro").contains("from ±0.0 % on"), "{}", said("micro"));
     }
 
-    /// Pairs of rounds of that length.
+    /// Plan of pairs of rounds of this length.
     fn plan(rounds: u32, measure_ns: Option<u64>) -> Plan {
         let mut plan = crate::plan::tests::plan(false);
         for block in &mut plan.blocks {
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(before(&plan(8, Some(1)), &Calibration { second_deviation: None, ..quiet }), None);
     }
 
-    /// The expected half width is what intervals come to, on average over many sessions.
+    /// The expected half width is the mean half width of many simulated sessions.
     #[test]
     fn what_is_expected_is_what_comes() {
         let mut random = SplitMix::new(4);

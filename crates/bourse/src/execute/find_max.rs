@@ -19,7 +19,7 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Finds the rate of a case, and leaves it with the rounds of full length that ended the search.
+    /// Finds the rate of a case, which then has the rounds of full length that ended the search.
     fn search(&mut self, case: &mut CaseRun, search: &Search, rounds: u32) -> Result<(), Failure> {
         let job = case.planned.job.clone();
         // What the users manage without a schedule is near the rate sought, and says where to begin.
@@ -129,7 +129,7 @@ mod tests {
     const INTERVAL: Nanos = 5 * SECOND;
     const SERVICE: Nanos = MS;
 
-    /// A round of five seconds of a planted workload: one user whose operations take a millisecond each, by a schedule.
+    /// A round of five seconds of a simulated workload: one user whose operations take a millisecond each, by a schedule.
     fn round(schedule: Schedule) -> Round {
         let mut recorder = Recorder::new([OperationSpec::new("read")].into(), |_| true);
         let mut pacer = schedule.pacer(0);

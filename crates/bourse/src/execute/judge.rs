@@ -1,4 +1,4 @@
-//! Whether a round of a search met its limits: by its quantiles, its failures and what was never started.
+//! Verdict on a round of a search: by its quantiles, its failures and the operations that were never started.
 
 use crate::plan::Search;
 use bourse_record::{Round, length};
@@ -8,7 +8,7 @@ use bourse_record::{Round, length};
 pub(super) struct Judgement {
     /// Limits that it did not meet, a sentence each; empty if it met all.
     pub(super) violations: Vec<String>,
-    /// The worst quantile as a share of its limit; none where one of them is an operation without a time.
+    /// The worst quantile as a share of its limit; `None` if one of them is an operation without a time.
     pub(super) worst_limit_ratio: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! Databases of engines whose library stays in a process: loaded, checked, copied and put back by a process of their own. One that
-//! dies of it is a lost target, as a round is that does.
+//! Databases of engines whose library stays in a process: loaded, checked, copied and put back by a process of their own. A
+//! keeper that dies is a lost target, like a round that dies.
 
 use super::RunContext;
 use super::child::{self, Request, reply};
@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Command {
-    /// Take a copy: how it is made, or why there can be none.
+    /// Take a copy; the answer is how it is made, or the reason why there can be none.
     Copy,
-    /// Put the database back as it was then.
+    /// Put the database back as it was copied.
     Restore,
 }
 
@@ -38,7 +38,7 @@ struct Prepared {
     spent: spent::Parts,
 }
 
-/// The process that has a database in its care.
+/// A process with a database in its care.
 pub(super) struct Keeper {
     target: String,
     process: Mutex<Process>,
@@ -56,7 +56,7 @@ struct Process {
 }
 
 impl Keeper {
-    /// Starts the process, which loads the database unless it is there; waits until it is ready.
+    /// Starts the process, which loads the database if necessary; waits until it is ready.
     pub(super) fn start(target: &str, job: &Brokerage, interrupted: &AtomicBool) -> Result<Self, Failure> {
         let lost = |cause: String| lost(target, cause);
         let (mut child, mut commands) = child::start().map_err(lost)?;
@@ -77,7 +77,7 @@ impl Keeper {
         Ok(Self { target: target.to_owned(), process: Mutex::new(process), history })
     }
 
-    /// Takes a copy: how it is made, or why there can be none.
+    /// Takes a copy; returns how it is made, or the reason why there can be none.
     pub(super) fn copy(&self) -> Result<Result<String, String>, Failure> {
         self.tell(Command::Copy)
     }
@@ -98,7 +98,7 @@ impl Keeper {
 }
 
 impl Process {
-    /// Its next answer. An interruption that reached us alone is passed on, if it asks for one.
+    /// Its next answer. An interruption of this process alone is passed on, if `interrupted` is given.
     fn answer<T: DeserializeOwned>(&mut self, target: &str, interrupted: Option<&AtomicBool>) -> Result<T, Failure> {
         let mut told = false;
         loop {

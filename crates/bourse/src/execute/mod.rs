@@ -82,13 +82,13 @@ pub(crate) struct Executed {
 }
 
 impl Executed {
-    /// The run's document: of each case that had rounds, with the time until now.
+    /// The run's document: every case that had rounds, with the time until now.
     pub(crate) fn file(self) -> RunFile {
         let cases = self.cases.into_iter().filter_map(CaseRun::finished).collect();
         RunFile { cases, time_spent: Some(spent::told()), ..self.begun }
     }
 
-    /// A failure if a case failed that others went on without.
+    /// A failure if a case failed and the others continued.
     fn all_ran(&self) -> Result<(), Failure> {
         let failed = |case: &CaseRun| Some(format!("{}: {}", case.label(), case.failure.as_ref()?.line()));
         let failed: Vec<_> = self.cases.iter().filter_map(failed).collect();
@@ -99,7 +99,7 @@ impl Executed {
         Err(failure.detail("failed", failed.join("\n")))
     }
 
-    /// The run's document, and what ended the run; a failure if nothing was measured.
+    /// The run's document, and the failure that ended the run early; a failure if nothing was measured.
     pub(crate) fn measured(mut self) -> Result<(RunFile, Result<(), Failure>), Failure> {
         let outcome = std::mem::replace(&mut self.outcome, Ok(()));
         let outcome = outcome.and_then(|()| self.all_ran());
@@ -121,7 +121,7 @@ impl Executed {
     }
 }
 
-/// Carries out a plan, whose files go into that folder, followed by whom the command asks for.
+/// Carries out a plan whose files go into that folder, with the followers that the command requests.
 pub(crate) fn run(plan: &Plan, how: &Execution, folder: &ResultFolder) -> Result<Executed, Failure> {
     let followers = live::follow(plan, how, folder.path())?;
     let executed = carry_out(plan, folder.path());
@@ -181,7 +181,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
     Ok(Executed { begun, cases, outcome })
 }
 
-/// The targets whose databases a plan holds: all but those that driver 1 of several holds for all its drivers.
+/// The targets whose databases this process holds: all but those that driver 1 of several holds for all its drivers.
 fn held_by(plan: &Plan) -> Vec<&str> {
     let joins = |case: &PlannedCase| match &case.job {
         Job::Brokerage(job) => job.driver().is_some_and(|driver| driver.number() > 1),
@@ -263,7 +263,7 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// The database of a case for the rounds of this process, or of others.
+    /// The database of a case for rounds of this process, or of others.
     fn in_place(&mut self, case: &PlannedCase, job: &Brokerage) -> Result<At, Failure> {
         match case.rounds_in {
             RoundsIn::ThisProcess => self.databases.ready(&case.target, job, &self.context).map(At::Here),
@@ -278,7 +278,7 @@ impl Executor<'_> {
         keeps && case.has_one_database()
     }
 
-    /// Notes what the run is, and measures machine and harness alone, just before the first round.
+    /// Records the run's head, and measures machine and harness alone, just before the first round.
     fn begin(&mut self) {
         if self.begun.is_some() {
             return;
@@ -313,7 +313,7 @@ impl Executor<'_> {
         (self.context.clock.now() - self.begin) as f64 / 1e9
     }
 
-    /// The rounds, in turn. What was measured before a failure stays.
+    /// The rounds, in turn. Results before a failure are retained.
     fn rounds(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
         let of = block.rounds;
         let mut budget = self.plan.budget(block);
@@ -364,7 +364,7 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// The rounds of these cases, in this order. What was measured before a failure stays.
+    /// The rounds of these cases, in this order. Results before a failure are retained.
     fn turns(&mut self, block: &Block, cases: &mut [CaseRun], round: u32, order: &[usize]) -> Result<(), Failure> {
         let of = block.rounds;
         for (nth, at) in order.iter().enumerate() {
@@ -391,7 +391,7 @@ impl Executor<'_> {
         self.plan.repeats_at_most_ns.is_none_or(|most| self.repeated_ns.saturating_add(expected) <= most)
     }
 
-    /// A round of a case was run, or left out.
+    /// Advances the progress by a round that was run, or left out.
     fn round_is_over(&mut self, case: &PlannedCase) {
         let expected_ns = about::round_ns(case);
         live::round_done(expected_ns);
@@ -400,7 +400,7 @@ impl Executor<'_> {
         }
     }
 
-    /// A case's round; its failure ends the run, or leaves the case out.
+    /// Runs a case's round; its failure ends the run, or leaves the case out.
     fn turn(&mut self, case: &mut CaseRun, round: u32, of: u32, label: &str) -> Result<(), Failure> {
         let ran = panics::caught(|| {
             panics::asked_for(&format!("round {}", round + 1));

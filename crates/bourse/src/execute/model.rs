@@ -1,5 +1,5 @@
-//! The brokerage workload without a database: the reference model in memory answers, so that what is measured is the driver
-//! and the model.
+//! The brokerage workload without a database: the reference model in memory answers, so that the driver and the model are
+//! measured.
 
 use crate::args::{self, Database};
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Note in every report on the model's figures.
 pub(super) const NOTE: &str = "no database: one reference model in memory answers all users, one at a time";
 
-/// The database that is wanted; none is made.
+/// The requested database; none is created.
 pub(super) fn ready(target: &str, wanted: &Database, inputs: &Inputs) -> Result<Ready, Failure> {
     let constraints = match wanted.constraints {
         args::Constraints::Full => Constraints::Full,
@@ -33,7 +33,7 @@ pub(super) fn ready(target: &str, wanted: &Database, inputs: &Inputs) -> Result<
     Ok(Ready { fingerprint, history: NOTE.to_owned(), checks: Vec::new() })
 }
 
-/// A system under test of one round: the model begins each with the initial database.
+/// A system under test on the model: each round begins with the initial database.
 pub(super) struct ModelHouse<'i> {
     inputs: &'i Inputs,
     model: Mutex<Option<Arc<Mutex<Model>>>>,

@@ -1,5 +1,5 @@
-//! Users in several processes that have the same database open. This process opens the round and checks the database after it; it
-//! starts a process for each part of the users, all at one moment of one clock, and merges what they measured.
+//! Users in several processes that have the same database open. This process opens the round and checks the database after
+//! it; it starts a process for each part of the users, all at the same reading of a shared clock, and merges their figures.
 //!
 //! They share one count of trades: a file whose position the operating system moves forward, inherited by each as its standard
 //! output, which is how a process gets a descriptor without unsafe code. Each talks with this one over a socket, its standard
@@ -57,7 +57,7 @@ impl Request {
     }
 }
 
-/// The moment at which all begin.
+/// The common begin of all processes.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Begin {
     at: Nanos,
@@ -155,7 +155,7 @@ pub(super) fn run(
     Ok(ran)
 }
 
-/// Notes the limit orders that are pending, counted once for all.
+/// Records the number of pending limit orders, counted once for all processes.
 fn pending_orders(engine: &dyn Engine, ran: &mut Ran) {
     const NAME: &str = "limit orders pending at the end";
     ran.round.facts.retain(|fact| !fact.name.ends_with(NAME));
@@ -186,7 +186,8 @@ fn merged(latest: &[Option<Progress>]) -> Option<Progress> {
     })
 }
 
-/// A row of two processes together: what is theirs adds up, what is the machine's or the database's is the same for both.
+/// Merges a row of two processes: the processes' own metrics are added, those of the machine or the database are the same
+/// for both.
 fn both_rows(one: &SeriesRow, other: &SeriesRow) -> SeriesRow {
     const SHARED: [&str; 6] = ["machine_", "cpu_others", "cpu_stolen", "server_", "engine_memory", "response_ns"];
     const SIZES: [&str; 3] = ["data_bytes", "log_bytes", "journal_bytes"];
@@ -269,7 +270,7 @@ impl Processes {
         }
     }
 
-    /// The failure of a process that ended without a word; all others are killed.
+    /// The failure of a process that ended without an answer; all others are killed.
     fn lost(&mut self, at: usize, target: &str) -> Failure {
         for process in &mut self.all {
             let _ = process.child.kill();
@@ -295,7 +296,7 @@ impl Drop for Processes {
     }
 }
 
-/// A process of users: answers over its standard input, a socket.
+/// A process of users: its standard input is a socket to its parent, which it also answers on.
 pub(super) fn users(request: Request) -> Result<(), Failure> {
     let broken =
         |error: std::io::Error| Failure::usage(format!("this command is for the program itself alone: {error}"));

@@ -1,8 +1,8 @@
-//! Waits of rounds for a quiet machine: none any more once they were in vain.
+//! Waits of rounds for a quiet machine: none after several were in vain.
 
 use bourse_record::{Round, Warning};
 
-/// Waits in vain after which no round waits any more.
+/// Waits in vain after which no round waits.
 pub(crate) const VAIN_WAITS: u32 = 2;
 
 /// Waits of a run until now.
@@ -12,12 +12,12 @@ pub(super) struct QuietWaits {
 }
 
 impl QuietWaits {
-    /// The longest that the next round waits, in nanoseconds; none if it does not.
+    /// Longest wait of the next round, in nanoseconds; `None` if it does not wait.
     pub(super) fn limit_ns(&self, planned_ns: Option<u64>) -> Option<u64> {
         planned_ns.filter(|_| self.vain < VAIN_WAITS)
     }
 
-    /// Takes note of a round that may have waited. Whether no round waits any more after it.
+    /// Takes a round into account; returns whether no round waits after it.
     pub(super) fn are_over_after(&mut self, round: &Round) -> bool {
         let in_vain = round.warnings.contains(&Warning::NotQuiet);
         self.vain += u32::from(in_vain);

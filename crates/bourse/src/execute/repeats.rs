@@ -1,4 +1,4 @@
-//! Rounds that are run again because others disturbed them, or nothing ended in them.
+//! Repeats of rounds that other processes disturbed, or in which nothing ended.
 
 use super::CaseRun;
 use super::case_run::LastRound;
@@ -7,14 +7,14 @@ use bourse_stats::repeats::Budget;
 /// Rounds to be run again.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Again {
-    /// Their cases, by their places, in the order of the round.
+    /// Indices of their cases, in the order of the round.
     pub(super) cases: Vec<usize>,
     /// Whether nothing ended in one of them.
     pub(super) nothing_ended: bool,
 }
 
-/// The rounds that are to be run again of those that were just run, `ran` by the places of their cases; none where all are fit,
-/// where the budget is used up, or where a pair has a round that failed. They are taken from the budget, and set aside.
+/// Selects the rounds to repeat among those just run, `ran` by the indices of their cases; none if all are fit, the budget
+/// is used up, or a pair has a round that failed. They are taken from the budget, and set aside.
 pub(super) fn again(budget: &mut Budget, round: u32, ran: &[usize], cases: &mut [CaseRun]) -> Option<Again> {
     let is = |at: &usize, last: LastRound| cases[*at].last_round() == last;
     let nothing_ended = ran.iter().any(|at| is(at, LastRound::NothingEnded));

@@ -1,4 +1,4 @@
-//! One round of a job: a request, and what it came to; both are data, so that another process can run it.
+//! One round of a job: a request and its outcome; both are data, so that another process can run it.
 
 use super::databases::Databases;
 use super::{RunContext, brokerage, classic};
@@ -19,11 +19,11 @@ pub(crate) struct RoundRequest {
     pub(crate) job: Job,
     /// Seed of the run.
     pub(crate) seed: u64,
-    /// Number of the round: rounds differ in their requests, as two runs would, and still follow from the run's seed.
+    /// Number of the round: rounds differ in their requests, like two runs, and still follow from the run's seed.
     pub(crate) round: u32,
-    /// Whether other rounds run on the same database, so that each is to find it as the first did.
+    /// Whether other rounds run on the same database, so that each must find it as the first did.
     pub(crate) begins_alike: bool,
-    /// Whether it is its case's first: its document has the checks of the database before.
+    /// Whether it is the first of its case: its document has the checks of the database.
     pub(crate) is_first: bool,
     /// Whether its figures only steer a search: optional checks are left out then.
     pub(crate) is_probe: bool,

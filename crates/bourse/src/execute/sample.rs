@@ -2,7 +2,7 @@
 //! changes, on a small database of its own with the target's engine and settings. Then, on the same database, two sessions
 //! that change the same rows concurrently.
 //!
-//! The database of the run itself is no place for it: the model has the generator's rows, which earlier runs have changed,
+//! The database of the run itself is not used: the model has the generator's rows, which earlier runs have changed,
 //! and needs memory for all of them. The sample comes after the rounds, so that neither its memory nor its pending writes
 //! are in their figures.
 
@@ -64,8 +64,8 @@ impl Found {
     }
 }
 
-/// Samples each target once whose transactions are to be checked in full, and notes what came of it with the first round of
-/// each of its cases.
+/// Samples each target once whose transactions are to be checked in full, and adds the result to the first round of each of
+/// its cases.
 pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<(), Failure> {
     let mut sampled: BTreeMap<String, Sampled> = BTreeMap::new();
     for case in cases {
@@ -186,7 +186,7 @@ fn compare(
     Ok(judged(&verdict, part))
 }
 
-/// Sets two sessions to work on the same rows.
+/// Runs two sessions on the same rows.
 fn at_once(
     target: &str,
     engine: &dyn Engine,
@@ -241,7 +241,7 @@ struct Side {
 
 /// Way to remove a sample's database.
 enum Removal {
-    /// The end of its engine, which has it in memory or on a server of its own.
+    /// Removed with its engine, which has it in memory or on a private server.
     None,
     /// Removed with its folder and everything in it.
     Folder(WorkFolder),
@@ -307,7 +307,7 @@ impl Side {
     }
 }
 
-/// Errors by which there can be no database for a sample: it is not run then.
+/// Whether an error means that there can be no database for a sample: it is not run then.
 fn is_told(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Full | ErrorKind::Unsupported | ErrorKind::Denied | ErrorKind::Refused)
 }

@@ -1,4 +1,4 @@
-//! The folder for a run's databases: made for it, removed with it.
+//! The folder for a run's databases: created for it, removed with it.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -35,7 +35,7 @@ impl Scratch {
     }
 }
 
-/// Removes what killed runs have left.
+/// Removes the folders of killed runs.
 fn remove_abandoned(parent: &Path) {
     let Ok(entries) = std::fs::read_dir(parent) else { return };
     for entry in entries.flatten() {

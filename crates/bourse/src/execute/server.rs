@@ -1,4 +1,4 @@
-//! The application server of a case that is served: a process of our own, ended with the round.
+//! The application server of a case that is served: a child process, ended with the round.
 
 use super::child::{Request, reader, start, tell};
 use crate::args::Database;
@@ -17,7 +17,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a server of a database; it loads what is not there.
+    /// Starts a server of a database, which it loads if necessary.
     pub(super) fn start(target: &str, database: &Database, interrupted: &AtomicBool) -> Result<Self, Failure> {
         let lost = |why: String| Failure::new(Exit::Target, format!("the application server did not start: {why}"));
         let (mut child, mut stdin) = start().map_err(lost)?;
@@ -58,7 +58,7 @@ impl Server {
         }
     }
 
-    /// Asks it to end, and makes it end if it does not.
+    /// Requests its end, and kills it if it does not end.
     fn end(&mut self) {
         let id = rustix::process::Pid::from_child(&self.child);
         // One that has ended already needs no telling.

@@ -31,7 +31,7 @@ pub(crate) enum SystemUnderTest {
 }
 
 impl SystemUnderTest {
-    /// Opens a target, or calls its server; refuses what cannot run this workload.
+    /// Opens a target, or calls its server; refuses a target that cannot run this workload.
     pub(crate) fn open(target: &str, job: &Brokerage) -> Result<Self, Failure> {
         if Address::is_meant(target) {
             return call(target, job).map(|remote| Self::Server(Box::new(remote)));
@@ -58,7 +58,7 @@ impl SystemUnderTest {
         }
     }
 
-    /// The other side of a round that several drivers may share: it says how the round begins, and checks the database.
+    /// The other side of a round that several drivers may share: it opens the round, and checks the database.
     fn remote(&self) -> Option<&Remote> {
         match self {
             Self::InProcess(_) | Self::Model(_) => None,
@@ -169,7 +169,7 @@ impl SystemUnderTest {
         Ok(end.checks)
     }
 
-    /// The round on a server that was run last, and this driver's part of it.
+    /// The last round on a server, and this driver's part of it.
     pub(crate) fn shared(&self, options: &RunOptions) -> Option<SharedRound> {
         let remote = self.remote()?;
         let (number, of) = (options.share.number(), options.share.of());
@@ -184,7 +184,7 @@ impl SystemUnderTest {
         }
     }
 
-    /// Leaves a round that has failed: a server takes this driver for vanished, and the others go on.
+    /// Leaves a round that has failed: the server treats this driver as lost, and the others continue.
     pub(crate) fn abandon(&self) {
         if let Some(remote) = self.remote() {
             remote.leave();

@@ -1,4 +1,4 @@
-//! The exit code that a run's figures call for.
+//! The exit code for a run's figures.
 
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -9,7 +9,7 @@ use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Steadiness, Stea
 const ALLOWED_FAILURES: u64 = 0;
 
 /// Fails if a check failed, operations failed, the run was interrupted, a search has no answer, a round has no figure, or a
-/// steady state is demanded and was not shown; in that order.
+/// required steady state was not shown; in that order.
 pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     let rounds = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(Round::with_latency);
     let checks = || rounds().flat_map(|round| &round.checks);
@@ -67,8 +67,8 @@ pub(crate) fn steady(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
         .hint("--until-steady 5m measures until it can be told; or use a longer --warmup, or a longer --for"))
 }
 
-/// The failure of a run whose operations failed more often than is allowed, with an example of each case; with the reason of
-/// a round that has no figure for it.
+/// Failure of a run with more failed operations than allowed, with an example of each case; with the reason of a round that
+/// has no figure for it.
 fn failed_operations<'f>(file: &'f RunFile) -> Option<Failure> {
     let of_case = |case: &'f Case| case.rounds.iter().flat_map(Round::with_latency).map(move |round| (case, round));
     let rounds = || file.cases.iter().flat_map(of_case);

@@ -66,7 +66,7 @@ pub(super) fn run(
     Ok(Account { events, ended })
 }
 
-/// The error in what a program said on its stderr, in one line without hints; or else all of it.
+/// The error in a program's stderr, in one line without hints; or else all of it.
 fn error_of(said: &str) -> String {
     let Some((_, error)) = said.split_once("error: ") else { return said.trim().to_owned() };
     let lines = error.lines().filter(|line| !line.starts_with("hint: ")).map(str::trim);

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// A target whose engine is in process.
+/// Test bed of a target whose engine runs in the process.
 pub(super) struct FileBed<'c> {
     target: String,
     scheme: String,
@@ -59,7 +59,7 @@ impl<'c> FileBed<'c> {
         })
     }
 
-    /// Everything of one trial is made anew.
+    /// Makes the folders and settings of one trial anew.
     fn renew(&self) -> io::Result<(Places, Control)> {
         let place = |name: &str| self.folder.path().join(name);
         let (files, image) = (place("files"), place("image"));

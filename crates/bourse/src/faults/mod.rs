@@ -1,4 +1,4 @@
-//! `bourse faults`: what engines do when reads, writes and syncs go wrong.
+//! `bourse faults`: reactions of engines to failing reads, writes and syncs.
 
 mod child;
 mod files;
@@ -126,7 +126,7 @@ fn default_targets() -> Vec<String> {
     TARGETS.into_iter().chain(SERVERS).filter(is_here).map(str::to_owned).collect()
 }
 
-/// A target's scheme and options. It has no place: the databases are made for the trials and removed.
+/// A target's scheme and options. It has no path: the databases are made for the trials and removed.
 fn parted(target: &str) -> Result<(&str, &str), Failure> {
     let (place, options) = target.split_once('?').unwrap_or((target, ""));
     match place.split_once(':') {
@@ -157,7 +157,7 @@ fn placed(scheme: &str, path: &Path, options: &str) -> String {
     format!("{scheme}:{place}{options}")
 }
 
-/// The ways in which a target's calls are interfered with. A target without any has rows that say why it is not tried.
+/// The ways in which a target's calls are interfered with. A target without any has rows with the reason.
 fn ways(target: &str) -> Vec<Through> {
     let ways = engines::fault_ways(target);
     if ways.is_empty() { vec![Through::Preload] } else { ways }
@@ -204,7 +204,7 @@ fn tried(
     found.map_err(failed)
 }
 
-/// A folder for databases, removed with all that is in it.
+/// A folder for databases, removed with all its contents.
 fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
     let failed = |error: std::io::Error| {
         Failure::usage("cannot make the folder for databases")

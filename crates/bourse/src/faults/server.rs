@@ -20,10 +20,10 @@ use std::{fs, io};
 
 /// A server started by Bourse that can be started with the library.
 trait Server: Engine + OwnedServer {
-    /// Has it started with these variables from now on, and always so that its calls can be interfered with.
+    /// Starts it from now on with these variables, and with the fault library.
     fn set_environment(&self, environment: Vec<(OsString, OsString)>);
 
-    /// Has it started from now on to be looked at.
+    /// Starts it from now on without faults, to examine the data.
     fn set_for_a_look(&self) {
         self.set_environment(Vec::new());
     }
@@ -31,10 +31,10 @@ trait Server: Engine + OwnedServer {
     /// Exit status; `None` while it runs.
     fn exit(&self) -> Option<ExitStatus>;
 
-    /// Ends it in good order, so that its files hold everything.
+    /// Shuts it down cleanly, so that its files are complete.
     fn stop(&self, patience: Duration) -> Result<(), EngineError>;
 
-    /// Whether it has done what it does after an error that it does not go on with.
+    /// Whether it has finished its reaction to a fatal error.
     fn has_settled(&self) -> bool;
 }
 
@@ -85,7 +85,7 @@ impl Server for bourse_engine_postgres::PostgresEngine {
         Self::stop(self)
     }
 
-    /// One of its processes ends, and the first one starts all others again, which recover.
+    /// One of its processes ends, and the first one restarts all others, which recover.
     fn has_settled(&self) -> bool {
         self.exit().is_some() || self.connect().is_ok()
     }
@@ -171,7 +171,7 @@ impl<'c> ServerBed<'c> {
         Ok((Places { control, files: self.data.clone(), image: Some(image) }, made))
     }
 
-    /// Works until it is done; the server that answers no more is killed, which ends the work.
+    /// Works until it is done; a server that does not answer any more is killed, which ends the work.
     fn worked(&self) -> Result<Account, AcidError> {
         let (seed, transactions) = (self.conditions.seed, self.conditions.transactions);
         let is_done = AtomicBool::new(false);
@@ -200,7 +200,8 @@ impl<'c> ServerBed<'c> {
         Ok(Account { events, ended })
     }
 
-    /// A server that ends itself takes a moment to write down why, and one that starts itself again to recover.
+    /// Waits for a server that ends itself until it has logged the reason, and for one that restarts itself until it has
+    /// recovered.
     fn settle(&self, events: &[Event]) {
         const MOMENT: Duration = Duration::from_secs(3);
         let until = Instant::now() + MOMENT;

@@ -1,4 +1,4 @@
-//! The process that faults befall, and the one that looks at what is left: `bourse fault-work`.
+//! The process that meets the faults, and the one that examines the database afterwards: `bourse fault-work`.
 
 use crate::args::FaultWork;
 use crate::engines;

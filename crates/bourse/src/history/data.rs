@@ -1,4 +1,4 @@
-//! Databases that runs left in a folder, each a file or a folder of its own: listed and removed, if Bourse made them.
+//! Databases of earlier runs in a folder, each a file or a folder of its own: listed and removed, if Bourse made them.
 
 use super::runs::is_absent;
 use crate::args::Data;
@@ -141,7 +141,7 @@ fn sheet(found: &[Database], directory: &Path) -> Sheet {
 }
 
 impl Database {
-    /// Removes its files, the main one last, so that what is left by an interruption is still recognised.
+    /// Removes its files, the main one last, so that an interrupted removal is still recognised.
     fn remove(&self) -> Result<(), Failure> {
         for file in self.files.iter().rev() {
             if file.is_dir() { std::fs::remove_dir_all(file) } else { std::fs::remove_file(file) }

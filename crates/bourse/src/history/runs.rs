@@ -14,7 +14,7 @@ use bourse_report::{StoredRun, history_csv, history_html, history_markdown, hist
 use bourse_suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
-/// The word for the run that began last.
+/// Name of the run that began last.
 const LAST: &str = "last";
 
 /// Carries out `bourse runs`.
@@ -51,7 +51,7 @@ pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
     }
 }
 
-/// Whether there is nothing at a path.
+/// Whether a path does not exist.
 pub(super) fn is_absent(path: &Path) -> bool {
     path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
@@ -120,7 +120,7 @@ fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<St
     }
 }
 
-/// The run files of the result folders in a folder; what has none that can be read is passed over.
+/// The run files of the result folders in a folder; folders without a readable one are skipped.
 pub(crate) fn run_files(directory: &Path) -> std::io::Result<Vec<RunFile>> {
     let files = folders(directory)?.into_iter().map(|folder| folder.join(DocumentKind::Run.file_name()));
     Ok(files.filter_map(|file| RunFile::read(&file).ok()).collect())
@@ -153,7 +153,7 @@ fn bytes_of(folder: &Path) -> u64 {
     entries.filter_map(|entry| entry.ok()?.metadata().ok()).filter(|it| it.is_file()).map(|it| it.len()).sum()
 }
 
-/// The result folder that a name or a path means.
+/// The result folder of a name or a path.
 pub(crate) fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     if name == LAST {
         let last = stored(directory)?.pop();
@@ -174,7 +174,7 @@ pub(crate) fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     })
 }
 
-/// The folder to remove that a name or a path means: also what a run has left that was ended from outside.
+/// The folder to remove, by a name or a path: also of a run that was ended from outside.
 fn removable(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     let Some(folder) = [directory.join(name), PathBuf::from(name)].into_iter().find(|path| live::is_left(path)) else {
         return named(directory, name);
@@ -197,7 +197,7 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs { earlier, machine }).text())
 }
 
-/// The files of a result folder, if it has no others than those that a run writes, each with the contents of one.
+/// The files of a result folder, if all of them are of a run, each with the contents of one.
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let refused = |why: String| {
         Failure::usage(format!("cannot remove {}: {why}", folder.display()))

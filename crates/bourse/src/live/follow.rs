@@ -43,7 +43,7 @@ impl Follower {
         Ok(Self { file, rest: Vec::new(), state: State::default(), started: None, other_version: None })
     }
 
-    /// Reads what is new; whether there was anything.
+    /// Reads new lines; returns whether there were any.
     pub(super) fn poll(&mut self) -> std::io::Result<bool> {
         if self.file.read_to_end(&mut self.rest)? == 0 {
             return Ok(false);
@@ -77,7 +77,7 @@ impl Follower {
         Some(Failure::new(Exit::Usage, message).hint("follow it with the version of bourse that runs it"))
     }
 
-    /// Whether the process that writes the file is there.
+    /// Whether the process that writes the file is alive.
     pub(super) fn is_written(&self) -> bool {
         match self.file.try_lock_shared() {
             Ok(()) => {

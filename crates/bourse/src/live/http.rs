@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Nothing from anywhere but here, and nothing that a name could bring along.
+/// Content security policy of the pages: resources of this server alone, and no inline script that a name could inject.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'";
 
@@ -34,7 +34,7 @@ enum Served {
     Page,
 }
 
-/// Listens at an address; `what` is served there.
+/// Listens at an address; `what` names the content in messages.
 pub(super) fn listen(address: SocketAddr, what: &str) -> Result<TcpListener, Failure> {
     let listener = TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
@@ -55,7 +55,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Serves the figures of the run whose folder that is.
+    /// Serves the figures of the run of that folder.
     pub(super) fn of_metrics(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
         let this = Self::start(listener, folder, Served::Metrics)?;
         crate::progress::note(&format!("metrics: http://{}/metrics", this.address));
@@ -167,7 +167,7 @@ impl Response {
     }
 }
 
-/// The answer to a request; none as long as it is not whole.
+/// The response to a request; `None` until it is complete.
 fn response_to(request: &[u8], served: Served, follower: &Follower, at: IpAddr) -> Option<Response> {
     let mut headers = [httparse::EMPTY_HEADER; 64];
     let mut parsed = httparse::Request::new(&mut headers);
@@ -214,7 +214,7 @@ fn body(path: &str, served: Served, follower: &Follower) -> Option<Response> {
     })
 }
 
-/// Whether a request's host is a name of this machine for itself.
+/// Whether a request's host is a loopback name of this machine.
 fn is_loopback(host: &str) -> bool {
     if let Ok(address) = host.parse::<SocketAddr>() {
         return address.ip().is_loopback();

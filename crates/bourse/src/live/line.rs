@@ -25,12 +25,12 @@ pub(crate) struct Line {
 pub(crate) enum Event {
     /// The run begins: the first line.
     Run(RunBegun),
-    /// Something begins that is no measuring, as loading or checks.
+    /// Begin of a step that measures nothing, such as loading or checks.
     Step {
         /// Name of the step.
         what: String,
     },
-    /// So much of the last step is done.
+    /// Progress of the last step.
     Share {
         /// Part that is done, from 0 to 1.
         share: f64,
@@ -65,13 +65,13 @@ pub(crate) struct RunBegun {
     pub(super) name: String,
     /// Version of the program.
     pub(super) program: String,
-    /// Time at which it began, as RFC 3339 has it.
+    /// Time at which it began, in RFC 3339.
     pub(super) started_at: String,
     /// Id of the process that writes the file.
     pub(super) process: u32,
-    /// Rounds it has, over all cases.
+    /// Number of its rounds, over all cases.
     pub(super) rounds: u32,
-    /// Seconds that it takes, about.
+    /// Approximate duration, in seconds.
     pub(super) about_s: f64,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Second {
 }
 
 impl Second {
-    /// Seconds of the phase that have passed, and that there are.
+    /// Seconds of the phase: passed and planned.
     pub(super) fn of_phase(&self) -> [f64; 2] {
         match self.phase {
             PhaseKind::WarmUp => [self.elapsed_s, self.warm_up_s],

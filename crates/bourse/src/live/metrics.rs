@@ -4,12 +4,12 @@ use super::state::{CaseState, Phase, State};
 use bourse_record::{METRICS, Metric, OperationProgress};
 use std::fmt::Write as _;
 
-/// The format, as an answer names it.
+/// Content type of the response.
 pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 const QUANTILES: [&str; 3] = ["0.5", "0.9", "0.99"];
 
-/// A text that is being written.
+/// A text under construction.
 struct Text {
     text: String,
     run: String,
@@ -23,7 +23,7 @@ fn escaped(value: &str) -> String {
 }
 
 impl Text {
-    /// A metric, with what it is and all its samples together.
+    /// Writes a metric: kind, help and all its samples together.
     fn metric(&mut self, name: &str, kind: &str, help: &str) {
         let help = help.replace('\\', "\\\\").replace('\n', "\\n");
         writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}").expect("a String takes all");
@@ -38,7 +38,7 @@ impl Text {
     }
 }
 
-/// The text of a run that has lasted so long.
+/// The text of a run after `running_s` seconds.
 pub(super) fn text(state: &State, running_s: f64) -> String {
     let run = state.run.as_ref();
     let mut text = Text { text: String::new(), run: escaped(run.map_or("", |run| &run.name)) };
@@ -129,7 +129,7 @@ fn named(metric: &Metric) -> Option<(String, &'static str, bool)> {
     })
 }
 
-/// A metric of the series: what is used a second as what was used in all, levels as they are.
+/// Writes a metric of the series: rates as totals, levels unchanged.
 fn about_metric(text: &mut Text, state: &State, metric: &Metric) {
     let Some((name, kind, is_sum)) = named(metric) else { return };
     let value = |case: &CaseState| if is_sum { &case.used } else { &case.row }.get(metric.name).copied();

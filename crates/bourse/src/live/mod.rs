@@ -1,6 +1,6 @@
 //! Live view of a run: one file reports its progress, and every follower reads that file.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | `line` | a line of the file: an event with its time |
 //! | `writer` | the file `live.ndjson` in the run's folder, written by the run; messages of a round's process to its parent |

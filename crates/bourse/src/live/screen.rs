@@ -1,4 +1,4 @@
-//! The full-screen view: what is known of the run, laid out for the size of the terminal.
+//! The full-screen view: the state of the run, laid out for the size of the terminal.
 
 use bourse_report::{LIVE_HEADS, LiveRun};
 use ratatui::Frame;
@@ -10,10 +10,10 @@ use ratatui::widgets::{Paragraph, Row, Sparkline, Table, Wrap};
 const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 const DIM: Style = Style::new().add_modifier(Modifier::DIM);
 
-/// Columns of numbers, as wide as they get.
+/// Widths of the columns of numbers, at their widest.
 const WIDTHS: [u16; LIVE_HEADS.len() - 1] = [11, 9, 7, 7, 7, 7, 6];
 
-/// Draws what is known of a run; `keys` says what keys do.
+/// Draws the state of a run; `keys` is the line about keys.
 pub(super) fn draw(frame: &mut Frame<'_>, run: &LiveRun, keys: &str) {
     let text = run.text();
     let area = frame.area();
@@ -53,7 +53,7 @@ fn aligned(at: usize, cell: &str) -> Line<'static> {
     Line::from(cell.to_owned()).alignment(if at == 0 { Alignment::Left } else { Alignment::Right })
 }
 
-/// Two texts at the ends of a line; what is at the right stays whole.
+/// Draws two texts at the ends of a line; the right one is never cut.
 fn sides(frame: &mut Frame<'_>, area: Rect, left: Span<'_>, right: Span<'_>) {
     let wide = u16::try_from(right.width()).unwrap_or(u16::MAX);
     let [at_left, at_right] = Layout::horizontal([Constraint::Min(0), Constraint::Length(wide)]).spacing(2).areas(area);

@@ -16,7 +16,7 @@ const KEPT: usize = 600;
 pub(super) struct State {
     pub(super) run: Option<RunBegun>,
     pub(super) round: Option<RoundBegun>,
-    /// Rounds that are done, and what they were expected to take, in seconds.
+    /// Rounds that are done, and their expected duration, in seconds.
     pub(super) done: u32,
     done_s: f64,
     /// Time at which the last of them was done.
@@ -63,7 +63,7 @@ impl CaseState {
         totals
     }
 
-    /// A round, or a phase that counts anew, begins.
+    /// Begins a round, or a phase that counts anew.
     fn begins_anew(&mut self) {
         for operation in std::mem::take(&mut self.operations) {
             let before = self.before.entry(operation.name).or_default();

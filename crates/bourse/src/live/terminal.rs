@@ -20,10 +20,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Whether the view has the terminal.
+/// Whether the view has taken the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Puts the terminal back, if the view has it.
+/// Restores the terminal, if the view has taken it.
 pub(crate) fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         // A terminal that is gone needs no putting back.
@@ -55,7 +55,7 @@ enum Left {
     Gone,
 }
 
-/// The terminal while the view has it.
+/// The terminal, taken by the view.
 struct Screen {
     /// Never dropped: its destructor would write to stderr, and panic if that is gone.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<io::Stderr>>>,
@@ -82,7 +82,7 @@ impl Drop for Screen {
 enum Key {
     Quit,
     Interrupt,
-    /// Another, or nothing in time.
+    /// Another key, or none in time.
     None,
     /// No key can be typed any more.
     Gone,
@@ -156,7 +156,7 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Shows the run whose folder that is.
+    /// Shows the run of that folder.
     pub(super) fn of_run(folder: &Path) -> Result<Self, Failure> {
         let failed =
             |error: io::Error| Failure::usage("cannot show the run with --live").detail("cause", error.to_string());

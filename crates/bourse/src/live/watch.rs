@@ -107,7 +107,7 @@ fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The run that began last among those that go on.
+/// The newest unfinished run.
 fn newest(directory: &Path) -> Result<PathBuf, Failure> {
     let none = || {
         Failure::usage(format!("no run goes on in {}", directory.display()))

@@ -41,7 +41,7 @@ struct PassedOn<E> {
     live: E,
 }
 
-/// A line for a person, of the process of a round.
+/// A line for the user, from the process of a round.
 #[derive(Serialize, Deserialize)]
 struct Noted {
     note: String,
@@ -57,7 +57,7 @@ pub(crate) fn told(words: &str) {
     }
 }
 
-/// Begins the file of a run. It is there under its name once it is locked.
+/// Creates the file of a run. It gets its name once it is locked.
 pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
     let path = folder.join(FILE);
     let made = || -> io::Result<File> {
@@ -186,7 +186,7 @@ pub(crate) fn round(case: &str, workload: &str, is_probe: bool) {
     tell(Event::Round(RoundBegun { case: case.to_owned(), workload: workload.to_owned(), is_probe }));
 }
 
-/// A second of a round is over.
+/// Reports that a second of a round is over.
 pub(crate) fn second(progress: &Progress, is_latency: bool) {
     tell(Event::Second(Second {
         phase: progress.phase,
@@ -199,7 +199,7 @@ pub(crate) fn second(progress: &Progress, is_latency: bool) {
     }));
 }
 
-/// A round is done that was expected to take so long.
+/// Reports that a round is done, with its expected duration.
 pub(crate) fn round_done(expected_ns: u64) {
     tell(Event::RoundDone { expected_s: expected_ns as f64 / 1e9 });
 }

@@ -1,4 +1,4 @@
-//! The folder of a run's results: made and tried before the run begins, so that nothing measured is lost at its end.
+//! The folder of a run's results: made and tested before the run begins, so that no result is lost at its end.
 
 use super::write_new;
 use crate::failure::{Exit, Failure};
@@ -6,22 +6,22 @@ use crate::live::{self, Outcome};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// Room that is tried: what the documents of an ordinary run take.
+/// Room that is tested: the size of the documents of an ordinary run.
 const PROBE_BYTES: usize = 4 << 20;
 
-/// Paths in a folder that end in a name, and in the same with a number behind it.
+/// Paths in a folder that end in a name, and then in that name with a number.
 fn numbered(directory: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
     (1..).map(move |number| directory.join(if number == 1 { name.to_owned() } else { format!("{name}-{number}") }))
 }
 
-/// A path that is free: the given one, with a number behind it if that is taken.
+/// A free path: the given one, with a number after it if that is taken.
 pub(crate) fn free_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let directory = path.parent().unwrap_or(Path::new("."));
     numbered(directory, &name).find(|path| path.symlink_metadata().is_err()).expect("there are more numbers than files")
 }
 
-/// A folder for the results of one run, removed again, with the folders that were made for it, if nothing was written into it.
+/// A folder for the results of one run, removed again, with the folders that were made for it, if it remains empty.
 #[derive(Debug)]
 pub(crate) struct ResultFolder {
     path: PathBuf,
@@ -32,7 +32,7 @@ pub(crate) struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Makes `<directory>/<time>-<name>`, with a number behind it if that is taken, and writes into it once to see that it can be.
+    /// Makes `<directory>/<time>-<name>`, with a number after it if that is taken, and writes into it once as a test.
     pub(crate) fn new(directory: &Path, name: &str) -> Result<Self, Failure> {
         let refused = |path: &Path, error: std::io::Error| {
             Failure::new(Exit::Usage, "cannot make a folder for this run")
@@ -68,7 +68,7 @@ impl ResultFolder {
         Ok(self)
     }
 
-    /// Says how the run has ended; one of which nothing is said has failed.
+    /// Sets the outcome of the run; the default is failed.
     pub(crate) fn ends_with(&self, outcome: Outcome) {
         self.outcome.set(outcome);
     }

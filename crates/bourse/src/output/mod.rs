@@ -17,7 +17,8 @@ use serde::Serialize;
 use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Writes the run's files and prints its report, or with `--json` the run file. What cannot be written is printed all the same.
+/// Writes the run's files and prints its report, or with `--json` the run file. A report that cannot be written is still
+/// printed.
 pub(crate) fn publish(run: &RunFile, folder: &ResultFolder, output: &Output) -> Result<(), Failure> {
     let stored = store(run, folder.path());
     if output.json {
@@ -49,7 +50,7 @@ pub(crate) fn run_files(run: &RunFile) -> Vec<(String, Vec<u8>)> {
     files::OF_RUN.map(str::to_owned).into_iter().zip(contents).collect()
 }
 
-/// The report for the terminal, in brief or whole; `page` is the file that has it whole in any case.
+/// Prints the report for the terminal, in brief or whole; `page` is the file with the whole report.
 pub(crate) fn print_report(run: &RunFile, is_whole: bool, page: Option<&Path>) -> Result<(), Failure> {
     print(&report_text(run, is_whole, page))
 }
@@ -68,7 +69,7 @@ pub(crate) fn report_text(run: &RunFile, is_whole: bool, page: Option<&Path>) ->
     text
 }
 
-/// A document other than a run, in every form it is published in.
+/// A document other than a run, in every published form.
 pub(crate) struct Published<'a, D> {
     pub(crate) document: &'a D,
     pub(crate) kind: DocumentKind,
@@ -90,14 +91,14 @@ impl<D: Serialize> Published<'_, D> {
     }
 }
 
-/// Whether results may have colour: on a terminal that knows colours, unless `NO_COLOR` is set.
+/// Whether results may have colour: on a terminal with colours, unless `NO_COLOR` is set.
 pub(crate) fn has_color() -> bool {
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     std::io::stdout().is_terminal() && !is_dumb && !is_refused
 }
 
-/// Columns of the terminal, or what a plain file reads best with.
+/// Columns of the terminal, or a readable width for a plain file.
 pub(crate) fn terminal_width() -> usize {
     let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let term = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));

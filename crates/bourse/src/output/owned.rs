@@ -33,8 +33,8 @@ pub(crate) fn write_new(path: &Path, content: &[u8]) -> Result<(), Failure> {
     written.map(drop).map_err(|error| unwritten(path, &error))
 }
 
-/// Writes a file that a person named: a new one, or in the place of one with [a mark](has_mark) of Bourse's; with `overwrite`,
-/// of any other regular file.
+/// Writes a file that the user named: a new one, or in place of one with [a mark](has_mark) of Bourse's; with `overwrite`,
+/// in place of any other regular file.
 pub(crate) fn write_file(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
     let is_there = found(path, overwrite, |file, _| has_mark(file))?;
     let content = marked(path, text);
@@ -65,7 +65,7 @@ fn unwritten(path: &Path, error: &io::Error) -> Failure {
     Failure::usage("cannot write a file").detail("file", path.display().to_string()).detail("cause", error.to_string())
 }
 
-/// Whether a file is there; a failure if it must not be replaced. `is_ours` looks at the file and its length.
+/// Whether a file is there; a failure if it must not be replaced. `is_ours` examines the file and its length.
 fn found(
     path: &Path,
     overwrite: bool,
@@ -106,7 +106,7 @@ fn kept_from_us(found: &Metadata) -> Option<&'static str> {
     found.permissions().readonly().then_some("a file is there that is read-only")
 }
 
-/// The text with a mark, where its form has comments and no mark yet.
+/// The text with a mark, if its form has comments and no mark yet.
 fn marked(path: &Path, text: &str) -> String {
     match path.extension().and_then(|ending| ending.to_str()) {
         Some("md" | "svg") => {
@@ -122,7 +122,7 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"Bourse ";
 /// Mark at the end of Bourse's other texts.
 const COMMENT: &str = "<!-- made by Bourse ";
 
-/// Whether a file is a page of Bourse's, or ends as its other texts do.
+/// Whether a file is a page of Bourse's, or ends like its other texts.
 pub(crate) fn has_mark(file: &mut File) -> io::Result<bool> {
     const START: u64 = 4_096;
     const END: u64 = 64;
@@ -139,7 +139,7 @@ pub(crate) fn has_mark(file: &mut File) -> io::Result<bool> {
     Ok(has(&part, COMMENT))
 }
 
-/// A folder that files are written to, some of which may be there. Only those that it lists are replaced.
+/// A folder that files are written to, some of which may exist. Only those that it lists are replaced.
 pub(crate) struct OwnedFolder {
     path: PathBuf,
     listed: BTreeMap<String, u64>,
@@ -147,7 +147,7 @@ pub(crate) struct OwnedFolder {
 }
 
 impl OwnedFolder {
-    /// Makes the folder, unless it is there, and reads its list.
+    /// Makes the folder, if necessary, and reads its list.
     pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Self, Failure> {
         fs::create_dir_all(path).map_err(|error| {
             Failure::usage("cannot make a folder")
@@ -168,7 +168,7 @@ impl OwnedFolder {
         Ok(Self { path: path.to_owned(), listed: listed.collect(), overwrite })
     }
 
-    /// Refuses names that files have which Bourse did not make, or not as they are now.
+    /// Refuses names of files that Bourse did not make, or that have changed since.
     pub(crate) fn refuse_others<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Failure> {
         names.into_iter().try_for_each(|name| {
             let is_listed = |_: &mut File, length| Ok(self.listed.get(name) == Some(&length));
@@ -182,7 +182,7 @@ impl OwnedFolder {
         files.iter().try_for_each(|(name, bytes)| replace(&self.path.join(name), bytes))
     }
 
-    /// Gives files from elsewhere in the same file system their places.
+    /// Moves files from elsewhere in the same file system into the folder.
     pub(crate) fn take(mut self, files: &[PathBuf]) -> Result<(), Failure> {
         let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut lengths = Vec::new();
@@ -197,7 +197,7 @@ impl OwnedFolder {
         })
     }
 
-    /// Lists files that are about to be written, all of which may be.
+    /// Lists files that are about to be written, after a check that all may be.
     fn list(&mut self, files: impl IntoIterator<Item = (String, u64)>) -> Result<(), Failure> {
         let files: Vec<_> = files.into_iter().collect();
         self.refuse_others(files.iter().map(|(name, _)| name.as_str()))?;

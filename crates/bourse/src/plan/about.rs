@@ -15,7 +15,7 @@ const ROUND_NS: u64 = 5 * SECOND;
 /// Time spent once per database in addition to loading: checks before it is used, a snapshot, the lockstep sample. Measured:
 /// 5 s for ten days.
 const ONCE_NS: [u64; 2] = [4 * SECOND, SECOND / 10];
-/// Rows that a day of trades of 1,000 customers has, about: of ten days there are 5,041,731.
+/// Approximate rows of a day of trades of 1,000 customers: ten days have 5,041,731.
 const DAY_ROWS: u64 = 500_000;
 /// Duration below which a plan is not announced.
 const SHORT_NS: u64 = 20 * SECOND;

@@ -1,4 +1,4 @@
-//! The brokerage workload as a job, and what `bourse tpce run` asks for.
+//! The brokerage workload as a job, and the plan of `bourse tpce run`.
 
 use super::sweep::{Sweep, combinations, with_option};
 use super::targets::{self, default_target, with_size};
@@ -23,9 +23,9 @@ const LATENCY: LatencyPlan = LatencyPlan { warm_up_ns: 5 * SECOND, measure_ns: 2
 /// Durations of the phase at a part of a round's rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LatencyPlan {
-    /// Before it counts, in nanoseconds.
+    /// Warm-up of the phase, in nanoseconds.
     pub(crate) warm_up_ns: u64,
-    /// While it does, in nanoseconds.
+    /// Measurement interval of the phase, in nanoseconds.
     pub(crate) measure_ns: u64,
 }
 
@@ -41,12 +41,12 @@ pub(crate) struct Brokerage {
     pub(crate) explicitly_set: ExplicitlySet,
     /// Customers' threads.
     pub(crate) users: usize,
-    /// Threads that run what the market sends.
+    /// Threads that run the market's requests.
     pub(crate) market_users: usize,
-    /// Processes that users are shared out over.
+    /// Processes that users are distributed over.
     #[serde(default = "one")]
     pub(crate) processes: u32,
-    /// Trade-Results a second to ask for; none in a closed loop.
+    /// Requested rate in Trade-Results a second; `None` in a closed loop.
     pub(crate) rate: Option<f64>,
     /// Whether requests at a rate are due at even distances.
     pub(crate) evenly: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Brokerage {
     /// Age of the market when a round begins.
     #[serde(default)]
     pub(crate) market: MarketAge,
-    /// Transactions that may be due and wait.
+    /// Most transactions that may be due and wait.
     pub(crate) backlog: Option<usize>,
     /// Whether to search for the highest rate that meets every response limit.
     pub(crate) find_max: bool,
@@ -81,7 +81,7 @@ pub(crate) struct Brokerage {
     pub(crate) coordinate: Option<Coordinate>,
     /// Depth of the checks of database and transactions.
     pub(crate) check: CheckDepth,
-    /// File with the token that a server wants.
+    /// File with the token that a server requires.
     pub(crate) token_file: Option<PathBuf>,
     /// Whether an application server started by Bourse runs between the users and the database.
     pub(crate) served: bool,
@@ -108,7 +108,7 @@ impl Brokerage {
         self.warm_up_ns.saturating_add(self.measure_ns).saturating_add(latency)
     }
 
-    /// The options of the latency phase after a round in which customers ended so many transactions a second.
+    /// The options of the latency phase after a round with `per_second` customers' transactions a second.
     pub(crate) fn latency_options(&self, plan: LatencyPlan, round: &RunOptions, per_second: f64) -> RunOptions {
         let load = Load::Poisson { per_second: LATENCY_PART * per_second };
         RunOptions {
@@ -129,7 +129,7 @@ impl Brokerage {
         }
     }
 
-    /// The options of a round with that seed.
+    /// The options of a round with this seed.
     pub(crate) fn options(&self, seed: u64) -> Result<RunOptions, Failure> {
         let default = RunOptions::new(whole(&self.database)?);
         let options = RunOptions {
@@ -160,7 +160,7 @@ impl Brokerage {
         Ok(options)
     }
 
-    /// The workload on that database with everything else as it is by default.
+    /// The workload on that database with default options otherwise.
     pub(super) fn on(database: Database) -> Result<Self, Failure> {
         let default = RunOptions::new(whole(&database)?);
         Ok(Self {
@@ -230,7 +230,7 @@ const WARM_UP: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_secs(30);
 /// Default time that coordinated drivers wait for one another.
 const GATHER: Duration = Duration::from_secs(120);
-/// The longest warm-up of the default job, whose rate ends it from a third on, and its interval.
+/// The longest warm-up of the default job, which may end from a third of it on, and its interval.
 const LONGEST_WARM_UP_NS: u64 = 30 * SECOND;
 const DEFAULT_INTERVAL_NS: u64 = 40 * SECOND;
 
@@ -284,7 +284,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     Plan { repeats_disturbed, ..plan }.checked()
 }
 
-/// Refuses what one of several coordinated drivers cannot do.
+/// Refuses options that one of several coordinated drivers cannot apply.
 fn only_alone(arguments: &Run) -> Result<(), Failure> {
     let settings = &arguments.settings;
     let options = [
@@ -326,7 +326,7 @@ fn until_steady(cases: &mut [PlannedCase], longest: Duration, is_alone: bool) ->
     Ok(())
 }
 
-/// A case of each target with each combination of the sweeps, everything checked.
+/// A case of each target with each combination of the sweeps, all checked.
 pub(super) fn cases(arguments: &Run) -> Result<Vec<PlannedCase>, Failure> {
     let Run { targets, settings, .. } = arguments;
     if settings.duration.is_some_and(|duration| duration < Duration::from_secs(1)) {
@@ -420,12 +420,12 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
 /// Scope of a swept option.
 enum Varied {
     Run,
-    /// Another value is another database.
+    /// Another value needs another database.
     Database,
     Target,
 }
 
-/// Sets a swept option, unless it is the target's.
+/// Sets a swept option, unless it belongs to the target.
 fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, Failure> {
     let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));
     match name.replace('_', "-").as_str() {

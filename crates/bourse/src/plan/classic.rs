@@ -1,4 +1,4 @@
-//! Classic workloads as jobs, and what `bourse micro run` asks for.
+//! Classic workloads as jobs, and the plan of `bourse micro run`.
 
 use super::sweep::{Sweep, combinations, with_option};
 use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, targets, varied};
@@ -20,7 +20,7 @@ const DEFAULT_TARGET: &str = "sqlite::memory:";
 pub(crate) struct Classic {
     /// Name of the workload.
     pub(crate) workload: String,
-    /// Its options, as far as they are not defaults.
+    /// Its options that differ from the defaults.
     pub(crate) options: Vec<(String, String)>,
     /// Warm-up, in nanoseconds.
     pub(crate) warm_up_ns: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Classic {
     /// Operations that are timed.
     #[serde(default)]
     pub(crate) timed: Timed,
-    /// Operations that are due, in an open loop.
+    /// The schedule of an open loop.
     #[serde(default)]
     pub(crate) open_loop: Option<OpenLoop>,
     /// The search for the highest rate, if there is one.
@@ -39,12 +39,12 @@ pub(crate) struct Classic {
     pub(crate) search: Option<RateSearch>,
 }
 
-/// Operations that are due at a rate.
+/// Schedule of operations at a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct OpenLoop {
     /// Operations a second, of all threads together.
     pub(crate) rate: f64,
-    /// Their distances, and who waits for them.
+    /// Distances of the arrivals, and the assignment to users.
     pub(crate) arrivals: Arrivals,
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
 }
 
 impl Asked<'_> {
-    /// A case of each target with each combination of the sweeps, everything checked.
+    /// A case of each target with each combination of the sweeps, all checked.
     pub(crate) fn cases(&self, targets: &[String]) -> Result<Vec<PlannedCase>, Failure> {
         let spec = known(self.workload)?;
         let mut fixed = Vec::new();
@@ -189,7 +189,7 @@ impl Asked<'_> {
         Ok(cases)
     }
 
-    /// The job, with every option of the workload as it is by default.
+    /// The job, with default options of the workload.
     pub(super) fn job(&self) -> Result<Classic, Failure> {
         if self.duration == Some(Duration::ZERO) {
             return Err(Failure::usage("--for 0s leaves nothing to measure")

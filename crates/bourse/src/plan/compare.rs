@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Default warm-up of a classic workload.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// Options of the brokerage workload alone, by their names here and as they are typed.
+/// Options of the brokerage workload alone, by their names here and on the command line.
 const OF_BROKERAGE: [(&str, &str); 16] = [
     ("customers", "--customers"),
     ("days", "--days"),
@@ -104,7 +104,7 @@ fn classic(arguments: &Compare) -> Asked<'_> {
     }
 }
 
-/// Refuses options that a classic workload cannot follow.
+/// Refuses options that a classic workload cannot apply.
 fn only_classic(arguments: &Compare, job: Option<&super::Job>) -> Result<(), Failure> {
     let workload = &arguments.workload;
     if let Some(job) = job.filter(|_| arguments.settings.rate.is_some()) {

@@ -5,7 +5,7 @@
 //! | `brokerage` | `tpce run` |
 //! | `classic` | `micro run` |
 //! | `compare`, `quick`, `suite` | those commands |
-//! | `targets` | what targets can do, by their text and their engine's capabilities alone |
+//! | `targets` | abilities of targets, by their text and their engine's capabilities alone |
 //! | `search` | the limits of a search for the highest rate, and the jobs of its rounds |
 //! | `sweep` | options that take several values |
 //! | `show` | nothing: the plan as `--dry-run` prints it |
@@ -71,7 +71,7 @@ pub(crate) struct Plan {
     pub(crate) files: Vec<String>,
     /// Folder for databases that is made for the run and removed with it.
     pub(crate) scratch: Option<PathBuf>,
-    /// Engines that are left out, and why.
+    /// Engines that are left out, with the reason.
     #[serde(default)]
     pub(crate) left_out: Vec<String>,
 }
@@ -81,7 +81,7 @@ pub(crate) struct Plan {
 pub(crate) struct Comparing {
     /// Part of one by which the second may be slower.
     pub(crate) tolerance: f64,
-    /// Numbers of rounds after which the comparison ends if it is decided; none where all rounds are run.
+    /// Numbers of rounds after which the comparison ends if it is decided; empty if all rounds are run.
     pub(crate) looks: Vec<u32>,
 }
 
@@ -140,9 +140,9 @@ impl PlannedCase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RoundsIn {
-    /// This one: databases in memory are loaded once and put back.
+    /// This process: databases in memory are loaded once and put back.
     ThisProcess,
-    /// One of its own for each round: its memory and its engine are its own.
+    /// A process for each round: its memory and its engine are its own.
     Child,
 }
 
@@ -158,7 +158,7 @@ impl RoundsIn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OnFailure {
-    /// The run; what was measured is reported.
+    /// The run; results until then are reported.
     EndRun,
     /// Its case; the others go on.
     LeaveOutCase,
@@ -199,7 +199,7 @@ impl Job {
         }
     }
 
-    /// Warm-up and measurement of a round, in nanoseconds; none where only its work ends it.
+    /// Warm-up and measurement of a round, in nanoseconds; `None` if only its work ends it.
     pub(crate) fn lasts_ns(&self) -> Option<u64> {
         match self {
             Self::Brokerage(job) => Some(job.lasts_ns()),
@@ -207,7 +207,7 @@ impl Job {
         }
     }
 
-    /// The longest that a round measures whose work ends it, in nanoseconds; none if nothing else does.
+    /// Longest measurement of a round that its work ends, in nanoseconds; `None` without a limit.
     pub(crate) fn at_most_ns(&self) -> Option<u64> {
         match self {
             Self::Brokerage(_) => self.lasts_ns(),
@@ -249,7 +249,7 @@ impl Plan {
         self.blocks.iter().flat_map(|block| &block.cases)
     }
 
-    /// Rounds of a block that may be repeated because others disturbed them.
+    /// Budget for repeats of a block's rounds that other processes disturbed.
     pub(crate) fn budget(&self, block: &Block) -> Budget {
         let cases = u32::try_from(block.run_cases().count()).unwrap_or(u32::MAX);
         if self.repeats_disturbed { Budget::new(cases, block.rounds) } else { Budget::none() }
@@ -269,7 +269,7 @@ impl Plan {
         self.blocks.iter().flat_map(Block::run_cases)
     }
 
-    /// Whether the rounds of the case with this label have to be in steady state.
+    /// Whether the rounds of the case with this label must be in steady state.
     pub(crate) fn demands_steadiness(&self, label: &str) -> bool {
         self.require_steady && self.cases().any(|case| case.label == label && is_asked_for_steadiness(&case.job))
     }
@@ -309,7 +309,7 @@ fn is_asked_for_steadiness(job: &Job) -> bool {
     job.abilities().is_ok_and(|abilities| abilities.steadiness.lacks().is_none())
 }
 
-/// Refuses an option that a workload cannot follow.
+/// Refuses an option that a workload cannot apply.
 pub(crate) fn able(workload: &str, option: &str, ability: Ability) -> Result<(), Failure> {
     match ability.lacks() {
         None => Ok(()),

@@ -15,7 +15,7 @@ use bourse_micro::Extent;
 use bourse_tpce::users;
 use std::time::Duration;
 
-/// Measurement interval of the brokerage workload if nothing is said; of a classic workload it is a tenth.
+/// Default measurement interval of the brokerage workload; of a classic workload it is a tenth.
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Warm-up of the brokerage workload; of a classic workload it is a tenth.
 const WARM_UP: Duration = Duration::from_secs(5);
@@ -100,7 +100,7 @@ fn with_times(arguments: &Quick, warm_up: Duration, interval: Duration) -> Resul
     plan.checked()
 }
 
-/// The classic workloads of those names, all known.
+/// The classic workloads of these names; a failure for an unknown one.
 fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     // What runs a file of statements needs the file.
     let known = || bourse_micro::WORKLOADS.iter().filter(|spec| !spec.takes_file()).map(|spec| spec.name);
@@ -113,8 +113,8 @@ fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     names.iter().map(find).collect()
 }
 
-/// Whether an engine is part of it, if it is available: those that work in this process, or all that need no place of a person's.
-/// The null engine is part of every report already.
+/// Whether an engine is part of the plan, if it is available: those that work in this process, or with `all` those that need
+/// no place of the user. The null engine is part of every report already.
 fn is_meant(kind: &EngineKind, all: bool) -> bool {
     match &kind.in_process {
         Some(it) => all || !it.is_asked_for,
@@ -122,17 +122,17 @@ fn is_meant(kind: &EngineKind, all: bool) -> bool {
     }
 }
 
-/// An engine that is not available, and why.
+/// An engine that is not available, with the reason.
 fn unavailable(kind: &EngineKind) -> Option<String> {
     engines::version(kind).err().map(|why| format!("{}: {why}", kind.scheme))
 }
 
-/// The engines that are meant and available.
+/// The engines that are part of the plan and available.
 fn here(all: bool) -> impl Iterator<Item = &'static EngineKind> {
     engines::kinds().filter(move |kind| is_meant(kind, all) && engines::version(kind).is_ok())
 }
 
-/// Whether an engine is another build of one that is here too.
+/// Whether an engine is another build of one that is available too.
 fn is_variant(kind: &EngineKind) -> bool {
     kind.in_process.as_ref().is_some_and(|it| it.variant_of.is_some())
 }
@@ -168,8 +168,8 @@ fn brokerage_cases(arguments: &Quick, warm_up: Duration, interval: Duration) -> 
     Ok(cases)
 }
 
-/// A classic workload on the fastest target of every engine: in memory, or in a file where there is nothing faster; labels
-/// say which workload they are of.
+/// A classic workload on the fastest target of every engine: in memory, or in a file if it has none in memory; labels
+/// contain the workload.
 fn classic_cases(asked: &Asked<'_>, all: bool) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
     for kind in here(all) {

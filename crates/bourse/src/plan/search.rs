@@ -1,4 +1,4 @@
-//! A search for the highest rate, as data: its limits, and the jobs that its rounds have.
+//! A search for the highest rate, as data: its limits, and the jobs of its rounds.
 
 use super::{Brokerage, Classic, Job, classic};
 use crate::args::Timed;
@@ -16,7 +16,7 @@ pub(crate) struct Search {
     pub(crate) most: f64,
     /// Limits that a rate must meet.
     pub(crate) limits: Vec<ResponseLimit>,
-    /// Users that what is due waits for.
+    /// Users among which due operations are distributed.
     pub(crate) users: usize,
     /// Advice if no rate meets the limits.
     pub(crate) hint: &'static str,
@@ -106,7 +106,7 @@ pub(crate) fn customers_rate(round: &Round) -> f64 {
     a_second(customers.map(bourse_record::Operation::valid).sum(), round)
 }
 
-/// Operations a second of a round in which each is timed alone; at a rate those that the schedule made due.
+/// Operations a second of a round in which each is timed alone; at a rate the operations that were due.
 fn classic_rate(round: &Round) -> f64 {
     let has_schedule = round.arrivals.is_some();
     let meant = round.operations.iter().filter(|it| it.by_schedule || !has_schedule);

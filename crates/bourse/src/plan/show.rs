@@ -1,4 +1,4 @@
-//! The plan as `--dry-run` prints it: cases, order, how long, what will be written.
+//! The plan as `--dry-run` prints it: cases, order, duration, files to be written.
 
 use super::brokerage::LatencyPlan;
 use super::classic::RateSearch;
@@ -68,7 +68,7 @@ pub(crate) fn show(plan: &Plan) -> String {
     text
 }
 
-/// The processes that rounds are in, if any is not in this one; a case that is says so itself.
+/// Line about the processes that rounds run in, if one does not run in this process; a case that does is marked itself.
 fn processes(plan: &Plan) -> Option<&'static str> {
     let is_in = |process| plan.cases().any(|case| case.rounds_in == process);
     is_in(RoundsIn::Child).then(|| match is_in(RoundsIn::ThisProcess) {
@@ -156,7 +156,7 @@ fn search(search: &RateSearch) -> String {
     format!(", the highest rate with {}{}", limits.join(", "), arrivals(search.arrivals))
 }
 
-/// Arrivals, unless they are the usual ones.
+/// Arrivals, unless they are the default.
 fn arrivals(arrivals: Arrivals) -> String {
     if arrivals == Arrivals::default() { String::new() } else { format!(" arrivals={}", arrivals.name()) }
 }
@@ -243,7 +243,7 @@ fn writes(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// A length of time as people say it.
+/// A length of time in a readable unit.
 fn time(ns: u64) -> String {
     let seconds = ns as f64 / 1e9;
     let whole = seconds.round() as u64;

@@ -21,7 +21,7 @@ pub(crate) struct SuitePlan<'s> {
     pub(crate) plan: Plan,
     /// Cells that each case fills.
     pub(crate) cells: Cells<'s>,
-    /// Each target's URL by its name in the suite, or why it cannot be used.
+    /// Each target's URL by its name in the suite, or the reason why it cannot be used.
     pub(crate) urls: BTreeMap<String, Result<String, String>>,
 }
 
@@ -61,7 +61,7 @@ fn scratch(parent: &Path, name: &str) -> PathBuf {
     parent.join(format!("suite-{name}-{}", std::process::id()))
 }
 
-/// A target's URL with its placeholders filled in, or why it cannot be used here.
+/// A target's URL with its placeholders filled in, or the reason why it cannot be used on this machine.
 fn url(suite: &Suite, name: &str, data: &Path) -> Result<String, String> {
     let target = &suite.targets[name];
     let hinted = |why: String| match &target.hint {
@@ -74,7 +74,7 @@ fn url(suite: &Suite, name: &str, data: &Path) -> Result<String, String> {
     Ok(url)
 }
 
-/// A URL with its placeholders filled in, or why they cannot be.
+/// A URL with its placeholders filled in, or the reason why they cannot be.
 fn filled(url: &str, data: &Path) -> Result<String, String> {
     let mut url = url.replace("{data}", &bourse_engine::path_in_target(data));
     while let Some(start) = url.find("{env:") {

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 
-/// Option with the values it is to take in turn.
+/// Option with the values that it takes in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sweep {
     /// Name of the option.
@@ -13,7 +13,7 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// Reads a sweep as it is typed: `threads=1,2,4`.
+    /// Parses a sweep: `threads=1,2,4`.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let refuse =
             || Failure::usage(format!("invalid value '{text}' for --sweep: expected OPTION=A,B,C, as threads=1,2,4"));
@@ -48,7 +48,7 @@ pub(crate) fn combinations(sweeps: &[Sweep]) -> Vec<Vec<(&str, &str)>> {
     })
 }
 
-/// A target with one option set: replaced where the URL has it, added where it has not.
+/// A target with one option set: replaced if the URL has it, otherwise added.
 pub(crate) fn with_option(target: &str, name: &str, value: &str) -> String {
     let (place, query) = target.split_once('?').unwrap_or((target, ""));
     let mut options: Vec<&str> = query.split('&').filter(|option| !option.is_empty()).collect();

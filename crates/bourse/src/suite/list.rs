@@ -62,7 +62,7 @@ pub(crate) fn json() -> Result<Value, Failure> {
     described.collect()
 }
 
-/// All of one: what was published, and what is run for it.
+/// Description of one experiment: published results, and the cases run for it.
 pub(crate) fn show(name: &str) -> Result<String, Failure> {
     let suite = find(name)?;
     let mut text = String::new();

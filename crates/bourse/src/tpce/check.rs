@@ -1,4 +1,4 @@
-//! `bourse tpce check`: the conditions a database must meet, each with its words and what was found.
+//! `bourse tpce check`: the conditions that a database must meet, each with its text and its offences.
 
 use super::database::{engine_failure, found};
 use crate::args::Check;
@@ -10,7 +10,7 @@ use bourse_tpce::check::{Checked, check_all};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Runs every check and prints what came of each.
+/// Runs every check and prints its result.
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;

@@ -99,7 +99,7 @@ fn failure(error: &GenError) -> Failure {
     }
 }
 
-/// The tables of these names, SQL's or the files'; none means all.
+/// The tables of these names, SQL's or the files'; `None` for all.
 fn chosen(names: &[String]) -> Result<Option<Vec<&'static Table>>, Failure> {
     if names.is_empty() {
         return Ok(None);

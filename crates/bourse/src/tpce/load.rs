@@ -1,4 +1,4 @@
-//! `bourse tpce load`: a database, and nothing run on it.
+//! `bourse tpce load`: makes a database, and runs nothing on it.
 
 use super::database;
 use crate::args::{ExplicitlySet, Load};
@@ -9,7 +9,7 @@ use crate::{engines, hold, interrupt};
 use bourse_engine::Location;
 use bourse_tpce::check::Depth;
 
-/// Loads the database, or says that it is there already.
+/// Loads the database, or reports that it exists already.
 pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
     super::whole(&arguments.database)?;
     let engine = engines::open(&arguments.target)?;

@@ -14,7 +14,7 @@ use bourse_egen::Part;
 
 pub(crate) use crate::args::DATA_FOLDER;
 
-/// Threads as given, or the processors there are.
+/// Number of threads as given, or the number of CPUs.
 pub(crate) fn threads(given: Option<usize>) -> usize {
     given.unwrap_or_else(processors)
 }

@@ -108,7 +108,7 @@ pub(crate) fn tell(event: &Event, sent_away: &AtomicU64) {
     }
 }
 
-/// The place that an option names.
+/// The address of an option.
 pub(crate) fn resolved(option: &str, listen: &str) -> Result<Listen, Failure> {
     let refused = |why: String| {
         Failure::usage(format!("invalid value '{listen}' for {option}: {why}"))

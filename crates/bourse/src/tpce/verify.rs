@@ -1,4 +1,4 @@
-//! `bourse tpce verify`: the same transactions in the same order on each target, everything compared.
+//! `bourse tpce verify`: the same transactions in the same order on each target, with all outputs and rows compared.
 
 use super::database::{engine_failure, found, ready};
 use super::whole;

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// `bourse tpce acid-load`: ends by itself only if it is to record.
+/// `bourse tpce acid-load`: ends by itself only if it records.
 pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
     // Whoever started us may be killed: nothing of ours is to go on running.
     #[cfg(target_os = "linux")]

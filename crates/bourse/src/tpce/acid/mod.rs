@@ -122,7 +122,7 @@ const fn durability(class: DurabilityClass) -> Durability {
     }
 }
 
-/// A file of our own, apart from those of runs: the tests leave trades in it.
+/// A file apart from those of runs: the tests leave trades in it.
 pub(crate) fn default_target(database: &args::Database) -> String {
     let target = format!("sqlite:{}/acid-c{}-d{}.db", super::DATA_FOLDER, database.customers, database.days);
     note(&format!("no target given: using {target}"));

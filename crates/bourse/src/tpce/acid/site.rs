@@ -14,7 +14,7 @@ pub(crate) struct FileSite {
     crashes: &'static Crashes,
     /// Path of the copy.
     path: PathBuf,
-    /// The copy once it was made; gone with this.
+    /// The copy, if it was made; removed with this value.
     copy: Mutex<Option<SideFile>>,
     /// The copy as a target.
     target: String,
@@ -22,7 +22,7 @@ pub(crate) struct FileSite {
 }
 
 impl FileSite {
-    /// The site of a target whose engine's files can be crashed; there is none for others.
+    /// The site of a target whose engine's files can be crashed; `None` for others.
     pub(crate) fn of(target: &str, flat_in: Option<&Path>) -> Option<Self> {
         let crashes = engines::crashes(target)?;
         let original = engines::location(target).ok()?.database_files()?.clone();
