@@ -1,8 +1,8 @@
-//! How fast flat files are written: by table, by group, and on more threads.
+//! Speed of writing flat files: by table, by group, and on several threads.
 //!
-//! Writes to memory (`/dev/shm`) where there is such a folder, else to the temporary one, or wherever
-//! `BOURSE_BENCH_DIR` says. `BOURSE_FLAT_IN` names official input data, else the built-in is used. Each figure is the best
-//! of three rounds; the second counts the processor's time, of all threads, which other programs disturb less.
+//! Writes to memory (`/dev/shm`) if there is such a folder, else to the temporary one, or to the folder that
+//! `BOURSE_BENCH_DIR` names. `BOURSE_FLAT_IN` names official input data, else the built-in is used. Each figure is the
+//! best of three rounds; the second counts the processor's time, of all threads, which other programs disturb less.
 //! `cargo bench -p bourse-gen -- group` (or `table`, `threads`) runs one of the three alone.
 
 #![expect(clippy::print_stdout, reason = "a benchmark is run to be read")]
@@ -42,7 +42,7 @@ fn main() {
     let _ = std::fs::remove_dir_all(&bench.folder);
 }
 
-/// Seconds of processor time this process has taken.
+/// Seconds of processor time that this process has used.
 fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9

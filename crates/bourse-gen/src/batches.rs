@@ -8,19 +8,19 @@ use std::sync::{Mutex, PoisonError};
 use bourse_egen::{Generator, Inputs, Part, RowSink, Stopped, Unit};
 use bourse_schema::{Batch, Rows, Table, TableRow, tables};
 
-/// Rows of a batch, if they are small.
+/// Rows of a batch of small rows.
 const ROWS: usize = 2_048;
 /// Rows of a batch of NEWS_ITEM, whose rows have a hundred kilobytes.
 const NEWS: usize = 8;
-/// Batches of a unit that wait for the consumer.
+/// Maximum number of batches of a unit that wait for the consumer.
 const WAITING: usize = 8;
 
 /// Options of generation in batches.
 #[derive(Debug, Clone)]
 pub struct BatchOptions {
-    /// Only these tables; all if `None`.
+    /// Tables to make; all if `None`.
     pub tables: Option<Vec<&'static Table>>,
-    /// Threads that make rows besides the consumer's, at least one.
+    /// Threads that make rows in addition to the consumer's, at least one.
     pub threads: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for BatchOptions {
 /// Makes a part's rows and passes them to `consume`, always in the same order: rows of one table in the order of the
 /// reference's file, tables in the order it makes them in, the eight tables of the trades side by side.
 ///
-/// Threads that are ahead wait: what is made but not consumed is bounded.
+/// Threads that are ahead wait: the number of rows made but not consumed is bounded.
 ///
 /// # Errors
 /// The consumer's first error, which ends the generation.

@@ -3,28 +3,28 @@ use std::path::{Path, PathBuf};
 
 use bourse_egen::InputError;
 
-/// What can keep data from being made.
+/// Error of generating data.
 #[derive(Debug, thiserror::Error)]
 pub enum GenError {
     /// A file cannot be read or written.
     #[error("cannot {action} {path}")]
     Io {
-        /// What was tried: `read`, `write`, ...
+        /// Action that failed: `read`, `write`, ...
         action: &'static str,
-        /// On which file.
+        /// Path of the file.
         path: PathBuf,
-        /// The operating system's reason.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// An input file is there but is not what it should be.
+    /// An input file exists but is invalid.
     #[error("the input data in {folder} cannot be used")]
     Input {
-        /// The folder it was read from.
+        /// Folder that the file was read from.
         folder: PathBuf,
-        /// File, line, what was expected and what was found.
+        /// File, line, expected and actual content.
         source: InputError,
     },
-    /// The caller's flag asked for an end.
+    /// The caller cancelled the generation.
     #[error("generation was cancelled")]
     Cancelled,
 }

@@ -14,7 +14,7 @@ use crate::sink::FlatSink;
 /// Format of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// As the reference generator does: `|` between fields, no header, `.txt`.
+    /// Form of the reference generator: `|` between fields, no header, `.txt`.
     #[default]
     Flat,
     /// RFC 4180: commas, quotes where needed, a header line, `.csv`.
@@ -31,27 +31,27 @@ impl Format {
     }
 }
 
-/// How far the generation has come.
+/// Progress of the generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes made so far.
     pub bytes: u64,
-    /// About how many it will be.
+    /// Approximate total number of bytes.
     pub expected_bytes: u64,
 }
 
 /// Options of writing flat files.
 #[derive(Clone)]
 pub struct FlatOptions<'a> {
-    /// Only these tables; all if `None`.
+    /// Tables to write; all if `None`.
     pub tables: Option<Vec<&'static Table>>,
     /// Threads to use, at least one.
     pub threads: usize,
     /// Format of the files.
     pub format: Format,
-    /// Set by the caller to end the generation early.
+    /// Flag that the caller sets to end the generation early.
     pub cancel: Arc<AtomicBool>,
-    /// Called, from any thread, every few dozen kilobytes.
+    /// Callback for progress, called from any thread every few dozen kilobytes.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
@@ -61,10 +61,10 @@ impl Default for FlatOptions<'_> {
     }
 }
 
-/// Files that were written.
+/// Result of writing files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Each table's file, in the specification's order of tables.
+    /// File of each table, in the specification's order of tables.
     pub files: Vec<(&'static Table, PathBuf)>,
     /// Bytes of all files, without header lines.
     pub bytes: u64,
@@ -91,14 +91,14 @@ impl Run<'_> {
     }
 }
 
-/// Writes a part's tables into a folder, which is made if it is not there: 32 files if the part begins with the
-/// database's first customer, 23 otherwise.
+/// Writes a part's tables into a folder, which is created if missing: 32 files if the part begins with the database's
+/// first customer, 23 otherwise.
 ///
-/// The files are those of the reference generator, whatever the number of threads. Until all rows are down they bear
-/// names that end in `.partial`; an error or the caller's flag removes them. No file that is there is replaced.
+/// The files are those of the reference generator, whatever the number of threads. Until all rows are written their
+/// names end in `.partial`; an error or the caller's flag removes them. No existing file is replaced.
 ///
 /// # Errors
-/// [`GenError::Io`] if a file is there already or cannot be written, [`GenError::Cancelled`] if the flag was set.
+/// [`GenError::Io`] if a file exists already or cannot be written, [`GenError::Cancelled`] if the flag was set.
 pub fn write_flat(folder: &Path, inputs: &Inputs, part: Part, options: &FlatOptions<'_>) -> Result<Written, GenError> {
     std::fs::create_dir_all(folder).map_err(GenError::io("create", folder))?;
     let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
@@ -145,7 +145,7 @@ fn sequences(
     units.into_iter().map(create).collect()
 }
 
-/// Makes all units; the first failure ends it.
+/// Makes all units; the first failure ends the generation.
 fn make_all(run: &Run<'_>, sequences: &[Sequence], threads: usize) -> Result<(), GenError> {
     let schedule = Mutex::new(Schedule::new(sequences));
     let failure = Mutex::new(None);
@@ -174,10 +174,11 @@ fn make_all(run: &Run<'_>, sequences: &[Sequence], threads: usize) -> Result<(),
     failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// Hands out units: first of sequences that nobody works at, so that as little as possible waits for its turn.
+/// Assigns units to threads: first of sequences that no other thread works on, so that as few units as possible wait
+/// for their turn.
 struct Schedule<'a> {
     sequences: &'a [Sequence],
-    /// How many units of each sequence have been handed out.
+    /// Number of units assigned, by sequence.
     handed_out: Vec<usize>,
 }
 
@@ -186,7 +187,7 @@ impl<'a> Schedule<'a> {
         Self { sequences, handed_out: vec![0; sequences.len()] }
     }
 
-    /// Expected bytes of the units of a sequence that are left.
+    /// Expected bytes of the unassigned units of a sequence.
     fn left(&self, sequence: usize) -> u64 {
         let all = self.sequences[sequence].units().len();
         self.sequences[sequence].weight * (all - self.handed_out[sequence]) as u64 / all as u64

@@ -8,7 +8,7 @@ use crate::GenError;
 /// Reads the 22 input files of a folder.
 ///
 /// # Errors
-/// [`GenError::Io`] if a file cannot be read, [`GenError::Input`] if one is missing or not what it should be.
+/// [`GenError::Io`] if a file cannot be read, [`GenError::Input`] if one is missing or invalid.
 pub fn read_inputs(folder: &Path) -> Result<Inputs, GenError> {
     if !folder.is_dir() {
         let source = io::Error::new(io::ErrorKind::NotFound, "no such folder");

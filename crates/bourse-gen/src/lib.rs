@@ -1,8 +1,8 @@
 //! The generator's threads and files: the rows of [`bourse_egen`] as flat files or CSV, or as batches for a loader.
 //!
-//! Everything is made in *units* of work that do not depend on each other. Threads take them as they come free; what a
-//! thread makes before its turn waits (in memory, then in a file of its own) until the units before it are written, so
-//! that the bytes are those of a single thread and memory does not grow with customers or days.
+//! Everything is made in *units* of work that do not depend on each other. Free threads take the next one; bytes that a
+//! thread makes before its turn wait (in memory, then in a separate file) until the units before it are written, so
+//! that the result is that of a single thread and memory does not grow with customers or days.
 //!
 //! ```no_run
 //! use bourse_egen::{Inputs, Part};

@@ -16,7 +16,7 @@ use crate::{Format, GenError, csv};
 /// One output file.
 #[derive(Debug)]
 pub(crate) struct Output {
-    /// Of the table, in the order of declaration.
+    /// Number of the table, in the order of declaration.
     pub(crate) number: usize,
     table: &'static Table,
     path: PathBuf,
@@ -26,7 +26,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Begins a file whose names are free.
+    /// Creates a file whose names are free.
     fn create(folder: &Path, table: &'static Table, format: Format) -> Result<Self, GenError> {
         let path = folder.join(format!("{}.{}", table.file, format.extension()));
         let partial = folder.join(format!("{}.{}.partial", table.file, format.extension()));
@@ -44,7 +44,7 @@ impl Output {
         self.file.write_all(bytes).map_err(GenError::io("write", &self.partial))
     }
 
-    /// Gives the file its name: all its rows are down.
+    /// Renames the file to its final name, after all its rows.
     pub(crate) fn complete(mut self) -> Result<(&'static Table, PathBuf), GenError> {
         fs::rename(&self.partial, &self.path).map_err(GenError::io("rename", &self.partial))?;
         self.is_complete = true;
@@ -52,7 +52,7 @@ impl Output {
     }
 }
 
-/// What is not complete is removed.
+/// An incomplete file is removed.
 impl Drop for Output {
     fn drop(&mut self) {
         if !self.is_complete {
@@ -62,10 +62,10 @@ impl Drop for Output {
     }
 }
 
-/// Refuses a name that is taken.
+/// Refuses a name that is in use.
 ///
 /// # Errors
-/// [`GenError::Io`].
+/// [`GenError::Io`] with the name.
 pub fn refuse_taken(path: &Path) -> Result<(), GenError> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -87,7 +87,7 @@ pub(crate) struct Sequence {
     outputs: Mutex<Vec<Output>>,
     /// Number of the unit that may write.
     turn: AtomicUsize,
-    /// Units that are done but whose turn has not come.
+    /// Units that are done before their turn.
     parked: Mutex<BTreeMap<usize, Vec<Spool>>>,
 }
 
@@ -129,7 +129,7 @@ impl Sequence {
         self.turn.load(Ordering::Acquire)
     }
 
-    /// Where bytes of a unit wait that come before their turn.
+    /// Buffers for a unit that works before its turn.
     pub(crate) fn spools(&self, place: usize) -> Vec<Spool> {
         let path = |partial: &PathBuf| {
             let mut name = partial.clone().into_os_string();
@@ -144,7 +144,7 @@ impl Sequence {
         locked(&self.outputs)[nth].write(bytes)
     }
 
-    /// Writes what waited. Only for the unit whose turn it is.
+    /// Writes buffered bytes. Only for the unit whose turn it is.
     pub(crate) fn append(&self, spools: Vec<Spool>) -> Result<(), GenError> {
         for (spool, output) in spools.into_iter().zip(locked(&self.outputs).iter_mut()) {
             spool.append_to(&mut output.file)?;
@@ -152,7 +152,7 @@ impl Sequence {
         Ok(())
     }
 
-    /// A unit is done: whatever waited behind it is written too.
+    /// Completes a unit: units that wait for it are written too.
     pub(crate) fn done(&self, place: usize, spools: Option<Vec<Spool>>) -> Result<(), GenError> {
         {
             let mut parked = locked(&self.parked);

@@ -6,9 +6,9 @@ use crate::sequence::Sequence;
 use crate::spool::Spool;
 use crate::{Format, GenError, csv};
 
-/// Bytes of one table that are gathered before they are written.
+/// Bytes of one table that are collected before they are written.
 ///
-/// Few enough that the buffers of the trades' tables stay in a core's own cache until they are written.
+/// They are few enough that the buffers of the trades' tables stay in a core's own cache until they are written.
 const GATHER: usize = 48 << 10;
 
 /// Number of tables.
@@ -21,7 +21,7 @@ pub(crate) struct FlatSink<'a> {
     wanted: [bool; TABLES],
     csv: Vec<u8>,
     scrap: Vec<u8>,
-    /// The unit at work: its sequence, its place in it, and what it holds back until its turn.
+    /// Unit in progress: its sequence, its index, and its buffered bytes.
     at: Option<At<'a>>,
     failure: Option<GenError>,
 }
@@ -62,7 +62,7 @@ impl<'a> FlatSink<'a> {
         }
     }
 
-    /// Passes on buffers that hold at least so many bytes.
+    /// Passes on buffers of at least `least` bytes.
     fn pass_on(&mut self, least: usize) -> Result<(), Stopped> {
         let passed = self.try_pass_on(least);
         passed.map_err(|failure| {

@@ -1,4 +1,4 @@
-//! What a unit makes before its turn.
+//! Buffers for the bytes that a unit makes before its turn.
 
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::GenError;
 
-/// Bytes of one table that wait in memory; beyond that they go to a file of their own.
+/// Bytes of one table that wait in memory; more are written to a separate file.
 const MEMORY: usize = 4 << 20;
 
 /// Bytes of one table that wait for the bytes before them.
@@ -18,7 +18,7 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
-    /// Nothing yet; `path` is the file to use when memory does not suffice.
+    /// An empty buffer; `path` is the file to use if memory does not suffice.
     pub(crate) fn new(path: PathBuf) -> Self {
         Self { path, file: None, memory: Vec::new() }
     }
@@ -39,7 +39,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Passes everything on and leaves nothing behind.
+    /// Appends the bytes to `out` and removes the buffer's file.
     pub(crate) fn append_to(mut self, out: &mut File) -> Result<(), GenError> {
         if let Some(mut file) = self.file.take() {
             file.rewind().and_then(|()| io::copy(&mut file, out)).map_err(GenError::io("copy", &self.path))?;
@@ -49,7 +49,7 @@ impl Spool {
     }
 }
 
-/// What is not passed on leaves no file behind.
+/// The file of a buffer that is not appended is removed.
 impl Drop for Spool {
     fn drop(&mut self) {
         if self.file.take().is_some() {

@@ -1,34 +1,35 @@
-//! The schema as an engine's catalog tells it, and as it is declared: two lists that can be compared.
+//! The schema as an engine's catalog reports it, and as declared: two lists that can be compared.
 
 use crate::ddl::indexed;
 use crate::{ColumnType, Dialect, Table, create_index, create_table, load_order};
 
-/// How an engine of a dialect tells what tables, indexes and constraints it has. Each query gives rows of kind, table, name
-/// and definition, and leaves out the tables that begin with `bourse_`.
+/// Queries for the tables, indexes and constraints in a dialect's catalog. Each query returns rows of kind, table, name
+/// and definition, and omits tables that begin with `bourse_`.
 #[derive(Debug)]
 pub enum Catalog {
-    /// It keeps the statements that made tables and indexes.
+    /// The catalog contains the statements that made tables and indexes.
     Statements(&'static str),
-    /// It lists columns, indexes, foreign keys and the number of checks of each table.
+    /// The catalog lists columns, indexes, foreign keys and the number of checks of each table.
     Parts(&'static str),
     /// No query is known.
     Unknown,
 }
 
-/// A thing of a schema.
+/// An object of a schema.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Object {
-    /// `table`, `index`, `column`, `foreign key` or `checks`; of what is not declared the engine's word.
+    /// `table`, `index`, `column`, `foreign key` or `checks`; for undeclared objects the engine's word.
     pub kind: String,
     /// Name of its table.
     pub table: String,
-    /// Its name; of foreign keys, which have none of ours, their columns.
+    /// Name of the object; for foreign keys, which have no declared name, their columns.
     pub name: String,
-    /// What makes it what it is: a statement, a type, columns.
+    /// Definition: a statement, a type, or columns.
     pub definition: String,
 }
 
-/// What a database of that dialect must have; `constraints` are foreign keys and checks. None where the catalog is unknown.
+/// Objects that a database of that dialect must have; `constraints` are foreign keys and checks. `None` if the catalog
+/// is unknown.
 pub fn declared(dialect: &Dialect, constraints: bool) -> Option<Vec<Object>> {
     let of = |table: &'static Table| match dialect.catalog {
         Catalog::Statements(_) => Some(statements(table, dialect, constraints)),
@@ -83,7 +84,7 @@ fn parts(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object> {
     objects
 }
 
-/// `sqlite_master`; what it makes by itself for a key has no statement.
+/// Catalog of SQLite: `sqlite_master`, without the indexes that it makes for a key by itself, which have no statement.
 pub(crate) const SQLITE_SCHEMA: Catalog = Catalog::Statements(
     "SELECT type, tbl_name, name, sql
        FROM sqlite_master

@@ -54,7 +54,8 @@ pub fn create_table(table: &Table, dialect: &Dialect, constraints: bool) -> Stri
     format!("CREATE TABLE {} (\n  {}\n){tail}", table.name, lines.join(",\n  "))
 }
 
-/// A `CREATE TABLE` without its foreign keys, where each stands on a line of its own, and the statements that add them.
+/// Splits a `CREATE TABLE`, in which each foreign key is on a separate line, into one without foreign keys and the
+/// statements that add them.
 pub fn without_foreign_keys(sql: &str) -> (String, Vec<String>) {
     let Some(table) = sql.strip_prefix("CREATE TABLE ").and_then(|rest| rest.split_once(" (\n")).map(|(name, _)| name)
     else {
@@ -101,7 +102,7 @@ pub fn insert(table: &Table, dialect: &Dialect) -> String {
     format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), parameters.join(", "))
 }
 
-/// A query for the rows whose parent is missing: none in a sound database.
+/// Query for the rows whose parent is missing: none in a consistent database.
 pub fn orphans(table: &Table, key: &ForeignKey) -> String {
     let parent = (key.parent)();
     let on: Vec<_> = key

@@ -1,46 +1,48 @@
 use crate::ColumnType;
 use crate::catalog::{Catalog, SQLITE_SCHEMA};
 
-/// What differs between SQL engines, as data: physical types, how a key is declared, and the words in the holes of a statement.
+/// Differences between SQL engines, as data: physical types, declaration of keys, and words for the holes of a
+/// statement.
 #[derive(Debug)]
 pub struct Dialect {
     /// Name for documents and messages.
     pub name: &'static str,
     /// Physical type of a domain.
     pub physical: fn(ColumnType) -> String,
-    /// Added behind `CREATE TABLE (…)` where the primary key is anything but one integer column.
+    /// Text appended to `CREATE TABLE (…)` unless the primary key is one integer column.
     pub clustered: &'static str,
-    /// How a whole-number key is declared that the engine is to assign; empty where it assigns none.
+    /// Declaration of an integer key that the engine assigns; empty if it assigns none.
     pub assigned_key: &'static str,
     /// Whether large objects are stored behind all other columns, so that reading those walks no overflow pages.
     pub lobs_last: bool,
     /// Whether booleans need a check that they are 0 or 1.
     pub check_booleans: bool,
-    /// Whether foreign keys are declared where constraints are.
+    /// Whether foreign keys are declared, if constraints are.
     pub foreign_keys: bool,
-    /// Whether checks are declared where constraints are.
+    /// Whether checks are declared, if constraints are.
     pub checks: bool,
-    /// How many columns of an index help to find rows: further ones are left out.
+    /// Number of columns of an index that help to find rows: further ones are omitted.
     pub index_columns: usize,
     /// Whether a table can be dropped `IF EXISTS`.
     pub drop_if_exists: bool,
-    /// How parameter number 1, 2, … is written.
+    /// Text of parameter number 1, 2, ….
     pub parameter: fn(usize) -> String,
-    /// What stands before and behind the number of rows of `LIMIT …`.
+    /// Text before and after the number of rows of `LIMIT …`.
     pub limit: [&'static str; 2],
-    /// Words for the named holes `{…}` of a statement, where they are not the SQL standard's.
+    /// Words for the named holes `{…}` of a statement that differ from the SQL standard's.
     ///
-    /// `one` and `rate_one` are the stored numbers of 1.00 and of a tax rate of 1; `CAST(x {per_day} AS {date_type})` is the
-    /// day of a timestamp; `{after_two_days} x {two_days}` is two days later, and `five_seconds` likewise; `from_one_row`
-    /// stands where a query needs no table; `constraints`, `row_count` and `_d` are names of columns;
+    /// `one` and `rate_one` are the stored numbers of 1.00 and of a tax rate of 1; `CAST(x {per_day} AS {date_type})`
+    /// is the day of a timestamp; `{after_two_days} x {two_days}` is two days later, and `five_seconds` likewise;
+    /// `from_one_row` is for queries without a table; `constraints`, `row_count` and `_d` are names of columns;
     /// `{start_of}x{two_letters}` are the first two letters of a text.
     pub holes: &'static [(&'static str, &'static str)],
-    /// How the engine tells what it has.
+    /// Queries of the engine's catalog.
     pub catalog: Catalog,
 }
 
 impl Dialect {
-    /// The SQL standard's, without a catalog. An engine's crate says what differs: `Dialect { name: "h2", ..Dialect::STANDARD }`.
+    /// The SQL standard, without a catalog. An engine's crate declares its differences: `Dialect { name: "h2",
+    /// ..Dialect::STANDARD }`.
     pub const STANDARD: Self = Self {
         name: "standard",
         physical: standard,
@@ -58,7 +60,7 @@ impl Dialect {
         catalog: Catalog::Unknown,
     };
 
-    /// A statement's text with its holes filled, and its limits in the dialect's words.
+    /// Text of a statement with its holes filled, and its limits in the dialect's form.
     pub fn fill(&self, text: &str) -> String {
         let text = if self.limit == LIMIT { text.to_owned() } else { with_limit(text, self.limit) };
         self.holes
@@ -67,19 +69,19 @@ impl Dialect {
             .fold(text, |text, (hole, word)| text.replace(&format!("{{{hole}}}"), word))
     }
 
-    /// Whether a statement may have a hole of that name.
+    /// Whether the dialect has a word for a hole of that name.
     pub fn has_hole(&self, name: &str) -> bool {
         self.holes.iter().chain(STANDARD_HOLES).any(|(hole, _)| *hole == name)
     }
 
-    /// Its words for holes that the standard has none for: other engines would leave those open.
+    /// Holes for which the dialect has a word and the standard has none: other engines would leave them open.
     pub fn words_of_its_own(&self) -> Vec<&'static str> {
         let is_known = |hole| STANDARD_HOLES.iter().any(|(known, _)| *known == hole);
         self.holes.iter().map(|(hole, _)| *hole).filter(|hole| !is_known(*hole)).collect()
     }
 }
 
-/// The words of the SQL standard in all the holes there are.
+/// Words of the SQL standard for its holes.
 const STANDARD_HOLES: &[(&str, &str)] = &[
     ("for_update", "FOR UPDATE"),
     ("utf8mb4", ""),
@@ -99,11 +101,11 @@ const STANDARD_HOLES: &[(&str, &str)] = &[
     ("two_letters", ", 1, 2)"),
 ];
 
-/// The words of most engines.
+/// Form of most engines.
 const LIMIT: [&str; 2] = ["LIMIT", ""];
 
-/// A text whose `LIMIT n` have other words around the number. Rows that are left out before, `OFFSET m`, stand in front of them, as
-/// the standard has it.
+/// Text of a statement whose `LIMIT n` have other words around the number. A preceding `OFFSET m` stays in front, as in
+/// the standard.
 fn with_limit(text: &str, [before, behind]: [&str; 2]) -> String {
     let mut parts = text.split("LIMIT ");
     let mut filled = parts.next().unwrap_or_default().to_owned();
@@ -120,7 +122,7 @@ fn with_limit(text: &str, [before, behind]: [&str; 2]) -> String {
     filled
 }
 
-/// Types of the engines that follow the SQL standard closely.
+/// Types of engines that follow the SQL standard closely.
 fn standard(domain: ColumnType) -> String {
     match domain {
         ColumnType::Ident | ColumnType::Count => "BIGINT".to_owned(),
@@ -136,7 +138,8 @@ fn standard(domain: ColumnType) -> String {
     }
 }
 
-/// SQLite, whose SQL other engines have too: exact integers throughout (cents, days, milliseconds), tables clustered by their key.
+/// SQLite, whose SQL other engines have too: exact integers throughout (cents, days, milliseconds), tables clustered by
+/// their key.
 pub static SQLITE: Dialect = Dialect {
     name: "sqlite",
     physical: |domain| {

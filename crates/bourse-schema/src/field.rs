@@ -1,47 +1,47 @@
 use crate::Value;
 use crate::types::*;
 
-/// The domain of a column, from which each dialect takes its physical type.
+/// Domain of a column, from which each dialect derives its physical type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnType {
-    /// `IDENT_T` and `TRADE_T`: an identifier of up to 15 digits.
+    /// Identifier of up to 15 digits: `IDENT_T` and `TRADE_T`.
     Ident,
-    /// `S_COUNT_T`: up to 12 digits.
+    /// Count of up to 12 digits: `S_COUNT_T`.
     Count,
-    /// `S_QTY_T` and other signed numbers of up to 9 digits.
+    /// Signed number of up to 9 digits, such as `S_QTY_T`.
     Integer,
     /// A number of up to 4 digits.
     Small,
     /// An exact decimal.
     Decimal {
-        /// Digits in all.
+        /// Total number of digits.
         precision: u8,
         /// Digits after the point.
         scale: u8,
     },
-    /// Two-valued.
+    /// Boolean.
     Bool,
     /// Calendar day.
     Date,
-    /// Day and time, milliseconds.
+    /// Day and time in milliseconds.
     Timestamp,
-    /// Text of at most so many characters.
+    /// Text with a maximum number of characters.
     Text(usize),
-    /// Bytes, at most so many.
+    /// Bytes with a maximum length.
     Lob(usize),
 }
 
-/// A Rust type that can be a column: knows its domain, its flat-file form and its value.
+/// A Rust type for a column, with its domain, its flat-file form and its value.
 pub trait Field {
-    /// The domain.
+    /// Domain of the type.
     const TYPE: ColumnType;
-    /// Whether the type itself can be absent.
+    /// Whether the type can represent NULL.
     const NULLABLE: bool = false;
 
     /// Appends the form of the reference generator's flat files.
     fn write_flat(&self, out: &mut Vec<u8>);
 
-    /// The value for an engine.
+    /// Value for an engine.
     fn value(&self) -> Value<'_>;
 }
 

@@ -1,8 +1,8 @@
 //! TPC-E's 33 tables, each declared once.
 //!
-//! A table is stated in [`tables`] with its columns, keys, checks and indexes; everything else is derived from that:
-//! the row type, the DDL and INSERT text of every dialect ([`create_table`], [`insert`]), the load order ([`load_order`]), the flat-file
-//! line, and the list of tables for checks and documents ([`tables`]).
+//! A table is declared in [`tables`] with its columns, keys, checks and indexes; everything else is derived from that:
+//! the row type, the DDL and INSERT text of every dialect ([`create_table`], [`insert`]), the load order
+//! ([`load_order`]), the flat-file line, and the list of tables for checks and documents ([`tables`]).
 //!
 //! ```
 //! use bourse_schema::{TableRow, tables::LastTrade};

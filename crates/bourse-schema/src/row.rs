@@ -2,22 +2,23 @@ use crate::{Table, Value};
 
 /// A row of a declared table.
 pub trait TableRow: Clone + Send + Sync + 'static {
-    /// The table's SQL name, for choices made while compiling.
+    /// SQL name of the table, as a constant.
     const NAME: &'static str;
 
-    /// The table it belongs to.
+    /// Declaration of the table.
     fn table() -> &'static Table;
 
-    /// Appends the line of the reference generator's flat file: fields in order, `|` between them, a line feed at the end.
+    /// Appends the line of the reference generator's flat file: fields in order, `|` between them, a line feed at the
+    /// end.
     fn write_flat(&self, out: &mut Vec<u8>);
 
     /// Calls `f` with the values in column order.
     fn with_values<T>(&self, f: impl FnOnce(&[Value<'_>]) -> T) -> T;
 }
 
-/// Rows of one table, whose type has been forgotten: what generation hands to a loader.
+/// Rows of one table with the row type erased: the form in which generated rows are passed to a loader.
 pub trait Batch: Send {
-    /// The rows' table.
+    /// Declaration of the rows' table.
     fn table(&self) -> &'static Table;
 
     /// Number of rows.
@@ -31,7 +32,7 @@ pub trait Batch: Send {
     /// Calls `f` with the values of row `index`, in column order.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     fn with_row(&self, index: usize, f: &mut dyn FnMut(&[Value<'_>]));
 }
 

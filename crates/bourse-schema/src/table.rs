@@ -1,23 +1,23 @@
 use crate::ColumnType;
 
-/// A table as declared: all that DDL, loading, checks and documents need to know of it.
+/// Declaration of a table, from which DDL, loading, checks and documents are derived.
 #[derive(Debug)]
 pub struct Table {
     /// SQL name.
     pub name: &'static str,
     /// File name of the reference generator, without `.txt`.
     pub file: &'static str,
-    /// First lines of its documentation.
+    /// First lines of the documentation.
     pub doc: &'static str,
-    /// The group of the specification's Clause 2.2.
+    /// Section of the specification's Clause 2.2.
     pub section: Section,
-    /// Whether it is fixed in size, scales with customers or grows with trades.
+    /// Dependence of the size on customers and trades.
     pub group: Group,
-    /// How many rows the initial database has.
+    /// Number of rows in the initial database.
     pub cardinality: Cardinality,
     /// Columns in the order of the flat file.
     pub columns: &'static [Column],
-    /// Primary key: the order of its columns is chosen so that the key serves as an index too.
+    /// Primary key; the order of its columns is chosen so that the key serves as an index too.
     pub key: &'static [&'static str],
     /// Foreign keys.
     pub foreign_keys: &'static [ForeignKey],
@@ -26,13 +26,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// The column of that name.
+    /// Column of that name.
     pub fn column(&self, name: &str) -> Option<&'static Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 }
 
-/// A table is known by its name.
+/// Tables are equal if their names are.
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -40,25 +40,25 @@ impl PartialEq for Table {
 }
 impl Eq for Table {}
 
-/// A column as declared.
+/// Declaration of a column.
 #[derive(Debug)]
 pub struct Column {
-    /// SQL name, also the field's.
+    /// SQL name, which is also the field's.
     pub name: &'static str,
-    /// Domain.
+    /// Domain of the values.
     pub column_type: ColumnType,
     /// Whether NULL is allowed.
     pub nullable: bool,
-    /// A condition every value must meet, in SQL common to all dialects.
+    /// Condition that every value must meet, in SQL common to all dialects.
     pub check: Option<&'static str>,
 }
 
-/// Columns that name a row of another table.
+/// Columns that refer to a row of another table.
 #[derive(Debug)]
 pub struct ForeignKey {
-    /// The referring columns.
+    /// Referring columns.
     pub columns: &'static [&'static str],
-    /// The table referred to, by its primary key.
+    /// Referenced table, by its primary key.
     pub parent: fn() -> &'static Table,
 }
 
@@ -67,13 +67,13 @@ pub struct ForeignKey {
 pub struct Index {
     /// SQL name.
     pub name: &'static str,
-    /// Columns, in order.
+    /// Columns in order.
     pub columns: &'static [&'static str],
     /// Frames that need the index.
     pub reason: &'static str,
 }
 
-/// The four groups of tables of Clause 2.2.
+/// Sections of tables in Clause 2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     /// Customers, their accounts and holdings.
@@ -86,37 +86,37 @@ pub enum Section {
     Dimension,
 }
 
-/// How a table's size follows from the configuration (Clause 2.6).
+/// Dependence of a table's size on the configuration (Clause 2.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// The same in every database.
+    /// Equal in every database.
     Fixed,
     /// Proportional to the customers.
     Scaling,
-    /// Proportional to the customers at first, and growing with every trade.
+    /// Proportional to the customers at first; grows with every trade.
     Growing,
 }
 
-/// Rows of the initial database.
+/// Number of rows of the initial database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cardinality {
     /// A fixed number of rows.
     Fixed(u64),
-    /// So many for each load unit of a thousand customers, plus a constant for the whole.
+    /// Rows for each load unit of a thousand customers, plus a constant for the whole database.
     PerLoadUnit(u64, u64),
-    /// About so many for each load unit; the exact number depends on the random sequence.
+    /// Approximate rows for each load unit; the exact number depends on the random sequence.
     AboutPerLoadUnit(u64),
-    /// One for each initial trade.
+    /// One row for each initial trade.
     Trades,
-    /// About so many hundredths for each initial trade.
+    /// Approximate rows for each hundred initial trades.
     AboutPerTrade(u64),
-    /// Depends on the initial trades.
+    /// A number that depends on the initial trades.
     FromTrades,
-    /// None at first.
+    /// No row at first.
     Empty,
 }
 
-/// The declared table of that SQL name.
+/// Finds the table with that SQL name.
 ///
 /// ```
 /// assert_eq!(bourse_schema::find("news_xref").unwrap().file, "NewsXRef");

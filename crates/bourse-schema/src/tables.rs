@@ -1,4 +1,4 @@
-//! The 33 tables (Clause 2.2), each stated once.
+//! The 33 tables (Clause 2.2), each declared once.
 //!
 //! Empty texts of the flat files (a missing extension, a second address line) are stored as empty texts in every engine;
 //! the one value that is NULL in normal operation is the price of a trade that has not completed.
@@ -10,13 +10,13 @@ use crate::types::*;
 
 macro_rules! list {
     ($($row:ident),+ $(,)?) => {
-        /// Every table, in the specification's order.
+        /// All tables, in the specification's order.
         pub fn all() -> &'static [&'static Table] {
             static ALL: std::sync::LazyLock<Vec<&'static Table>> = std::sync::LazyLock::new(|| vec![$($row::table()),+]);
             &ALL
         }
 
-        /// Every table's SQL name, in the same order.
+        /// SQL names of all tables, in the same order.
         pub const NAMES: &[&str] = &[$($row::NAME),+];
     };
 }
@@ -57,7 +57,7 @@ list! {
     ZipCode,
 }
 
-/// Where a row's table stands in [`all`], found while compiling.
+/// Index of a row's table in [`all`], evaluated at compile time.
 ///
 /// ```
 /// use bourse_schema::tables;
@@ -83,7 +83,7 @@ pub const fn number<R: TableRow>() -> usize {
 // --- Customer tables (Clause 2.2.5) ---
 
 table! {
-    /// Who may trade on an account, and what (Clause 2.2.5.1).
+    /// Permissions to trade on accounts (Clause 2.2.5.1).
     pub struct AccountPermission = "account_permission", file "AccountPermission", Customer Scaling, rows AboutPerLoadUnit(7_110), key(ap_ca_id, ap_tax_id) {
         ap_ca_id: AccountId => CustomerAccount,
         ap_acl: Text<4>,
@@ -160,7 +160,7 @@ table! {
 }
 
 table! {
-    /// How each trade changed each lot (Clause 2.2.5.6).
+    /// Changes to lots, by trade (Clause 2.2.5.6).
     pub struct HoldingHistory = "holding_history", file "HoldingHistory", Customer Growing, rows FromTrades, key(hh_t_id, hh_h_t_id) {
         hh_h_t_id: TradeId => Trade,
         hh_t_id: TradeId => Trade,
@@ -221,7 +221,7 @@ table! {
 }
 
 table! {
-    /// What a trade costs, by type and tier (Clause 2.2.6.3).
+    /// Charges for trades, by type and tier (Clause 2.2.6.3).
     pub struct Charge = "charge", file "Charge", Broker Fixed, rows Fixed(15), key(ch_tt_id, ch_c_tier) {
         ch_tt_id: TradeTypeId => TradeType,
         ch_c_tier: u8 | check "ch_c_tier IN (1, 2, 3)",
@@ -242,7 +242,7 @@ table! {
 }
 
 table! {
-    /// How a trade is paid (Clause 2.2.6.5).
+    /// Payments for trades (Clause 2.2.6.5).
     pub struct Settlement = "settlement", file "Settlement", Broker Growing, rows Trades, key(se_t_id) {
         se_t_id: TradeId => Trade,
         se_cash_type: Text<40>,
@@ -275,7 +275,7 @@ table! {
 }
 
 table! {
-    /// When a trade reached each status (Clause 2.2.6.7).
+    /// Times at which a trade reached each status (Clause 2.2.6.7).
     pub struct TradeHistory = "trade_history", file "TradeHistory", Broker Growing, rows AboutPerTrade(240), key(th_t_id, th_st_id) {
         th_t_id: TradeId => Trade,
         th_dts: Timestamp,
@@ -326,7 +326,7 @@ table! {
 }
 
 table! {
-    /// Who competes with whom, in which industry (Clause 2.2.7.2).
+    /// Competitors of companies, by industry (Clause 2.2.7.2).
     pub struct CompanyCompetitor = "company_competitor", file "CompanyCompetitor", Market Scaling, rows PerLoadUnit(1_500, 0), key(cp_co_id, cp_comp_co_id, cp_in_id) {
         cp_co_id: CompanyId => Company,
         cp_comp_co_id: CompanyId => Company,
@@ -415,7 +415,7 @@ table! {
 }
 
 table! {
-    /// Which company a news item is about (Clause 2.2.7.9).
+    /// References from news items to companies (Clause 2.2.7.9).
     pub struct NewsXRef = "news_xref", file "NewsXRef", Market Scaling, rows PerLoadUnit(1_000, 0), key(nx_co_id, nx_ni_id) {
         nx_ni_id: NewsId => NewsItem,
         nx_co_id: CompanyId => Company,

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
-/// A whole count of shares: `S_COUNT_T`, up to 12 digits.
+/// Number of shares: `S_COUNT_T`, up to 12 digits.
 pub type Count = i64;
-/// A signed quantity of shares: `S_QTY_T`, up to 6 digits; negative where a position is short.
+/// Signed number of shares: `S_QTY_T`, up to 6 digits; negative for a short position.
 pub type Quantity = i32;
 
 /// Price of one share: `S_PRICE_T`, 8 digits, 2 of them after the point.
@@ -23,21 +23,21 @@ pub type Yield = Decimal<5, 2>;
 /// A tax rate as a fraction: 6 digits, 5 of them after the point.
 pub type TaxRate = Decimal<6, 5>;
 
-/// A security's symbol.
+/// Symbol of a security.
 pub type Symbol = Text<15>;
-/// `ST_ID`: `CMPT`, `ACTV`, `SBMT`, `PNDG` or `CNCL`.
+/// Identifier of a status (`ST_ID`): `CMPT`, `ACTV`, `SBMT`, `PNDG` or `CNCL`.
 pub type StatusId = Text<4>;
-/// `TT_ID`: `TMB`, `TMS`, `TSL`, `TLS` or `TLB`.
+/// Identifier of a trade type (`TT_ID`): `TMB`, `TMS`, `TSL`, `TLS` or `TLB`.
 pub type TradeTypeId = Text<3>;
-/// `EX_ID`.
+/// Identifier of an exchange (`EX_ID`).
 pub type ExchangeId = Text<6>;
-/// `IN_ID`.
+/// Identifier of an industry (`IN_ID`).
 pub type IndustryId = Text<2>;
-/// `SC_ID`.
+/// Identifier of a sector (`SC_ID`).
 pub type SectorId = Text<2>;
-/// `TX_ID`.
+/// Identifier of a tax rate (`TX_ID`).
 pub type TaxId = Text<4>;
-/// `ZC_CODE`.
+/// Zip code (`ZC_CODE`).
 pub type ZipCodeId = Text<12>;
 
 /// Text of at most `N` bytes (`N` up to 255), stored in place so that rows need no allocation.
@@ -55,12 +55,12 @@ pub struct Text<const N: usize> {
     bytes: [u8; N],
 }
 
-/// A text does not fit its column.
+/// Error of a text that does not fit its column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TooLong {
-    /// The text as given.
+    /// Text as given.
     pub text: String,
-    /// The most bytes the column takes.
+    /// Maximum length of the column in bytes.
     pub limit: usize,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// Whether any of these bytes is no ASCII.
+/// Whether any of these bytes is not ASCII.
 #[inline]
 fn has_high<const SIZE: usize>(piece: &[u8; SIZE]) -> bool {
     let (words, rest) = piece.as_chunks();
@@ -81,9 +81,9 @@ fn has_high<const SIZE: usize>(piece: &[u8; SIZE]) -> bool {
     words & 0x8080_8080_8080_8080 != 0 || rest & 0x80 != 0
 }
 
-/// Copies bytes into a place of their length and says whether all are ASCII. Most texts of a row are so short that the call
-/// of a library's copy is the larger part of it: those go in two pieces, which overlap where they are no whole number of
-/// words.
+/// Copies bytes into a slice of their length and returns whether all are ASCII. Most texts of a row are so short that
+/// calling a library's copy would be the larger part of it: those are copied in two pieces, which overlap if the length
+/// is not a whole number of words.
 #[inline(always)]
 fn copy_short(place: &mut [u8], bytes: &[u8]) -> bool {
     macro_rules! in_pieces_of {
@@ -115,7 +115,7 @@ fn copy_short(place: &mut [u8], bytes: &[u8]) -> bool {
     all < 0x80
 }
 
-/// Apart, so that texts of ASCII are read without that cost.
+/// Whether bytes are UTF-8; a separate function, so that ASCII is read without that cost.
 #[inline(never)]
 fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok()
@@ -125,7 +125,7 @@ impl<const N: usize> Text<N> {
     /// The empty text.
     pub const EMPTY: Self = Self { len: 0, bytes: [0; N] };
 
-    /// The whole of `text`.
+    /// Copies all of `text`.
     ///
     /// # Errors
     /// [`TooLong`] if it has more than `N` bytes.
@@ -136,10 +136,10 @@ impl<const N: usize> Text<N> {
         Ok(this)
     }
 
-    /// Takes the whole of `text` instead of what it has: cheaper than a new one, since only the text's bytes are written.
+    /// Replaces the contents by all of `text`: cheaper than a new one, since only the text's bytes are written.
     ///
     /// # Errors
-    /// [`TooLong`] if it has more than `N` bytes; it then keeps what it had.
+    /// [`TooLong`] if it has more than `N` bytes; the contents are then unchanged.
     #[inline]
     pub fn set(&mut self, text: &str) -> Result<(), TooLong> {
         const { assert!(N <= 255, "the length is kept in one byte") }
@@ -152,8 +152,8 @@ impl<const N: usize> Text<N> {
         Ok(())
     }
 
-    /// The same for bytes of which it is not yet known that they are UTF-8; `false` if they are not or too many, and the
-    /// text is then empty.
+    /// Replaces the contents by bytes that may not be UTF-8; returns `false` if they are not or too many, and the text
+    /// is then empty.
     #[inline]
     #[must_use]
     pub fn set_bytes(&mut self, bytes: &[u8]) -> bool {
@@ -165,7 +165,7 @@ impl<const N: usize> Text<N> {
         is_text
     }
 
-    /// As much of `text` as fits, cut between characters.
+    /// Copies as much of `text` as fits, cut between characters.
     pub fn cut(text: &str) -> Self {
         let mut this = Self::EMPTY;
         this.push(text);
@@ -194,8 +194,8 @@ impl<const N: usize> Text<N> {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// The text's bytes with what follows them in their place, and how many they are: a copy of constant size is cheaper
-    /// than one of just the text.
+    /// Bytes of the text with their padding, and their number: a copy of constant size is cheaper than one of just the
+    /// text.
     pub const fn padded(&self) -> (&[u8; N], usize) {
         (&self.bytes, self.len as usize)
     }
@@ -212,7 +212,7 @@ impl<const N: usize> Default for Text<N> {
     }
 }
 
-/// Formatting into a `Text` cuts what does not fit, as the reference generator does.
+/// Formatting into a `Text` truncates, as the reference generator does.
 impl<const N: usize> fmt::Write for Text<N> {
     fn write_str(&mut self, s: &str) -> fmt::Result {
         self.push(s);
@@ -281,7 +281,7 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
     }
 }
 
-/// An exact decimal of `P` digits, `S` of them after the point, kept as a count of its smallest units.
+/// An exact decimal of `P` digits, `S` of them after the point, stored as a count of its smallest units.
 ///
 /// The declared precision is the column's, not a limit of the type: intermediate sums may be larger.
 ///
@@ -295,12 +295,12 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
 pub struct Decimal<const P: u8, const S: u8>(i64);
 
 impl<const P: u8, const S: u8> Decimal<P, S> {
-    /// A number of smallest units: cents where `S` is 2.
+    /// Decimal with a number of smallest units: cents if `S` is 2.
     pub const fn from_units(units: i64) -> Self {
         Self(units)
     }
 
-    /// The number of smallest units: cents where `S` is 2.
+    /// Number of smallest units: cents if `S` is 2.
     pub const fn units(self) -> i64 {
         self.0
     }
@@ -327,7 +327,7 @@ impl<const P: u8, const S: u8> fmt::Display for Decimal<P, S> {
 pub struct Date(i32);
 
 impl Date {
-    /// The day that lies `days` after 1970-01-01.
+    /// Day with a number of days after 1970-01-01.
     pub const fn from_days(days: i32) -> Self {
         Self(days)
     }
@@ -337,7 +337,7 @@ impl Date {
         self.0
     }
 
-    /// The day of a year, month (1..=12) and day of month.
+    /// Day of a year, month (1..=12) and day of month.
     pub const fn from_ymd(year: i32, month: u32, day: u32) -> Self {
         // Days are counted in years that begin in March, so that the leap day is the last of its year.
         let y = if month <= 2 { year - 1 } else { year };
@@ -383,7 +383,7 @@ pub struct Timestamp(i64);
 impl Timestamp {
     const DAY: i64 = 86_400_000;
 
-    /// The moment `ms` milliseconds after 1970-01-01 00:00.
+    /// Moment `ms` milliseconds after 1970-01-01 00:00.
     pub const fn from_millis(ms: i64) -> Self {
         Self(ms)
     }
@@ -393,12 +393,12 @@ impl Timestamp {
         self.0
     }
 
-    /// `ms_of_day` milliseconds into a day.
+    /// Moment `ms_of_day` milliseconds into a day.
     pub const fn at(date: Date, ms_of_day: i64) -> Self {
         Self(date.days() as i64 * Self::DAY + ms_of_day)
     }
 
-    /// The day it falls on.
+    /// Day of the moment.
     pub const fn date(self) -> Date {
         Date::from_days(self.0.div_euclid(Self::DAY) as i32)
     }
@@ -433,21 +433,21 @@ macro_rules! ids {
 }
 
 ids! {
-    /// `C_ID`: the first customer is 4300000001.
+    /// Identifier of a customer (`C_ID`): the first is 4300000001.
     CustomerId;
-    /// `CA_ID`: `(customer - 1) * 10 + 1..=10`.
+    /// Identifier of an account (`CA_ID`): `(customer - 1) * 10 + 1..=10`.
     AccountId;
-    /// `B_ID`: the first broker is 4300000001.
+    /// Identifier of a broker (`B_ID`): the first is 4300000001.
     BrokerId;
-    /// `CO_ID`: the first company is 4300000001.
+    /// Identifier of a company (`CO_ID`): the first is 4300000001.
     CompanyId;
-    /// `AD_ID`: the first address is 4300000001.
+    /// Identifier of an address (`AD_ID`): the first is 4300000001.
     AddressId;
-    /// `WL_ID`.
+    /// Identifier of a watch list (`WL_ID`).
     WatchListId;
-    /// `NI_ID`, the one identifier without shift.
+    /// Identifier of a news item (`NI_ID`), the only one without a shift.
     NewsId;
-    /// `T_ID`: the first trade is 200000000000001.
+    /// Identifier of a trade (`T_ID`): the first is 200000000000001.
     TradeId;
 }
 

@@ -1,17 +1,17 @@
 use crate::{Date, Timestamp};
 use std::fmt;
 
-/// One value on its way into or out of an engine, in the terms of the specification's domains.
+/// A value sent to or received from an engine, in the terms of the specification's domains.
 ///
-/// Engines store these in their own physical types (SQLite keeps a [`Value::Decimal`] as an integer of its smallest
-/// units) and may hand the plain form back: readers accept both.
+/// Engines store values in their own physical types (SQLite stores a [`Value::Decimal`] as an integer of its smallest
+/// units) and may return the plain form: readers accept both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
     /// SQL NULL.
     Null,
-    /// Any whole number.
+    /// A whole number.
     Int(i64),
-    /// A two-valued flag.
+    /// A boolean.
     Bool(bool),
     /// An exact decimal: `units` of `10^-scale`.
     Decimal {
@@ -20,7 +20,7 @@ pub enum Value<'a> {
         /// Digits after the point.
         scale: u8,
     },
-    /// A binary floating-point number; no TPC-E column is one, the classic workloads use it.
+    /// A binary floating-point number; no TPC-E column has this type, the classic workloads use it.
     Real(f64),
     /// A calendar day.
     Date(Date),
@@ -28,11 +28,11 @@ pub enum Value<'a> {
     Timestamp(Timestamp),
     /// Text.
     Text(&'a str),
-    /// Bytes, also large ones.
+    /// Bytes, including large objects.
     Blob(&'a [u8]),
 }
 
-/// For a person: numbers in digits, decimals with their point, texts as they are, of bytes how many.
+/// Text for display: numbers in digits, decimals with their point, texts unchanged, the length of bytes.
 ///
 /// ```
 /// use bourse_schema::Value;

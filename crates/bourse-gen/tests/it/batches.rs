@@ -5,7 +5,7 @@ use bourse_egen::{Inputs, Part};
 use bourse_gen::{BatchOptions, FlatOptions, batches, write_flat};
 use bourse_schema::{Batch, Table, Value, tables};
 
-/// Everything but the bodies of the news and the daily prices, which are only long.
+/// All tables but news and daily prices, which are only large.
 fn wanted() -> Vec<&'static Table> {
     let large = ["news_item", "news_xref", "daily_market"];
     tables::all().iter().copied().filter(|table| !large.contains(&table.name)).collect()

@@ -8,7 +8,7 @@ use bourse_gen::{FlatOptions, Format, GenError, read_inputs, write_flat};
 use bourse_schema::{Table, tables};
 use sha2::{Digest, Sha256};
 
-/// Tables small enough to be held whole.
+/// Tables small enough to be read into memory.
 fn small() -> Vec<&'static Table> {
     let large = ["news_item", "news_xref", "daily_market"];
     tables::all().iter().copied().filter(|table| !large.contains(&table.name)).collect()
@@ -139,7 +139,7 @@ fn an_interrupted_run_leaves_nothing_that_looks_complete() {
     assert_eq!(files(folder.path()).keys().collect::<Vec<_>>(), ["Trade.txt.partial.notes"]);
 }
 
-/// Files of a table's name were replaced, and those of its unfinished ones removed, whoever had made them.
+/// Regression: files of a table's name were replaced, and unfinished ones removed, regardless of their creator.
 #[test]
 fn a_name_that_is_taken_is_refused_and_left() {
     let part = Part::whole(1_000, 1).expect("a database");
@@ -192,7 +192,7 @@ fn input_folders_that_cannot_be_used() {
     assert_eq!(cause, "input file AreaCode.txt is missing");
 }
 
-/// The official data, written by several threads, against the reference's hashes.
+/// Compares the official data, written by several threads, with the reference's hashes.
 #[test]
 fn files_are_the_references() {
     let (Some(golden), Some(flat_in)) = (std::env::var_os("BOURSE_GOLDEN"), std::env::var_os("BOURSE_FLAT_IN")) else {
