@@ -1,4 +1,4 @@
-//! Where a server listens: as a driver names it, `bourse://HOST:PORT` or `bourse+unix:PATH`, and as a server is told it.
+//! Addresses of a server: as a driver names it, `bourse://HOST:PORT` or `bourse+unix:PATH`, and as the server's option.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::ServeError;
@@ -18,16 +18,16 @@ use std::path::PathBuf;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Address {
-    /// A host and a port.
+    /// Host and port.
     Tcp {
-        /// The host's name or address, without brackets.
+        /// Name or address of the host, without brackets.
         host: String,
-        /// The port, from 1 to 65535.
+        /// Port, from 1 to 65535.
         port: u16,
     },
     /// A Unix socket.
     Unix {
-        /// The socket's file.
+        /// Path of the socket's file.
         path: PathBuf,
     },
 }
@@ -78,7 +78,7 @@ impl std::str::FromStr for Address {
     }
 }
 
-/// The path of a socket, as it stands in a target or behind `unix:`.
+/// Path of a socket, from a target or after `unix:`.
 ///
 /// # Errors
 /// The reason why the path cannot be used.
@@ -106,9 +106,9 @@ impl fmt::Display for Address {
 /// Address that a server listens on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listen {
-    /// An address and a port; port 0 takes a free one.
+    /// Address and port; port 0 takes a free one.
     Tcp(SocketAddr),
-    /// A socket of this machine, by its file.
+    /// Socket of this machine, by the path of its file.
     Unix(PathBuf),
 }
 
@@ -127,16 +127,16 @@ impl fmt::Display for Listen {
     }
 }
 
-/// The other end of a server's connection.
+/// Other end of a server's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
     /// A TCP peer.
     Tcp(SocketAddr),
     /// A process of this machine, identified by the kernel when it connected.
     Unix {
-        /// The process id.
+        /// Id of the process.
         process: u32,
-        /// The user id that the process runs as.
+        /// Id of the user that the process runs as.
         user: u32,
     },
 }

@@ -5,73 +5,73 @@ use thiserror::Error;
 /// Error between a driver and a server.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The text is not a server's address.
+    /// Text that is not a server's address.
     #[error("invalid server address '{text}': {why}")]
     Address {
-        /// The text as it was typed.
+        /// Text as it was typed.
         text: String,
-        /// The reason.
+        /// Reason.
         why: &'static str,
     },
-    /// The server cannot listen there.
+    /// Address that the server cannot listen on.
     #[error("cannot listen on {address}: {cause}")]
     Listen {
-        /// The address.
+        /// Address.
         address: String,
-        /// The system's error.
+        /// Error of the system.
         cause: io::Error,
     },
-    /// Other machines could connect, and no token is set.
+    /// Missing token, although other machines could connect.
     #[error("{address} can be reached from other machines, and no token is set: set BOURSE_TOKEN or --token-file")]
     TokenNeeded {
-        /// The address.
+        /// Address.
         address: String,
     },
-    /// The token cannot be used.
+    /// Token that cannot be used.
     #[error("invalid token in {origin}: {why}")]
     Token {
-        /// The file or variable that holds it.
+        /// File or variable that contains it.
         origin: String,
-        /// The reason.
+        /// Reason.
         why: String,
     },
-    /// No server listens at the address.
+    /// Address at which no server listens.
     #[error("no server answers at {address}: {cause}")]
     Connect {
-        /// The address.
+        /// Address.
         address: String,
-        /// The system's error.
+        /// Error of the system.
         cause: io::Error,
     },
-    /// Another program listens at the address.
+    /// Address at which another program listens.
     #[error("the program that listens at {address} is not a Bourse server")]
     NotAServer {
-        /// The address.
+        /// Address.
         address: String,
     },
-    /// A server of another version.
+    /// Server with another version of the protocol.
     #[error(
         "the server (version {program}) speaks protocol {found}, this program speaks protocol {PROTOCOL}: use the same version"
     )]
     Version {
-        /// The server's protocol version.
+        /// Version of the server's protocol.
         found: u16,
-        /// The server's program version.
+        /// Version of the server's program.
         program: String,
     },
-    /// The server refused, with its reason.
+    /// Refusal by the server, with its reason.
     #[error("the server refused: {0}")]
     Refused(String),
-    /// The server refused, since the driver has not shown that it knows the token.
+    /// Refusal by the server, since the driver has not proved that it knows the token.
     #[error("the server refused: {0}")]
     Unauthenticated(TokenFault),
-    /// The connection ended, or was silent for too long.
+    /// Connection that ended, or was silent for too long.
     #[error("the connection was lost: {0}")]
     Lost(#[from] io::Error),
-    /// A message cannot be decoded.
+    /// Message that cannot be decoded.
     #[error("invalid message: {0}")]
     Codec(#[from] CodecError),
-    /// The reply is not one to the request.
+    /// Reply of another kind than the request needs.
     #[error("unexpected reply: got {found}, expected {wanted}")]
     Unexpected {
         /// Name of the expected reply.
@@ -79,7 +79,7 @@ pub enum ServeError {
         /// Name of the reply received.
         found: &'static str,
     },
-    /// An error of the server's engine.
+    /// Error of the server's engine.
     #[error(transparent)]
     Engine(#[from] bourse_engine::EngineError),
 }

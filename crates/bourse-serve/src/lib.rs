@@ -1,10 +1,10 @@
-//! Driver and server apart: the application server performs the transactions on its database, drivers elsewhere ask for
-//! them over the network.
+//! Driver and server apart: the application server performs the transactions on its database, drivers elsewhere request them
+//! over the network.
 //!
-//! One connection a user, over TCP or a socket of this machine, with one transaction outstanding, as sessions in process
-//! are; one more connection a driver for what concerns the whole round. Customers, the market exchange and maintenance are
-//! the driver's, as the specification and the published architecture have them; the server keeps the database, the numbers
-//! of new trades, the time that is written into rows, and the totals that runs are reconciled with.
+//! Each user has one connection, over TCP or a Unix socket, with one transaction outstanding, like a session in process; each
+//! driver has one more for matters of the whole round. Customers, the market exchange and maintenance belong to the driver, as
+//! the specification and the published architecture have them; the server owns the database, the numbers of new trades, the
+//! time that is written into rows, and the totals that runs are reconciled with.
 //!
 //! | module | what |
 //! |---|---|

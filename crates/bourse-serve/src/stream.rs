@@ -1,4 +1,4 @@
-//! A connection's bytes, over TCP or a socket of this machine.
+//! The bytes of a connection, over TCP or a Unix socket.
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv, sockopt};
@@ -7,10 +7,10 @@ use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// A machine that is gone without a word is noticed after about four of these.
+/// Interval of keep-alive probes; a machine that is gone is noticed after about four of them.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
-/// One end of a connection.
+/// End of a connection.
 #[derive(Debug)]
 pub(crate) enum Stream {
     Tcp(TcpStream),
@@ -18,7 +18,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// Has reads and writes wait for at most `tick`, and a peer that is gone be noticed.
+    /// Sets the time limit of reads and writes to `tick`, and enables keep-alive probes.
     pub(crate) fn prepare(&self, tick: Duration) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => {
@@ -57,7 +57,7 @@ impl Stream {
         }
     }
 
-    /// Whether the peer has said something that was not read yet, or has closed the connection; asked without waiting.
+    /// Whether the peer has sent bytes that were not read yet, or has closed the connection; does not wait.
     pub(crate) fn is_heard(&self) -> bool {
         let mut byte = [0_u8];
         // Asked of this one call: a mode of the socket would be one of every thread that reads from it.
@@ -69,7 +69,7 @@ impl Stream {
         !matches!(peeked, Err(Errno::AGAIN))
     }
 
-    /// Ends the connection for both sides; whoever reads from it or writes to it is woken.
+    /// Ends the connection for both sides; threads blocked on it are woken.
     pub(crate) fn close(&self) {
         // One that has ended already needs no ending.
         let _ = match self {

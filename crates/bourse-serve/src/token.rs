@@ -1,8 +1,8 @@
 //! The access token of a server.
 //!
-//! It never crosses the network: the server sends a number used once, the driver answers with its HMAC-SHA-256 under the
-//! token, and the server compares in constant time. What follows is not encrypted: where the network is not your own,
-//! run both ends through a tunnel.
+//! It never crosses the network: the server sends a number used once, the driver answers with its HMAC-SHA-256 under the token,
+//! and the server compares in constant time. The messages that follow are not encrypted: on an untrusted network, run both ends
+//! through a tunnel.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::ServeError;
@@ -11,25 +11,25 @@ use sha2::Sha256;
 use std::fmt;
 use std::path::Path;
 
-/// A number used once.
+/// Number used once.
 pub type Nonce = [u8; 32];
-/// What shows that one knows the token.
+/// Proof of knowledge of the token.
 pub type Proof = [u8; 32];
 
-/// A secret of 8 to 4,096 bytes. Never shown: not by `Debug`, not in a run file.
+/// Secret of 8 to 4,096 bytes. Never shown: not by `Debug`, not in a run file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(Vec<u8>);
 
 impl Token {
-    /// The variable of the environment that can hold it.
+    /// Environment variable that can contain the token.
     pub const VARIABLE: &'static str = "BOURSE_TOKEN";
     const SHORTEST: usize = 8;
     const LONGEST: usize = 4_096;
 
-    /// The token in `text`, without white space around it; `origin` says in errors where it is from.
+    /// Token in `text`, without surrounding white space; `origin` names its source in errors.
     ///
     /// # Errors
-    /// [`ServeError::Token`] if it is too short to keep anybody out, or too long.
+    /// [`ServeError::Token`] if it is too short to be safe, or too long.
     pub fn new(text: &str, origin: &str) -> Result<Self, ServeError> {
         let bytes = text.trim().as_bytes();
         let refuse = |why: String| Err(ServeError::Token { origin: origin.to_owned(), why });
@@ -40,7 +40,7 @@ impl Token {
         }
     }
 
-    /// The token in a file, or if none is named in the environment.
+    /// Token in a file, or in the environment if no file is named.
     ///
     /// # Errors
     /// [`ServeError::Token`].
@@ -60,7 +60,7 @@ impl Token {
         }
     }
 
-    /// Shows that one knows the token, to whom has sent `nonce`.
+    /// Proves knowledge of the token to the sender of `nonce`.
     pub fn prove(&self, nonce: &Nonce) -> Proof {
         self.mac(nonce).finalize().into_bytes().into()
     }

@@ -1,4 +1,4 @@
-//! Frames on a socket: whole or not at all, within a time, within a size.
+//! Frames on a socket: complete or not at all, within a time, within a size.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::ServeError;
@@ -10,18 +10,18 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often somebody who waits looks up.
+/// Interval at which a waiting thread checks whether to stop.
 pub(crate) const TICK: Duration = Duration::from_millis(250);
-/// A message that has begun to arrive must be whole within this time, however it trickles.
+/// Time within which a message that has begun to arrive must be complete, however slowly its bytes come.
 const WHOLE_WITHIN: Duration = Duration::from_secs(5);
-/// A peer must have taken a message within this time, however slowly it reads.
+/// Time within which a peer must have received a message, however slowly it reads.
 const TAKEN_WITHIN: Duration = Duration::from_secs(10);
 
-/// One end of a connection.
+/// End of a connection.
 #[derive(Debug)]
 pub(crate) struct Wire {
     stream: Arc<Stream>,
-    /// Bytes that have arrived; those before `taken` belong to messages that were handed out.
+    /// Bytes that have arrived; those before `taken` belong to messages that were returned.
     arrived: Vec<u8>,
     taken: usize,
     outgoing: Vec<u8>,
@@ -33,11 +33,11 @@ impl Wire {
         Ok(Self { stream, arrived: Vec::new(), taken: 0, outgoing: Vec::new() })
     }
 
-    /// The next message. While none has begun to arrive `wait` is asked every [`TICK`] whether to go on waiting; once it
-    /// has begun, it must be whole in five seconds.
+    /// Receives the next message. Until one begins to arrive `wait` is called every [`TICK`] and may end the wait; once it has
+    /// begun, it must be complete in five seconds.
     ///
     /// # Errors
-    /// [`ServeError::Lost`] or [`ServeError::Codec`]; the connection is then of no use any more. `wait`'s.
+    /// [`ServeError::Lost`] or [`ServeError::Codec`], after which the connection is unusable; `wait`'s.
     pub(crate) fn receive<M: DeserializeOwned>(
         &mut self,
         limit: usize,
@@ -47,7 +47,7 @@ impl Wire {
         Ok(codec::message(frame)?)
     }
 
-    /// The next frame's contents.
+    /// Receives the contents of the next frame.
     pub(crate) fn frame(
         &mut self,
         limit: usize,
@@ -89,7 +89,7 @@ impl Wire {
         }
     }
 
-    /// Reads what is there, to have at most `wanted` bytes.
+    /// Reads available bytes, up to `wanted` in all.
     fn read(&mut self, wanted: usize) -> io::Result<usize> {
         let have = self.arrived.len();
         // A message that is announced gets its room as it arrives, not before.
@@ -103,8 +103,8 @@ impl Wire {
     /// Sends a message.
     ///
     /// # Errors
-    /// [`ServeError::Lost`] if the peer is gone or takes more than ten seconds; [`ServeError::Codec`] if the message is
-    /// too large.
+    /// [`ServeError::Lost`] if the peer is gone or takes more than ten seconds; [`ServeError::Codec`] if the message is too
+    /// large.
     pub(crate) fn send(&mut self, message: &impl Serialize, limit: usize) -> Result<(), ServeError> {
         let mut frame = std::mem::take(&mut self.outgoing);
         codec::frame(message, limit, &mut frame)?;
@@ -113,7 +113,7 @@ impl Wire {
         sent
     }
 
-    /// Sends a frame that is made.
+    /// Sends a complete frame.
     pub(crate) fn send_frame(&mut self, frame: &[u8]) -> Result<(), ServeError> {
         let begun = Instant::now();
         let mut left = frame;
@@ -133,13 +133,13 @@ impl Wire {
         Ok(())
     }
 
-    /// Whether the peer has said something or closed the connection, asked without waiting.
+    /// Whether the peer has sent bytes or closed the connection; does not wait.
     pub(crate) fn is_heard(&self) -> bool {
         self.stream.is_heard()
     }
 }
 
-/// Waits at most so long for a message to begin.
+/// Callback for [`Wire::receive`] that waits at most `time` for a message to begin.
 pub(crate) fn at_most(time: Duration) -> impl FnMut() -> Result<(), ServeError> {
     let begun = Instant::now();
     move || {

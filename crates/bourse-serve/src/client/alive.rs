@@ -1,6 +1,6 @@
-//! A driver's connection while the driver has nothing to say: other targets may have their turn, or the machine be waited
-//! for. A server closes a driver that is silent for too long outside a round, so that nobody can fill its places by doing
-//! nothing; this says at times that the driver is still there.
+//! A driver's connection while the driver is silent, because other targets are measured or the machine is waited for. A server
+//! closes a driver that is silent for too long outside a round, so that idle drivers cannot occupy all its places; a background
+//! thread therefore sends signs of life.
 
 use crate::protocol::Control;
 use crate::protocol::codec::REQUEST_BYTES;
@@ -12,18 +12,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The least and the longest time between two such messages, whatever a server says it waits for.
+/// Shortest and longest time between two signs of life, whatever the server's limit.
 const BETWEEN: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(20));
 
-/// The connection of a driver.
+/// Connection of a driver.
 #[derive(Debug)]
 pub(super) struct Line {
     wire: Mutex<Wire>,
-    /// Outside a round. In one the driver asks for sizes, and a driver that does not is to be missed.
+    /// Whether the driver is outside a round. In a round it requests sizes, and a driver that does not is meant to be missed.
     rests: AtomicBool,
 }
 
-/// The connection, and the thread that speaks when nobody else does; ended when dropped.
+/// Connection with the thread that sends signs of life; the thread ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Kept {
     line: Arc<Line>,
@@ -32,10 +32,10 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Keeps a connection whose server waits for `idle` outside rounds.
+    /// Starts to send signs of life to a server whose limit outside rounds is `idle`.
     ///
     /// # Errors
-    /// The system's, if it gives no thread.
+    /// The system's, if it cannot start a thread.
     pub(super) fn new(wire: Wire, idle: Duration) -> io::Result<Self> {
         let line = Arc::new(Line { wire: Mutex::new(wire), rests: AtomicBool::new(true) });
         let every = (idle / 3).clamp(BETWEEN.0, BETWEEN.1);
@@ -62,7 +62,7 @@ impl Kept {
         self.line.wire.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection, unless somebody waits for an answer on it.
+    /// Locks the connection, unless another thread waits for an answer on it.
     pub(super) fn idle_wire(&self) -> Option<MutexGuard<'_, Wire>> {
         match self.line.wire.try_lock() {
             Ok(wire) => Some(wire),
@@ -71,7 +71,7 @@ impl Kept {
         }
     }
 
-    /// Whether the driver is outside a round from now on.
+    /// Sets whether the driver is outside a round.
     pub(super) fn rests(&self, rests: bool) {
         self.line.rests.store(rests, Ordering::Relaxed);
     }

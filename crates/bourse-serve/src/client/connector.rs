@@ -1,4 +1,4 @@
-//! One user's transactions, over a connection of its own.
+//! Transactions of one user, over a connection of its own.
 
 use crate::ServeError;
 use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES};
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Longest wait for a transaction's reply.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A time that a server tells. It took no longer than was waited for, and sums of such times overflow nothing.
+/// Limits a time reported by a server to the longest wait for it, so that sums of such times cannot overflow.
 fn within_longest(told_ns: u64) -> u64 {
     const MOST_NS: u64 = REPLY_TIMEOUT.as_secs() * 1_000_000_000;
     told_ns.min(MOST_NS)
@@ -22,7 +22,7 @@ fn within_longest(told_ns: u64) -> u64 {
 
 pub(super) struct RemoteConnector {
     wire: Wire,
-    /// After an error on the wire nothing that arrives can be trusted to belong to what was asked.
+    /// Error on the wire, after which a reply can no longer be matched with its request.
     broken: Option<String>,
 }
 

@@ -15,25 +15,26 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Longest wait for the time. Driver 1 gives a driver up after twice as long, so that one that is cut off stops before.
+/// Longest wait for a reading of driver 1's clock. Driver 1 drops a driver after twice as long, so a driver that is cut off
+/// stops first.
 const TIME_WITHIN: Duration = Duration::from_secs(15);
-/// Readings of the other clock of which the quickest counts.
+/// Number of readings of the other clock, of which the quickest counts.
 const READINGS: usize = 8;
-/// How long a node may lag behind the one at which the round was opened.
+/// Longest time by which a node may lag behind the one at which the round was opened.
 const LAG: Duration = Duration::from_secs(10);
 
-/// How far driver 1's clocks are ahead of this driver's.
+/// Offset of driver 1's clocks from this driver's; positive if driver 1's are ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ClockOffset {
-    /// Of the clocks that moments are read from, in nanoseconds.
+    /// Offset between the two monotonic clocks, in nanoseconds.
     pub clock_ns: i64,
-    /// Of the calendars, in milliseconds.
+    /// Offset between the two calendars, in milliseconds.
     pub calendar_ms: i64,
-    /// How far the first may be wrong, in nanoseconds: half the time that the quickest answer took.
+    /// Error bound of the clock offset, in nanoseconds: half the round-trip time of the quickest reading.
     pub error_ns: u64,
 }
 
-/// A driver of a coordinated round: its statements go to the engine, its ledger to driver 1.
+/// Driver of a coordinated round: its statements go to the engine, its ledger to driver 1.
 pub struct Coordinated {
     remote: Remote,
     engine: Arc<dyn Engine>,
@@ -44,7 +45,7 @@ pub struct Coordinated {
 }
 
 impl Coordinated {
-    /// Joins driver 1 at that address; `waiting` is told once a second when others are waited for.
+    /// Joins driver 1 at that address; `waiting` is called once a second while other drivers are waited for.
     ///
     /// # Errors
     /// [`ServeError`].
@@ -60,17 +61,17 @@ impl Coordinated {
         Ok(Self { remote, engine, house, sessions_elsewhere: AtomicUsize::new(0), offset, cut: AtomicBool::new(false) })
     }
 
-    /// The connection with driver 1: its database, the round's name, its end.
+    /// Connection with driver 1: its database, the round's name, its end.
     pub fn remote(&self) -> &Remote {
         &self.remote
     }
 
-    /// How far driver 1's clocks were ahead when the last round was opened.
+    /// Clock offset read when the last round was opened.
     pub fn offset(&self) -> ClockOffset {
         *lock(&self.offset)
     }
 
-    /// Reads driver 1's clocks several times, and keeps the quickest answer.
+    /// Reads driver 1's clocks several times, and returns the quickest reading.
     ///
     /// # Errors
     /// [`ServeError`].
@@ -86,13 +87,13 @@ impl Coordinated {
         Ok(best)
     }
 
-    /// Whether the round is to end at once.
+    /// Flag that ends the round immediately.
     pub fn cut(&self) -> &AtomicBool {
         &self.cut
     }
 
-    /// Says to driver 1 once a second that this driver is there, until `is_over`; cuts the round if it is `interrupted`, or driver 1
-    /// is lost, and then says how.
+    /// Sends driver 1 a sign of life once a second, until `is_over`. Cuts the round if it is `interrupted`, or if driver 1 is
+    /// lost, and then returns the error.
     pub fn stay_in_touch(&self, clock: &dyn Clock, interrupted: &AtomicBool, is_over: &AtomicBool) -> Option<String> {
         const LOOK: Duration = Duration::from_millis(20);
         let mut told = Instant::now();
@@ -115,7 +116,7 @@ impl Coordinated {
         None
     }
 
-    /// Waits until this driver sees the database as the round was opened with; refuses another database.
+    /// Waits until this driver sees the database in the state in which the round was opened; refuses another database.
     fn is_the_same(&self, before: &Snapshot) -> Result<(), OpenError> {
         let mut session = self.engine.session()?;
         let begun = Instant::now();

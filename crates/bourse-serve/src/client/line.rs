@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(super) struct Caller {
     pub(super) address: Address,
     pub(super) token: Option<Token>,
-    /// The program's version.
+    /// Version of the program.
     pub(super) version: String,
 }
 

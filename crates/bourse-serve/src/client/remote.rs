@@ -22,10 +22,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// Longest wait for sizes and counts, which a live server sends at once.
+/// Longest wait for sizes and counts, which a live server sends immediately.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A server to which the driver is connected.
+/// Server to which the driver is connected.
 pub struct Remote {
     caller: Caller,
     welcome: Welcome,
@@ -36,13 +36,13 @@ pub struct Remote {
     waiting: Box<dyn Fn(Waiting) + Send + Sync>,
 }
 
-/// What is known of the round opened last, and how the next one is to begin.
+/// State of the round opened last, and the beginning of the next one.
 #[derive(Debug, Default)]
 struct Opening {
     name: Option<String>,
     prepared: String,
     beginning: Beginning,
-    /// Set once the server could keep no copy: asking again would not help.
+    /// Whether the server could not take a snapshot, so that another request would not help.
     cannot: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct Waiting {
     pub ready: u32,
     /// Number of drivers of the round.
     pub of: u32,
-    /// What is waited for.
+    /// Reason for the wait.
     pub what: Wait,
 }
 
@@ -67,7 +67,7 @@ pub struct RoundEnd {
 }
 
 impl Remote {
-    /// Calls a server; `waiting` is told once a second when others are waited for.
+    /// Connects to a server; `waiting` is called once a second while other drivers are waited for.
     ///
     /// # Errors
     /// [`ServeError`].
@@ -80,7 +80,7 @@ impl Remote {
         Self::call_as(Purpose::Driver, address, token, version, waiting)
     }
 
-    /// Calls a server for that purpose.
+    /// Connects to a server for that purpose.
     pub(super) fn call_as(
         purpose: Purpose,
         address: Address,
@@ -119,13 +119,13 @@ impl Remote {
         &self.welcome.history
     }
 
-    /// The name of the round that was opened last: the same for all its drivers.
+    /// Name of the round that was opened last: the same for all its drivers.
     pub fn round(&self) -> Option<String> {
         self.opening().name.clone()
     }
 
-    /// Has the rounds that follow begin alike: the server keeps a copy of the database at the first of them, and puts it
-    /// back at each that comes after.
+    /// Makes all following rounds begin alike: the server takes a snapshot of the database at the first of them, and restores
+    /// it at each later one.
     pub fn begin_alike(&self) {
         let mut opening = self.opening();
         if opening.beginning == Beginning::AsItIs && !opening.cannot {
@@ -133,7 +133,7 @@ impl Remote {
         }
     }
 
-    /// What the server did to prepare the database for the last round, as a sentence; empty if nothing was.
+    /// Preparation of the database by the server for the last round, as a sentence; empty if there was none.
     pub fn prepared(&self) -> String {
         self.opening().prepared.clone()
     }
@@ -142,7 +142,8 @@ impl Remote {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the round: sends what was acknowledged to this driver's users, waits for the other drivers and the server's checks.
+    /// Ends the round: sends the counts acknowledged to this driver's users, and waits for the other drivers and the server's
+    /// checks.
     ///
     /// # Errors
     /// [`ServeError`].
@@ -158,14 +159,14 @@ impl Remote {
         Ok(RoundEnd { vanished, checks })
     }
 
-    /// Leaves for good. In a round, the server counts this driver as lost.
+    /// Disconnects for good. During a round, the server counts this driver as lost.
     pub fn leave(&self) {
         self.line.rests(false);
         // A server that is gone need not be told.
         let _ = self.wire().send(&Control::Leave, REQUEST_BYTES);
     }
 
-    /// Asks what may take as long as other drivers do.
+    /// Sends a request whose reply may take as long as other drivers do.
     pub(super) fn long_wait(&self, asked: &Control, interrupt: &AtomicBool) -> Result<News, ServeError> {
         let mut wire = self.wire();
         wire.send(asked, REQUEST_BYTES)?;
@@ -187,7 +188,7 @@ impl Remote {
         }
     }
 
-    /// Asks what the server knows at once.
+    /// Sends a request that the server answers immediately.
     fn ask(&self, asked: &Control) -> Result<News, EngineError> {
         let mut wire = self.wire();
         let mut answer = || {
@@ -201,7 +202,7 @@ impl Remote {
         }
     }
 
-    /// The server's name for its counts, kept for the life of the program: one text for each server called.
+    /// Server's name for its counts, leaked for the life of the program: one text per server.
     fn io_source(&self, told: &str) -> &'static str {
         const LONGEST: usize = 200;
         self.io_source.get_or_init(|| match told {
@@ -210,7 +211,7 @@ impl Remote {
         })
     }
 
-    /// The connection, unless somebody waits for an answer on it.
+    /// Locks the connection, unless another thread waits for an answer on it.
     pub(super) fn idle_wire(&self) -> Option<MutexGuard<'_, Wire>> {
         self.line.idle_wire()
     }
@@ -260,7 +261,7 @@ impl Sut for Remote {
 }
 
 impl Remote {
-    /// Begins a round; also gives what a coordinated driver has to know of it.
+    /// Begins a round; also returns what a coordinated driver needs to know of it.
     pub(super) fn open_round(
         &self,
         terms: &Terms,
@@ -291,7 +292,7 @@ impl Remote {
     }
 }
 
-/// The server's engine, as far as a driver needs it: it runs no statements from here.
+/// Engine of the server, as far as a driver needs it: it runs no statements from the driver.
 impl Engine for Remote {
     fn description(&self) -> Result<Description, EngineError> {
         Ok(self.welcome.engine.describe(self.caller.address.to_string(), self.welcome.workers))
@@ -351,7 +352,7 @@ impl Engine for Remote {
     }
 }
 
-/// Users perform through their [connectors](Sut::connector), and their sessions do nothing.
+/// Placeholder: users perform through their [connectors](Sut::connector), and sessions of this engine do nothing.
 impl SqlEngine for Remote {
     fn dialect(&self) -> &'static Dialect {
         NullEngine.dialect()

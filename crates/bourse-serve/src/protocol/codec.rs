@@ -1,51 +1,51 @@
-//! Frames: four bytes of length, little-endian, then one message in postcard's form.
+//! Frames: four bytes of length, little-endian, then one message in postcard's format.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Bytes of a frame before its message.
+/// Length of a frame's header in bytes.
 pub const HEADER: usize = 4;
-/// The largest message before a connection is admitted: greeting, hello.
+/// Size limit in bytes of a message before a connection is admitted: greeting, hello.
 pub const GREETING_BYTES: usize = 1_024;
-/// The largest message from a driver: a Broker-Volume or a Market-Feed has some 2 KiB.
+/// Size limit in bytes of a message from a driver: a Broker-Volume or a Market-Feed has some 2 KiB.
 pub const REQUEST_BYTES: usize = 16 * 1_024;
-/// The largest message from a server: two news items of 100,000 bytes, or a hundred checks with their evidence.
+/// Size limit in bytes of a message from a server: two news items of 100,000 bytes, or a hundred checks with their evidence.
 pub const REPLY_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// Error of bytes that are not a message, or of a message that is too large.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
-    /// A frame of more bytes than are allowed.
+    /// Frame of more bytes than allowed.
     #[error("a frame of {bytes} bytes was announced, the limit is {limit}")]
     TooLarge {
-        /// The size announced.
+        /// Size announced, in bytes.
         bytes: usize,
-        /// The limit.
+        /// Limit in bytes.
         limit: usize,
     },
-    /// The bytes are not a message of the expected kind.
+    /// Bytes that are not a message of the expected kind.
     #[error("{bytes} bytes that are not the expected message ({cause})")]
     Form {
-        /// The number of bytes.
+        /// Number of bytes.
         bytes: usize,
-        /// The decoder's error.
+        /// Error of the decoder.
         cause: String,
     },
     /// More bytes than the message has.
     #[error("{left} bytes left over behind a message")]
     Trailing {
-        /// The number of bytes left.
+        /// Number of bytes left.
         left: usize,
     },
 }
 
-/// What a server took for a transaction, in nanoseconds. Stands before a reply's message, in a fixed place, so that
-/// encoding the message is still part of the time.
+/// Duration of a transaction at the server, in nanoseconds. It precedes a reply's message, at a fixed offset, so that encoding
+/// the message is still part of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
-    /// From the request's arrival to the reply's departure.
+    /// Time from the request's arrival to the reply's departure.
     pub server_ns: u64,
-    /// In the transaction, without back-offs.
+    /// Time in the transaction, without back-offs.
     pub engine_ns: u64,
 }
 
@@ -55,7 +55,7 @@ impl Times {
     /// Writes the times into a frame that was made [for them](timed_frame).
     ///
     /// # Panics
-    /// If the frame is none.
+    /// If the frame was not.
     pub fn stamp(self, frame: &mut [u8]) {
         let place = frame.get_mut(HEADER..).and_then(<[u8]>::first_chunk_mut::<{ Self::BYTES }>);
         let (server, engine) = place.expect("a frame made for times has room for them").split_at_mut(Self::BYTES / 2);
@@ -64,7 +64,7 @@ impl Times {
     }
 }
 
-/// Puts a message into `frame`, whose old contents go.
+/// Writes a message into `frame`, whose old contents are dropped.
 ///
 /// # Errors
 /// [`CodecError::TooLarge`] if the message has more than `limit` bytes.
@@ -72,7 +72,7 @@ pub fn frame(message: &impl Serialize, limit: usize, frame: &mut Vec<u8>) -> Res
     build(message, 0, limit, frame)
 }
 
-/// Puts a message into `frame`, with room for its [`Times`] before it.
+/// Writes a message into `frame`, with room for its [`Times`] before it.
 ///
 /// # Errors
 /// [`CodecError::TooLarge`] if times and message have more than `limit` bytes.
@@ -95,16 +95,16 @@ fn build(message: &impl Serialize, before: usize, limit: usize, frame: &mut Vec<
     Ok(())
 }
 
-/// How many bytes follow a header.
+/// Number of bytes that follow a header.
 ///
 /// # Errors
-/// [`CodecError::TooLarge`]: nothing of that size may be waited for, or made room for.
+/// [`CodecError::TooLarge`], so that no memory is allocated for such a size.
 pub fn length(header: [u8; HEADER], limit: usize) -> Result<usize, CodecError> {
     let bytes = u32::from_le_bytes(header) as usize;
     if bytes > limit { Err(CodecError::TooLarge { bytes, limit }) } else { Ok(bytes) }
 }
 
-/// The message of a frame, without its header.
+/// Decodes the message of a frame, without its header.
 ///
 /// # Errors
 /// [`CodecError`].
@@ -116,7 +116,7 @@ pub fn message<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, CodecError> {
     }
 }
 
-/// The message of a frame with times, without its header.
+/// Decodes the message of a frame with times, without its header.
 ///
 /// # Errors
 /// [`CodecError`].

@@ -14,19 +14,19 @@ use serde::{Deserialize, Serialize};
 pub enum Control {
     /// Begin a round, together with the other drivers that the terms name.
     Open(RoundTerms),
-    /// All users of this driver are ready: ask for the moment at which the round begins. Of coordinated drivers.
+    /// All users of this coordinated driver are ready: request the moment at which the round begins.
     Ready,
-    /// Ask for the time.
+    /// Request the time.
     Clock,
-    /// Ask for the sizes of the database and the resources that the server uses.
+    /// Request the sizes of the database and the resources that the server uses.
     Footprint,
-    /// Ask for the engine's counts of file operations.
+    /// Request the engine's counts of file operations.
     IoCounts,
-    /// Ask for the number of pending limit orders.
+    /// Request the number of pending limit orders.
     PendingOrders,
-    /// End the round, with what was acknowledged to the driver's users. Checks follow when the last driver has ended.
+    /// End the round, with the counts acknowledged to the driver's users. Checks follow when the last driver has ended.
     Close(Acknowledged),
-    /// Leave for good.
+    /// Disconnect for good.
     Leave,
     /// Sign of life outside a round. There is no answer.
     Alive,
@@ -41,17 +41,17 @@ pub enum News {
         ready: u32,
         /// Number of drivers of the round.
         of: u32,
-        /// What is waited for.
+        /// Reason for the wait.
         what: Wait,
     },
     /// The round begins now.
     Opened(Box<OpenedRound>),
     /// The round begins at this moment of the server's clock, in nanoseconds.
     Begin {
-        /// The moment.
+        /// Moment in nanoseconds.
         at_ns: u64,
     },
-    /// The time.
+    /// Current time.
     Clock(Time),
     /// Sizes of the database and resources that the server uses.
     Footprint(Sizes),
@@ -65,12 +65,12 @@ pub enum News {
     Refused(String),
 }
 
-/// The time of a server.
+/// Time of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Time {
-    /// Its clock, in nanoseconds.
+    /// Clock of the server, in nanoseconds.
     pub now_ns: u64,
-    /// Its calendar (UTC), in milliseconds since 1970.
+    /// Calendar of the server (UTC), in milliseconds since 1970.
     pub calendar_ms: i64,
 }
 
@@ -107,14 +107,14 @@ impl News {
 /// State of the database that a round begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Beginning {
-    /// The database as it is.
+    /// Database as it is.
     #[default]
     AsItIs,
-    /// The database as it is; the server keeps a snapshot of it, in place of any other.
+    /// Database as it is; the server takes a snapshot of it, in place of any other.
     Keep,
-    /// The database restored from a snapshot.
+    /// Database restored from a snapshot.
     PutBack {
-        /// The snapshot's number, sent when it was taken.
+        /// Number of the snapshot, sent when it was taken.
         copy: u64,
     },
 }
@@ -129,26 +129,26 @@ impl Beginning {
     }
 }
 
-/// [`Terms`] as they cross the network: the database is the server's to know.
+/// [`Terms`] in the protocol's form: without the database, which the server knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTerms {
-    /// The driver's number, from 1.
+    /// Number of the driver, from 1.
     pub number: u32,
-    /// The number of drivers.
+    /// Number of drivers.
     pub of: u32,
-    /// Warm-up before the measurement interval.
+    /// Duration of the warm-up, in nanoseconds.
     pub warm_up_ns: u64,
-    /// The measurement interval.
+    /// Duration of the measurement interval, in nanoseconds.
     pub measure_ns: u64,
-    /// The database to begin with.
+    /// Database to begin with.
     pub beginning: Beginning,
-    /// Retries after conflicts, which the server makes.
+    /// Number of retries after conflicts, which the server makes.
     pub retries: u32,
-    /// The first back-off, on average.
+    /// Mean of the first back-off, in nanoseconds.
     pub first_back_off_ns: u64,
-    /// The longest back-off, on average.
+    /// Mean of the longest back-off, in nanoseconds.
     pub longest_back_off_ns: u64,
-    /// Sessions of the driver.
+    /// Number of sessions of the driver.
     pub sessions: u32,
 }
 
@@ -170,12 +170,12 @@ impl From<&Terms> for RoundTerms {
 }
 
 impl RoundTerms {
-    /// Most retries of a transaction that a driver may ask for.
+    /// Largest number of retries of a transaction that a driver may request.
     pub(crate) const MOST_RETRIES: u32 = 1_000;
-    /// Longest back-off that a driver may ask for, in nanoseconds.
+    /// Longest back-off that a driver may request, in nanoseconds.
     const LONGEST_NS: u64 = 1_000_000_000;
 
-    /// The terms for a database; `None` if there is no such driver.
+    /// Terms for a database; `None` if the driver's number is impossible.
     pub fn terms(&self, part: Part) -> Option<Terms> {
         let retry = RetryPolicy {
             retries: self.retries.min(Self::MOST_RETRIES),
@@ -202,38 +202,38 @@ impl RoundTerms {
     }
 }
 
-/// A round that has begun.
+/// Round that has begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenedRound {
-    /// The round's name: the same for all its drivers, and different from every other round's.
+    /// Name of the round: the same for all its drivers, and different from every other round's.
     pub round: String,
     /// Number of the snapshot that was taken.
     pub kept: Option<u64>,
-    /// What was done to prepare the database, as a sentence; empty if nothing was.
+    /// Preparation of the database, as a sentence; empty if there was none.
     pub prepared: String,
     /// Result of Trade-Cleanup.
     pub cleaned: TradeCleanupOutput,
-    /// Time that Trade-Cleanup took.
+    /// Duration of Trade-Cleanup, in nanoseconds.
     pub cleanup_ns: u64,
     /// Totals of the database after Trade-Cleanup.
     pub before: Snapshot,
-    /// What a driver has to know that sends its statements to the engine itself.
+    /// Parameters of a driver that sends its statements to the engine itself; `None` for others.
     pub own: Option<OwnStatements>,
 }
 
-/// What a coordinated driver has to know of a round.
+/// Parameters of a round that a coordinated driver needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnStatements {
-    /// The first number of a trade in the round: each driver has a range of its own from there on.
+    /// First trade number of the round, from which each driver has a range of its own.
     pub first_trade: i64,
-    /// Sessions of all drivers.
+    /// Number of sessions of all drivers.
     pub sessions: u32,
 }
 
-/// A round that has ended.
+/// Round that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClosedRound {
-    /// Drivers that vanished before the end.
+    /// Numbers of the drivers that vanished before the end.
     pub vanished: Vec<u32>,
     /// Checks of the database, and its reconciliation with all drivers together.
     pub checks: Vec<Check>,

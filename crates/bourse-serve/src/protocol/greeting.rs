@@ -6,45 +6,46 @@ use bourse_engine::{Description, Durability, MayLose, MemoryStore, Setting, Writ
 use bourse_tpce::load::{Constraints, Fingerprint};
 use serde::{Deserialize, Serialize};
 
-/// The server's first message.
+/// First message of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Greeting {
     /// [`MAGIC`](super::MAGIC).
     pub magic: [u8; 8],
     /// [`PROTOCOL`](super::PROTOCOL).
     pub protocol: u16,
-    /// The server's version.
+    /// Version of the server's program.
     pub program: String,
-    /// The number that the driver's proof is computed from.
+    /// Number that the driver's proof is computed from.
     pub nonce: Nonce,
     /// Whether a proof is required.
     pub token: bool,
 }
 
-/// The driver's answer to the greeting.
+/// Answer of the driver to the greeting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`PROTOCOL`](super::PROTOCOL).
     pub protocol: u16,
-    /// The driver's version.
+    /// Version of the driver's program.
     pub program: String,
     /// Proof that the driver knows the token.
     pub proof: Option<Proof>,
-    /// The purpose of the connection.
+    /// Purpose of the connection.
     pub purpose: Purpose,
 }
 
 /// Purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
-    /// The connection of a driver.
+    /// Connection of a driver.
     Driver,
-    /// The connection of a driver's user. It names the admitted driver by its number, which is random, so nobody else can guess it.
+    /// Connection of a driver's user. It names the admitted driver by its number, which is random, so another client cannot
+    /// guess it.
     User {
-        /// The driver's number.
+        /// Number of the driver.
         driver: u64,
     },
-    /// The connection of a driver that sends its statements to the engine itself, and is coordinated with others.
+    /// Connection of a driver that sends its statements to the engine itself, and is coordinated with others.
     Coordinated,
 }
 
@@ -57,31 +58,31 @@ pub enum Admission {
     User,
     /// Refused, with the reason.
     Refused(String),
-    /// Refused, since the peer has not shown that it knows the token.
+    /// Refused, since the peer has not proved that it knows the token.
     Unauthenticated(TokenFault),
 }
 
-/// What is wrong with a peer's proof that it knows the token.
+/// Defect of a peer's proof that it knows the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum TokenFault {
-    /// There is none.
+    /// No proof.
     #[error("a token is required, and none was sent")]
     Missing,
-    /// It is the proof of another token.
+    /// Proof of another token.
     #[error("wrong token")]
     Wrong,
 }
 
-/// The database and the engine that are served.
+/// Database and engine that are served.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
-    /// The driver's number, which its users must name.
+    /// Number of the driver, which its users must name.
     pub driver: u64,
     /// Fingerprint of the database.
     pub database: Database,
-    /// The database's history: loaded now, or reused.
+    /// History of the database: loaded now, or reused.
     pub history: String,
-    /// The engine and its settings, read back from it.
+    /// Engine and its settings, read back from it.
     pub engine: Engine,
     /// Number of sessions, which all users share.
     pub workers: u32,
@@ -113,10 +114,10 @@ impl From<&Fingerprint> for Database {
 }
 
 impl Database {
-    /// Fingerprint of the database.
+    /// Converts to the fingerprint of a database.
     ///
     /// # Errors
-    /// If there can be no such database.
+    /// If no database can have these values.
     pub fn fingerprint(&self) -> Result<Fingerprint, PartError> {
         let [first, count, total, scale_factor, days] = self.part;
         Ok(Fingerprint {
@@ -136,7 +137,7 @@ pub struct Engine {
     version: String,
     target: String,
     durability: u8,
-    /// What power loss may take: its number from 1 in [`MayLose::ALL`]; 0 if nothing is said.
+    /// Data that power loss may take: its number from 1 in [`MayLose::ALL`]; 0 if unspecified.
     may_lose: u8,
     durability_reason: String,
     writer_wait: Option<u8>,
@@ -164,13 +165,13 @@ const WRITER_WAITS: [WriterWait; 5] = [
 ];
 const MEMORY_STORES: [MemoryStore; 2] = [MemoryStore::Bourse, MemoryStore::Engine];
 
-/// Where a value stands in the list that both sides have.
+/// Position of a value in the list that both sides have.
 fn rank_of<T: PartialEq>(all: &[T], wanted: T) -> Option<u8> {
     all.iter().position(|one| *one == wanted).and_then(|rank| u8::try_from(rank).ok())
 }
 
 impl Engine {
-    /// An engine as it describes itself.
+    /// Description of an engine, as it reports it.
     ///
     /// # Errors
     /// The engine's.
@@ -199,7 +200,7 @@ impl Engine {
         })
     }
 
-    /// The description as the driver gives it: of the target `target`, behind which the engine's own is a setting.
+    /// Description for the driver's run file: of the target `target`, with the engine's own target as a setting.
     pub fn describe(&self, target: String, workers: u32) -> Description {
         let own = [("served target", self.target.clone()), ("server's sessions", workers.to_string())];
         let own = own.map(|(name, value)| Setting { name: name.to_owned(), value });

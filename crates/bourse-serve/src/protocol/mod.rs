@@ -6,17 +6,17 @@
 //! server  Greeting           magic, protocol, version, a number used once, whether a token is wanted
 //! driver  Hello              proof of the token, and what the connection is for: a driver, or one of its users
 //! server  Admission          welcome with what is served, or a refusal
-//!         for a driver       Control → News…, until it leaves; outside a round, Alive at times, without an answer
-//!         for a user         Request → Reply, one at a time; none where the drivers' statements go straight to the engine
+//! for a driver       Control → News…, until it leaves; outside a round, Alive at times, without an answer
+//! for a user         Request → Reply, one at a time; none where the drivers' statements go straight to the engine
 //! ```
 //!
 //! | file | what |
 //! |---|---|
 //! | [`codec`] | frames: four bytes of length, then the message in postcard's form; bounds |
-//! | [`greeting`] | how a connection begins |
-//! | [`control`] | what concerns the whole round |
-//! | [`resources`] | what the server's database and process use |
-//! | [`reply`] | what came of a transaction |
+//! | [`greeting`] | the beginning of a connection |
+//! | [`control`] | matters of the whole round |
+//! | [`resources`] | sizes and resource usage of the server |
+//! | [`reply`] | the result of a transaction |
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 pub mod codec;
@@ -33,5 +33,5 @@ pub use reply::Reply;
 
 /// Version of the protocol; raised whenever a message changes.
 pub const PROTOCOL: u16 = 6;
-/// The first bytes of every greeting.
+/// First bytes of every greeting.
 pub const MAGIC: [u8; 8] = *b"BOURSE\r\n";

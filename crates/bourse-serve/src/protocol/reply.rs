@@ -1,24 +1,24 @@
-//! What came of a transaction.
+//! The result of a transaction.
 
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_tpce::transactions::{FrameError, Output, Transaction, TxnError};
 use serde::{Deserialize, Serialize};
 
-/// The server's answer to a request.
+/// Answer of the server to a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     /// Number of retries.
     pub retries: u32,
-    /// Time spent backing off between tries.
+    /// Time spent backing off between attempts, in nanoseconds.
     pub back_off_ns: u64,
-    /// Orders for the market: they are committed.
+    /// Orders for the market, which are committed.
     pub orders: Vec<TradeRequest>,
-    /// The output and whether a short database excuses its status, or what failed.
+    /// Output, and whether a short database excuses its status; or the error.
     pub outcome: Result<(Output, bool), Failed>,
 }
 
-/// [`TxnError`] as it crosses the network.
+/// [`TxnError`] in the protocol's form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
     transaction: u8,
@@ -63,7 +63,7 @@ impl From<&TxnError> for Failed {
 }
 
 impl Failed {
-    /// The error as the driver meets it; `asked` is what it had asked for.
+    /// Converts to the error that the driver reports for a transaction of that kind.
     pub fn error(self, asked: Transaction) -> TxnError {
         let kind = KINDS.get(usize::from(self.kind)).copied().unwrap_or(ErrorKind::Other);
         let mut cause = EngineError::new(kind, self.message);

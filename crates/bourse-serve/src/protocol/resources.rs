@@ -1,24 +1,24 @@
-//! What the server's database and process use.
+//! Sizes of the server's database, and resource usage of its process.
 
 use bourse_engine::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 use bourse_record::ProcessUse;
 use serde::{Deserialize, Serialize};
 
-/// [`Footprint`] as it crosses the network, with what the server's process uses.
+/// [`Footprint`] in the protocol's form, with the resource usage of the server's process.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Sizes {
     data_bytes: u64,
     log_bytes: u64,
     journal_bytes: u64,
     memory_bytes: u64,
-    /// Waits for locks, and nanoseconds spent in them.
+    /// Number of waits for locks, and nanoseconds spent in them.
     locks: Option<[u64; 2]>,
-    /// Processor time in user mode and in the kernel in nanoseconds, memory, bytes read and written.
+    /// CPU time in user mode and in the kernel in nanoseconds, memory, bytes read and written.
     process: [u64; 5],
 }
 
 impl Sizes {
-    /// Sizes with what the server's process uses.
+    /// Adds the resource usage of the server's process.
     #[must_use]
     pub fn with(self, process: ProcessUse) -> Self {
         let ns = |seconds: Option<f64>| seconds.map_or(0, |seconds| (seconds * 1e9) as u64);
@@ -61,12 +61,12 @@ impl From<Sizes> for Footprint {
     }
 }
 
-/// [`IoCounts`] as they cross the network.
+/// [`IoCounts`] in the protocol's form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Io {
     /// Source of the counts.
     pub source: String,
-    /// The database's own files, log, journal, temporary files, what cannot be told apart.
+    /// Counts of the database's own files, log, journal, temporary files, and of operations that cannot be attributed.
     kinds: [Files; 5],
 }
 
@@ -91,7 +91,7 @@ impl From<IoCounts> for Io {
 }
 
 impl Io {
-    /// The counts, by `source`.
+    /// Converts to counts with that source.
     pub fn counts(&self, source: &'static str) -> IoCounts {
         let [database, log, journal, temporary, together] = self.kinds.map(|of| {
             let Files { syncs, sync_ns, writes, written_bytes, reads, read_bytes } = of;

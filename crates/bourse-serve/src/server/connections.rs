@@ -1,8 +1,8 @@
 //! Limits of open connections and of unauthenticated ones.
 //!
-//! Only a few connections may be unauthenticated at a time, and each for a few seconds. At the limit, the oldest silent one
-//! is closed for a new connection: silent connections, however many, cannot keep out a client that authenticates at once.
-//! None is closed before it had a moment to speak; until then new connections wait in the system's queue.
+//! Only a few connections may be unauthenticated at a time, and each for a few seconds. At the limit, the oldest silent one is
+//! closed for a new connection: silent connections, however many, cannot keep out a client that authenticates immediately. None
+//! is closed before it had a moment to authenticate; until then new connections wait in the system's queue.
 
 use super::lock;
 use crate::address::Peer;
@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Most unauthenticated connections at a time.
+/// Largest number of unauthenticated connections at a time.
 pub(super) const MOST_UNAUTHENTICATED: usize = 32;
-/// Time that a connection has to authenticate before it may be closed for a new one.
+/// Time within which a connection must authenticate, if it is not to be closed for a new one.
 const MOMENT: Duration = Duration::from_millis(250);
 
-/// The open connections of a server, within their limits.
+/// Open connections of a server, within their limits.
 #[derive(Debug)]
 pub(super) struct Connections {
     most: usize,
@@ -28,7 +28,7 @@ struct State {
     admitted: usize,
     /// Unauthenticated connections, in the order in which they came.
     unauthenticated: BTreeMap<u64, Unauthenticated>,
-    /// Connections that were closed for a new one, and whose threads have not ended.
+    /// Number of connections that were closed for a new one, and whose threads have not ended.
     leaving: usize,
     next: u64,
 }
@@ -43,13 +43,13 @@ struct Unauthenticated {
 /// Room for a new connection.
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
-    /// There is room.
+    /// Room is free.
     Free,
-    /// There is room if this unauthenticated connection is closed.
+    /// Room is free if this unauthenticated connection is closed.
     Of(u64),
-    /// There will be room in a moment: the unauthenticated connections have only just come.
+    /// Room will be free in a moment: the unauthenticated connections have only just come.
     Soon,
-    /// There is no room: all connections are admitted.
+    /// No room: all connections are admitted.
     None,
 }
 
@@ -83,7 +83,7 @@ impl Connections {
         lock(&self.state).room(self.most) == Room::Soon
     }
 
-    /// Counts a new connection; also gives the one that was closed for it.
+    /// Counts a new connection; also returns the peer whose connection was closed for it.
     ///
     /// # Errors
     /// The reason why there is no room.
@@ -109,7 +109,7 @@ impl Connections {
     }
 }
 
-/// An open connection, counted until it is dropped.
+/// Open connection, counted until it is dropped.
 #[derive(Debug)]
 pub(super) struct Connection<'p> {
     limits: &'p Connections,
@@ -119,7 +119,7 @@ pub(super) struct Connection<'p> {
 }
 
 impl Connection<'_> {
-    /// Marks it as authenticated. False if it was closed for a new connection at the same time.
+    /// Marks the connection as authenticated; false if it was closed for a new one at the same time.
     pub(super) fn admitted(&mut self) -> bool {
         let mut state = lock(&self.limits.state);
         self.is_admitted = state.unauthenticated.remove(&self.number).is_some();
@@ -146,13 +146,13 @@ mod tests {
 
     const HERE: Peer = Peer::Unix { process: 1, user: 1 };
 
-    /// A connection, and its other end.
+    /// Connection, and its other end.
     fn pair() -> (Arc<Stream>, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         (Arc::new(Stream::Unix(ours)), theirs)
     }
 
-    /// Has everybody been there for a while.
+    /// Ages all connections, so that any silent one may be closed.
     fn age(limits: &Connections) {
         lock(&limits.state).unauthenticated.values_mut().for_each(|it| it.since -= MOMENT);
     }

@@ -1,5 +1,5 @@
-//! A round whose drivers send their statements to the engine themselves: this server knows of their transactions what they say
-//! of them, and what the database has.
+//! A round whose drivers send their statements to the engine themselves: the server knows their transactions only from their
+//! reports and from the database.
 
 use super::round::{Gone, Limit, Member, Round, Standing, Table, Tell, Waiting, vanished};
 use super::{Offer, Shared, lock};
@@ -16,21 +16,21 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long before the beginning all drivers are told of it.
+/// Time before the beginning at which drivers get its moment.
 const LEAD: Nanos = 500 * MS;
-/// How long a database must stay as it is until a lost driver's transactions count as over, and how long that is waited for.
+/// Time for which a database must be unchanged until a lost driver's transactions count as over, and the limit of the wait for
+/// that.
 const STILL: Duration = Duration::from_secs(1);
 const STILL_WITHIN: Duration = Duration::from_secs(30);
 
-/// What drivers have to know to send their statements themselves.
+/// Parameters of the round for drivers that send their statements themselves.
 pub(super) fn own(table: &Table, house: &BrokerageHouse) -> OwnStatements {
     let sessions = table.members.iter().map(|(member, _)| member.sessions).fold(0, u32::saturating_add);
     OwnStatements { first_trade: house.next_trade().0, sessions }
 }
 
 impl Round {
-    /// A driver's users are all ready: waits for those of the other drivers that are still there, and gives the moment of the
-    /// beginning.
+    /// Marks a driver's users as ready, waits for those of the other present drivers, and returns the moment of the beginning.
     pub(super) fn ready(&self, shared: &Shared<'_>, member: &Member, tell: Tell<'_>) -> Result<Nanos, Gone> {
         member.is_ready.store(true, Ordering::SeqCst);
         let limit = Limit::new(shared.options.gather);

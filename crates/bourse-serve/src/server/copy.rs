@@ -1,11 +1,11 @@
-//! A copy of the database, so that the rounds of a run can begin alike.
+//! A snapshot of the database, from which the rounds of a run begin alike.
 
 use super::{Shared, lock};
 use crate::protocol::control::Beginning;
 use bourse_engine::{ErrorKind, Snapshot};
 use std::time::Instant;
 
-/// The copy that is kept: one, of the run that asked last.
+/// Stored snapshot: a single one, of the last run that requested it.
 pub(super) struct Copy {
     number: u64,
     snapshot: Box<dyn Snapshot>,
@@ -14,9 +14,9 @@ pub(super) struct Copy {
 /// Preparation of the database before a round.
 #[derive(Default)]
 pub(super) struct Prepared {
-    /// The copy that was kept, by its number.
+    /// Number of the snapshot that was taken.
     pub(super) kept: Option<u64>,
-    /// What was done, as a sentence; empty if nothing was.
+    /// Preparation that was made, as a sentence; empty if there was none.
     pub(super) words: String,
 }
 

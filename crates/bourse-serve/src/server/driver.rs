@@ -1,4 +1,4 @@
-//! One driver's connection: its part in a round.
+//! The connection of a driver: its part in a round.
 
 use super::round::{Gone, Member, Round, Tell, Waiting};
 use super::{Driver, Event, Shared, lock};
@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The round that a driver takes part in.
+/// Round that a driver takes part in, and its entry there.
 type InRound = (Arc<Round>, Arc<Member>);
 
 /// Answers a driver's requests until the connection ends. A driver whose connection ends during a round is lost.
 ///
 /// # Errors
-/// How the connection ended.
+/// The end of the connection, unless the driver disconnected in good order.
 pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, from: Peer) -> Result<(), ServeError> {
     let mut state = State::new(driver, from);
     let ended = converse(shared, wire, &mut state);
@@ -64,7 +64,7 @@ pub(super) enum Answer {
     News(News),
     /// No answer is due.
     Nothing,
-    /// It was the last message.
+    /// The driver disconnects for good.
     Farewell,
 }
 
@@ -156,7 +156,7 @@ fn refusal(gone: Gone) -> Result<News, ServeError> {
     }
 }
 
-/// Sends a waiting driver the progress once a second; notices at once if it has gone.
+/// Callback that sends a waiting driver the progress once a second, and fails as soon as the driver is gone.
 fn teller(wire: &mut Wire) -> impl FnMut(Waiting) -> Result<(), ServeError> {
     let mut told = Instant::now();
     move |Waiting { ready, of, what }| {

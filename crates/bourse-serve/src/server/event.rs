@@ -4,54 +4,54 @@ use std::fmt;
 /// Event of the server, printed as one line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A connection was refused or closed.
+    /// Refusal or closing of a connection.
     Refused {
-        /// The other end of the connection.
+        /// Other end of the connection.
         from: Peer,
-        /// The reason.
+        /// Reason.
         why: String,
     },
-    /// A driver joined a round and waits for the others.
+    /// Joining of a driver, which waits for the others.
     Joined {
-        /// The other end of the connection.
+        /// Other end of the connection.
         from: Peer,
-        /// The driver's number, from 1.
+        /// Number of the driver, from 1.
         number: u32,
-        /// The number of drivers of the round.
+        /// Number of drivers of the round.
         of: u32,
     },
-    /// All drivers of a round have joined, and it begins.
+    /// Beginning of a round that all drivers have joined.
     Opened {
-        /// The round's name.
+        /// Name of the round.
         round: String,
-        /// The number of drivers of the round.
+        /// Number of drivers of the round.
         of: u32,
     },
-    /// A driver was lost before the round ended.
+    /// Loss of a driver before the round ended.
     Vanished {
-        /// The other end of the connection.
+        /// Other end of the connection.
         from: Peer,
-        /// The driver's number, from 1.
+        /// Number of the driver, from 1.
         number: u32,
-        /// The number of drivers of the round.
+        /// Number of drivers of the round.
         of: u32,
-        /// How the loss was noticed.
+        /// Sign by which the loss was noticed.
         why: String,
     },
-    /// A round ended.
+    /// End of a round.
     Closed {
-        /// The round's name.
+        /// Name of the round.
         round: String,
-        /// Trade-Results committed in the round.
+        /// Number of Trade-Results committed in the round.
         results: u64,
-        /// Number of checks passed and of checks run; `None` if no driver was left to ask for them.
+        /// Number of checks passed and of checks run; `None` if no driver was left to request them.
         checks: Option<(usize, usize)>,
-        /// The error that kept the checks from running.
+        /// Error that prevented the checks.
         error: Option<String>,
     },
-    /// A transaction panicked; its session was closed.
+    /// Panic of a transaction; its session was closed.
     Panicked {
-        /// The panic message.
+        /// Panic message.
         words: String,
     },
 }

@@ -22,7 +22,7 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time between two looks at the listening socket.
 const POLL: Duration = Duration::from_millis(5);
 
-/// A server that listens and does not serve yet.
+/// Server that listens and does not serve yet.
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
@@ -41,8 +41,7 @@ impl Server {
     /// Starts to listen.
     ///
     /// # Errors
-    /// [`ServeError::TokenNeeded`] if other machines can connect and there is no token;
-    /// [`ServeError::Listen`].
+    /// [`ServeError::TokenNeeded`] if other machines can connect and there is no token; [`ServeError::Listen`].
     pub fn bind(options: ServerOptions) -> Result<Self, ServeError> {
         let listener = Listener::bind(&options)?;
         let failed = |cause| ServeError::Listen { address: options.listen.to_string(), cause };
@@ -50,7 +49,7 @@ impl Server {
         Ok(Self { listener, address, options })
     }
 
-    /// The address for drivers, with the port that the system chose if port 0 was asked for.
+    /// Address for drivers, with the port that the system chose for port 0.
     pub const fn address(&self) -> &Address {
         &self.address
     }
@@ -170,7 +169,7 @@ fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>,
     }
 }
 
-/// Why a server of this kind does not have a connection for that purpose.
+/// Reason that this kind of server refuses a connection of that purpose; `None` if it serves it.
 fn out_of_place(purpose: Purpose, coordinates: bool) -> Option<&'static str> {
     match (purpose, coordinates) {
         (Purpose::Driver | Purpose::User { .. }, true) => {
@@ -226,11 +225,11 @@ fn greet(shared: &Shared<'_>, wire: &mut Wire, from: Peer) -> Result<Hello, Serv
     }
 }
 
-/// The reason to refuse a peer.
+/// Reason to refuse a peer.
 pub(super) enum Refusal {
-    /// It has not shown that it knows the token.
+    /// The peer has not proved that it knows the token.
     Token(TokenFault),
-    /// Anything else.
+    /// Another reason, as a sentence.
     Other(String),
 }
 
@@ -252,7 +251,7 @@ impl From<Refusal> for ServeError {
     }
 }
 
-/// Admits a peer, or gives the reason to refuse it.
+/// Admits a peer, or returns the reason to refuse it.
 pub(super) fn admit(from: Peer, token: Option<&Token>, nonce: &Nonce, hello: &Hello) -> Result<(), Refusal> {
     if let Peer::Unix { user, .. } = from
         && !may_enter(user, own_user())
@@ -280,7 +279,7 @@ fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// A random number that cannot be guessed.
+/// Random number that cannot be guessed.
 pub(super) fn random_number() -> u64 {
     u64::from_le_bytes(random())
 }

@@ -1,8 +1,8 @@
-//! A socket of this machine: its file, and who may come in by it.
+//! A Unix socket: its file, and its access control.
 //!
-//! The file is made with mode 0600 and removed in the end. A file that is there already stays, unless it is a socket that a
-//! server of the same user has left: of that user alone, mode 0600, and with nobody who listens. Who connects is known from
-//! the kernel (`SO_PEERCRED`), which is what admits; the file's mode only keeps others from trying.
+//! The file is made with mode 0600 and removed in the end. An existing file stays, unless it is a socket that a server of the
+//! same user has left: owned by that user, mode 0600, and with no listener. The kernel identifies the connecting process
+//! (`SO_PEERCRED`), which decides about access; the file's mode only prevents attempts by others.
 
 use crate::address::Peer;
 use std::fs::{File, Metadata};
@@ -12,17 +12,17 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Connections that may wait to be accepted.
+/// Number of connections that may wait to be accepted.
 const BACKLOG: i32 = 128;
-/// What the file's owner may do with it, and nobody else.
+/// Mode of the file: access for its owner only.
 const MODE: u32 = 0o600;
 
-/// A socket that listens; its file is removed when it is dropped.
+/// Listening socket; its file is removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct LocalListener {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and number of the file that was made.
+    /// Device and inode of the file that was made.
     file: (u64, u64),
 }
 
@@ -31,7 +31,7 @@ pub(super) const fn may_enter(peer: u32, own: u32) -> bool {
     peer == own || peer == 0
 }
 
-/// The user that this process runs as.
+/// Id of the user that this process runs as.
 pub(super) fn own_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
@@ -40,7 +40,7 @@ impl LocalListener {
     /// Makes the socket's file and listens.
     ///
     /// # Errors
-    /// The system's; [`ErrorKind::AlreadyExists`] and [`ErrorKind::AddrInUse`] if a file is there that stays.
+    /// The system's; [`ErrorKind::AlreadyExists`] and [`ErrorKind::AddrInUse`] if an existing file must stay.
     #[cfg(target_os = "linux")]
     pub(super) fn bind(path: &Path) -> io::Result<Self> {
         use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with};
@@ -59,7 +59,7 @@ impl LocalListener {
         Ok(this)
     }
 
-    /// Only Linux says who connects in a way that is known here.
+    /// Refuses to listen: only on Linux does this crate know how to identify a peer.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn bind(_: &Path) -> io::Result<Self> {
         Err(io::Error::new(
@@ -93,7 +93,7 @@ fn identity(file: &Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
-/// Who connected, by the kernel's word.
+/// Identifies the connected process, as the kernel reports it.
 #[cfg(target_os = "linux")]
 fn credentials(stream: &UnixStream) -> io::Result<Peer> {
     let peer = rustix::net::sockopt::socket_peercred(stream)?;
@@ -105,7 +105,7 @@ fn credentials(_: &UnixStream) -> io::Result<Peer> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// The folder, locked while a file in it is looked at and replaced: of two servers that start at the same time, one would
+/// Locks the folder while a file in it is examined and replaced: of two servers that start at the same time, one would
 /// otherwise remove the other's socket as a stale one.
 fn locked(folder: &Path) -> io::Result<File> {
     const TRIES: u32 = 100;
@@ -121,7 +121,7 @@ fn locked(folder: &Path) -> io::Result<File> {
     Err(io::Error::new(ErrorKind::ResourceBusy, words))
 }
 
-/// Removes a socket that a server has left which did not end in good order.
+/// Removes a socket left by a server that did not end in good order.
 fn remove_stale(path: &Path) -> io::Result<()> {
     let found = match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -143,7 +143,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     std::fs::remove_file(path)
 }
 
-/// Whether connecting comes to anything. Does not wait: a server that is busy has a queue that may be full.
+/// Whether a server listens on a socket. Does not wait: the queue of a busy server may be full.
 #[cfg(target_os = "linux")]
 fn is_listened_to(path: &Path) -> io::Result<bool> {
     use rustix::io::Errno;

@@ -1,9 +1,9 @@
 //! The application server: the brokerage house's side, for drivers elsewhere.
 //!
 //! Each connection has a thread. Sessions are shared: one for each worker, lent to one transaction at a time. Everything is
-//! bounded: connections, unauthenticated connections, the size of a message, the time it may take to arrive and to be sent,
-//! the drivers of a round, the wait for them, and a driver's silence. A connection has one transaction outstanding, so at
-//! most as many wait for a session as there are connections.
+//! bounded: connections, unauthenticated connections, the size of a message, the time it may take to arrive and to be sent, the
+//! drivers of a round, the wait for them, and a driver's silence. A connection has one transaction outstanding, so at most as
+//! many wait for a session as there are connections.
 //!
 //! | file | what |
 //! |---|---|
@@ -50,24 +50,24 @@ use std::time::Duration;
 /// Options of a server.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// The address to listen on.
+    /// Address to listen on.
     pub listen: Listen,
-    /// The access token; needed where other machines can connect.
+    /// Access token; required if other machines can connect.
     pub token: Option<Token>,
-    /// Number of sessions, which is the most transactions at a time.
+    /// Number of sessions, which limits concurrent transactions.
     pub workers: usize,
-    /// Most connections at a time: one for each user and one for each driver.
+    /// Largest number of connections at a time: one for each user and one for each driver.
     pub connections: usize,
     /// Longest wait of the drivers of a round for one another.
     pub gather: Duration,
-    /// Silence after which a driver in a round counts as lost, with its users. A live driver asks for sizes every second.
+    /// Silence after which a driver in a round counts as lost, with its users. A live driver requests sizes every second.
     pub silence: Duration,
     /// Silence after which a driver outside a round is closed. A live driver sends `Alive` from time to time.
     pub idle: Duration,
-    /// Whether drivers send their statements to the engine themselves: then this server says when a round begins, which numbers
-    /// each driver's trades have, and checks the database for all, and no transaction passes through it.
+    /// Whether drivers send their statements to the engine themselves. The server then decides when a round begins and which
+    /// trade numbers each driver uses, and checks the database for all; no transaction passes through it.
     pub coordinates: bool,
-    /// The program's version, sent to drivers.
+    /// Version of the program, sent to drivers.
     pub version: String,
 }
 
@@ -88,14 +88,14 @@ impl ServerOptions {
     }
 }
 
-/// The engine and the database that are served.
+/// Engine and database that are served.
 #[derive(Clone, Copy)]
 pub struct Offer<'s> {
-    /// The engine, with its database.
+    /// Engine, with its database.
     pub engine: &'s dyn Engine,
     /// Fingerprint of the database: its size and input data.
     pub fingerprint: &'s Fingerprint,
-    /// The database's history: loaded now, or reused.
+    /// History of the database: loaded now, or reused.
     pub history: &'s str,
 }
 
@@ -112,12 +112,12 @@ struct Shared<'s> {
     tell: &'s (dyn Fn(Event) + Sync),
 }
 
-/// An admitted driver.
+/// Admitted driver.
 #[derive(Debug, Default)]
 struct Driver {
     /// Whether the driver has gone, so that its users' connections are to be closed.
     gone: AtomicBool,
-    /// The driver's part in the open round.
+    /// Part of the driver in the open round.
     member: Mutex<Option<Arc<round::Member>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Sessions that transactions take in turn.
+//! The sessions that transactions use in turn.
 
 use super::lock;
 use crate::wire::TICK;
@@ -6,13 +6,13 @@ use bourse_engine::{Engine, EngineError, ErrorKind, Session};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use std::sync::Mutex;
 
-/// So many sessions as there are workers; each is made when it is needed first.
+/// Pool with one session per worker, each made when first needed.
 ///
-/// A connection gets the session it had before, as long as there are as many sessions as connections: a session that goes
-/// from one to another loses what its cache holds, and a user in process keeps its own.
+/// A connection gets the session it had before, as long as there are as many sessions as connections: a session that moves
+/// between connections loses the contents of its cache, and a user in process has its own as well.
 pub(super) struct Pool<'s> {
     engine: &'s dyn Engine,
-    /// A place for each session, made or not: who has taken one may use a session.
+    /// Permits, one per session, made or not: a transaction that has received one may use a session.
     places: (Sender<()>, Receiver<()>),
     sessions: Mutex<Sessions>,
     most: usize,
@@ -20,14 +20,14 @@ pub(super) struct Pool<'s> {
 
 #[derive(Default)]
 struct Sessions {
-    /// Those that nobody uses now, the last used at the end, each with the connection that had it.
+    /// Unused sessions, the last used at the end, each with the connection that had it.
     idle: Vec<(Option<u64>, Box<dyn Session>)>,
-    /// Sessions there are, idle or not.
+    /// Number of sessions that exist, idle or not.
     made: usize,
 }
 
 impl Sessions {
-    /// The session for a connection: its own, or nobody's, or if no more may be made another's.
+    /// Session for a connection: its own, or one without a connection, or another one's if no more may be made.
     fn pick(&mut self, owner: u64, most: usize) -> Option<Box<dyn Session>> {
         let of = |wanted: Option<u64>| move |(owner, _): &(Option<u64>, _)| *owner == wanted;
         let own = self.idle.iter().rposition(of(Some(owner)));
@@ -45,10 +45,10 @@ impl<'s> Pool<'s> {
         Self { engine, places, sessions: Mutex::default(), most }
     }
 
-    /// A session for that connection, in the order of asking; `stop` ends the wait.
+    /// Takes a session for that connection, in the order of requests; `stop` ends the wait.
     ///
     /// # Errors
-    /// The engine's, if it makes no session; [`ErrorKind::Interrupted`] after `stop`.
+    /// The engine's, if it cannot make a session; [`ErrorKind::Interrupted`] after `stop`.
     pub(super) fn take(&self, owner: u64, stop: impl Fn() -> bool) -> Result<Lent<'_>, EngineError> {
         loop {
             match self.places.1.recv_timeout(TICK) {
@@ -71,7 +71,7 @@ impl<'s> Pool<'s> {
         Ok(lent)
     }
 
-    /// Closes the sessions that nobody uses now; others are made when they are needed.
+    /// Closes the unused sessions; others are made when needed.
     pub(super) fn close_idle(&self) {
         let closed = {
             let mut sessions = lock(&self.sessions);
@@ -83,13 +83,13 @@ impl<'s> Pool<'s> {
         drop(closed);
     }
 
-    /// A connection is gone: its session is anybody's.
+    /// Makes the session of a closed connection available to any other.
     pub(super) fn release(&self, owner: u64) {
         lock(&self.sessions).idle.iter_mut().filter(|(of, _)| *of == Some(owner)).for_each(|(of, _)| *of = None);
     }
 }
 
-/// A session that goes back to the pool, or if it was given up leaves its place to a new one.
+/// Session lent to a transaction. It returns to the pool when dropped; one that was given up makes room for a new one.
 pub(super) struct Lent<'p> {
     places: &'p Sender<()>,
     sessions: &'p Mutex<Sessions>,
@@ -102,7 +102,7 @@ impl Lent<'_> {
         self.session.as_deref_mut().expect("a session is there until it is given up")
     }
 
-    /// Closes the session: it is not known what state it is in. Whatever transaction was open is undone by that.
+    /// Closes the session, since its state is unknown. This undoes its open transaction.
     pub(super) fn give_up(mut self) {
         self.close();
     }

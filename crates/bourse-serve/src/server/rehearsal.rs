@@ -1,4 +1,4 @@
-//! Messages handed to a server one after the other, without connections, threads and waiting: what a fuzzer drives.
+//! Messages passed to a server one after the other, without connections, threads and waiting: the entry point of a fuzzer.
 
 use super::driver::{Answer, State};
 use super::{Driver, Offer, ServerOptions, Shared, listener, local, user};
@@ -13,16 +13,16 @@ use std::io;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Drivers of a rehearsal.
+/// Number of drivers of a rehearsal.
 const DRIVERS: usize = 2;
 
-/// Hands a server the messages of a script and returns what it says to each that it can read, a frame each.
+/// Passes a server the messages of a script and returns its answer to each that it can read, a frame each.
 ///
-/// A script is a sequence of steps: a byte that says who speaks, two bytes of length (little-endian), and as many bytes
-/// of message; the last may be cut short. The lowest bit of the first byte is the driver's number. The two bits above it
-/// say what the message is: 0 a [`Control`] of the driver, 1 a [`Request`] of one of its users, 2 a [`Hello`], 3 no
-/// message: the connections of both drivers are lost, and others take their numbers. A message that cannot be read ends
-/// its connection, as it does over a network. Nobody is waited for, so a round of several drivers does not begin.
+/// A script is a sequence of steps: a byte for the sender, two bytes of length (little-endian), and as many bytes of message;
+/// the last may be cut short. The lowest bit of the first byte is the driver's number. The two bits above it give the kind of
+/// message: 0 a [`Control`] of the driver, 1 a [`Request`] of one of its users, 2 a [`Hello`], 3 no message: the connections of
+/// both drivers are lost, and others take their numbers. A message that cannot be read ends its connection, as it does over a
+/// network. No driver is waited for, so a round of several drivers does not begin.
 pub fn rehearse(offer: Offer<'_>, options: ServerOptions, clock: &dyn Clock, script: &[u8]) -> Vec<Vec<u8>> {
     let options = ServerOptions { gather: Duration::ZERO, ..options };
     let stop = AtomicBool::new(false);
@@ -73,7 +73,7 @@ fn until_lost<'b>(
     if lost { script } else { &[] }
 }
 
-/// The next step: who speaks, what, and what is left.
+/// Splits the next step off: the sender's byte, the message, and the rest.
 fn step(script: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let ([who, low, high], rest) = script.split_first_chunk::<3>()?;
     let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
@@ -81,7 +81,7 @@ fn step(script: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*who, bytes, rest))
 }
 
-/// A message of at most so many bytes, as frames are bounded on a wire.
+/// Refuses a message above a size limit, as frames are bounded on a wire.
 fn within(bytes: &[u8], limit: usize) -> Result<&[u8], ServeError> {
     if bytes.len() > limit {
         return Err(CodecError::TooLarge { bytes: bytes.len(), limit }.into());
@@ -89,7 +89,7 @@ fn within(bytes: &[u8], limit: usize) -> Result<&[u8], ServeError> {
     Ok(bytes)
 }
 
-/// A driver's message; whether its connection goes on.
+/// Handles a driver's message; returns whether its connection stays open.
 fn control(shared: &Shared<'_>, state: &mut State<'_>, bytes: &[u8], frame: &mut Vec<u8>) -> Result<bool, ServeError> {
     let asked: Control = codec::message(within(bytes, REQUEST_BYTES)?)?;
     let mut nobody = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());

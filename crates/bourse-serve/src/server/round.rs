@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// One round at a time.
+/// Current round: there is one at a time.
 #[derive(Default)]
 pub(super) struct Rounds {
     current: Mutex<Option<Arc<Round>>>,
@@ -21,7 +21,7 @@ pub(super) struct Rounds {
 
 pub(super) struct Round {
     name: String,
-    /// Of the driver that came first; the others must want the same.
+    /// Terms of the driver that came first; those of the others must be equal.
     pub(super) terms: RoundTerms,
     pub(super) stage: Mutex<Table>,
     pub(super) changed: Condvar,
@@ -30,19 +30,19 @@ pub(super) struct Round {
 pub(super) struct Table {
     stage: Stage,
     pub(super) members: Vec<(Arc<Member>, Standing)>,
-    /// The moment at which coordinated drivers begin, once all are ready.
+    /// Moment at which coordinated drivers begin, once all are ready.
     pub(super) begins: Option<Nanos>,
-    /// Finished drivers that wait for the others: one of them will run the checks.
+    /// Number of finished drivers that wait for the others: one of them will run the checks.
     waiting: usize,
 }
 
 pub(super) enum Stage {
-    /// Drivers are waited for.
+    /// The round waits for drivers.
     Gathering,
-    /// All are here; Trade-Cleanup runs.
+    /// All drivers have joined; Trade-Cleanup runs.
     Opening,
     Open(Box<OpenedRound>),
-    /// All are done; the checks run.
+    /// All drivers have ended; the checks run.
     Checking,
     Closed(Result<Box<ClosedRound>, String>),
 }
@@ -54,32 +54,32 @@ pub(super) enum Standing {
     Vanished,
 }
 
-/// A driver's place in a round.
+/// Entry of a driver in a round.
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) number: u32,
     pub(super) of: u32,
-    /// Sessions that it has, where it has its own.
+    /// Number of its sessions, for a coordinated driver.
     pub(super) sessions: u32,
     /// Whether all users of a coordinated driver wait for the beginning.
     pub(super) is_ready: AtomicBool,
     retry: RetryPolicy,
     house: OnceLock<Arc<BrokerageHouse>>,
-    /// What the server has committed for this driver, or may have.
+    /// Transactions that the server has committed for this driver, or may have.
     committed: Mutex<Acknowledged>,
-    /// Set when the driver has ended or vanished: no transaction of it may begin any more.
+    /// Set when the driver has ended or vanished: it may begin no more transactions.
     over: AtomicBool,
     in_flight: AtomicUsize,
 }
 
-/// Leave to perform one transaction in a round; the round is not closed before it is dropped.
+/// Permission to perform one transaction in a round; the round is not closed before it is dropped.
 pub(super) struct Place {
     member: Arc<Member>,
     house: Arc<BrokerageHouse>,
 }
 
 impl Place {
-    /// None if the round has not begun, or is over for this driver.
+    /// Takes a permission; `None` if the round has not begun, or is over for this driver.
     pub(super) fn take(member: &Arc<Member>) -> Option<Self> {
         let house = Arc::clone(member.house.get()?);
         member.in_flight.fetch_add(1, Ordering::SeqCst);
@@ -96,18 +96,18 @@ impl Place {
         self.member.retry
     }
 
-    /// Notes a transaction in the server's own count, by the rule the driver's users follow.
+    /// Counts a transaction at the server, by the rule that the driver's users follow.
     pub(super) fn performed(&self, request: &Request, status: Status) {
         let mut count = lock(&self.member.committed);
         if status == Status::SUCCESS { count.committed(request) } else { count.failed(request) }
     }
 
-    /// Notes a transaction that failed.
+    /// Counts a transaction that failed.
     pub(super) fn failed(&self, request: &Request) {
         lock(&self.member.committed).failed(request);
     }
 
-    /// Notes a transaction of which the server itself does not know whether it was committed.
+    /// Counts a transaction that the server itself does not know to be committed or not.
     pub(super) fn in_doubt(&self, request: &Request) {
         lock(&self.member.committed).in_doubt(request);
     }
@@ -119,25 +119,25 @@ impl Drop for Place {
     }
 }
 
-/// What a waiting driver is told, at every tick; an error ends its wait.
+/// Progress reported to a waiting driver, at every tick; an error ends its wait.
 pub(super) struct Waiting {
     pub(super) ready: u32,
     pub(super) of: u32,
     pub(super) what: Wait,
 }
 
-/// Why a driver does not come to the end of a wait.
+/// Reason that a driver's wait ends early.
 pub(super) enum Gone {
     /// The driver is gone.
     Driver(crate::ServeError),
-    /// It must go; why.
+    /// The driver is refused, with the reason.
     Refused(String),
 }
 
 pub(super) type Tell<'t> = &'t mut dyn FnMut(Waiting) -> Result<(), crate::ServeError>;
 
 impl Rounds {
-    /// Takes a place, waits for the others and begins; the last to come opens the house.
+    /// Joins a driver to a round, waits for the others and begins; the last to come opens the brokerage house.
     pub(super) fn join(
         &self,
         shared: &Shared<'_>,
@@ -206,7 +206,7 @@ impl Rounds {
         Entered::At(Arc::clone(round), member)
     }
 
-    /// A driver has ended: waits for the others; one of those who wait runs the checks, and all are told.
+    /// Ends a driver's part: waits for the others; one of the waiting drivers' threads runs the checks, and all get the result.
     pub(super) fn finish(
         &self,
         shared: &Shared<'_>,
@@ -258,7 +258,7 @@ impl Rounds {
         }
     }
 
-    /// A driver is gone without having ended; whether that was during a round.
+    /// Marks a driver that is gone without having ended; returns whether that was during a round.
     pub(super) fn vanish(&self, shared: &Shared<'_>, round: &Arc<Round>, member: &Arc<Member>) -> bool {
         member.over.store(true, Ordering::SeqCst);
         let vanished = round.set(member, Standing::Vanished);
@@ -266,7 +266,7 @@ impl Rounds {
         vanished
     }
 
-    /// Gives a place back before the round has begun.
+    /// Removes a driver's entry before the round has begun.
     fn leave(&self, shared: &Shared<'_>, round: &Arc<Round>, member: &Arc<Member>) {
         let mut current = lock(&self.current);
         let mut table = lock(&round.stage);
@@ -281,7 +281,7 @@ impl Rounds {
         self.vanish(shared, round, member);
     }
 
-    /// Ends a round of which nobody is left to ask for checks.
+    /// Ends a round that has no driver left to request the checks.
     fn abandon_if_empty(&self, shared: &Shared<'_>, round: &Arc<Round>) {
         let table = lock(&round.stage);
         if !matches!(table.stage, Stage::Open(_)) || table.present() > 0 || table.waiting > 0 {
@@ -344,7 +344,7 @@ impl Round {
         Self { name, terms, stage: Mutex::new(table), changed: Condvar::new() }
     }
 
-    /// Notes how a driver stands, if it was present until now.
+    /// Sets the standing of a driver that was present until now; returns whether it was.
     fn set(&self, member: &Arc<Member>, standing: Standing) -> bool {
         let mut table = lock(&self.stage);
         let mine = table.members.iter_mut().find(|(other, _)| Arc::ptr_eq(other, member));
@@ -382,7 +382,7 @@ impl Round {
         }
     }
 
-    /// Opens the house for everybody.
+    /// Opens the brokerage house for all drivers.
     fn open(&self, shared: &Shared<'_>) {
         let opened = copy::prepare(shared, self.terms.beginning).and_then(|prepared| {
             let opened = BrokerageHouse::open(shared.offer.engine, shared.offer.fingerprint.part, shared.clock);
@@ -426,7 +426,7 @@ impl Table {
     }
 }
 
-/// A wait with a limit.
+/// Time limit of a wait.
 pub(super) struct Limit {
     begun: Instant,
     limit: Duration,
@@ -449,7 +449,7 @@ impl Limit {
     }
 }
 
-/// Counts as a driver says them, none larger than any round can have: so their sums overflow nothing.
+/// Limits the counts that a driver reports to values a round can have, so that their sums cannot overflow.
 fn plausible(told: Acknowledged) -> Acknowledged {
     const MOST: u64 = 1 << 40;
     const MOST_WRITTEN: u64 = 1 << 56;
@@ -471,7 +471,7 @@ fn wait_for_transactions(members: &[(Arc<Member>, Standing)]) {
     }
 }
 
-/// Checks the database, its reconciliation with all drivers together, and that each driver was told what was committed for it.
+/// Checks the database, its reconciliation with all drivers together, and that each driver's counts agree with the server's.
 fn check(
     shared: &Shared<'_>,
     opened: &OpenedRound,
@@ -510,7 +510,7 @@ pub(super) fn vanished(members: &[(Arc<Member>, Standing)]) -> Vec<u32> {
     vanished
 }
 
-/// Whether a driver was told of what the server committed for it.
+/// Checks that the counts of a driver agree with those that the server committed for it.
 fn agreement(member: &Member, told: &Acknowledged, committed: &Acknowledged) -> Check {
     let within =
         |told: u64, doubt: u64, committed: u64, unsure: u64| told <= committed + unsure && committed <= told + doubt;

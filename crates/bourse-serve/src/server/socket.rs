@@ -8,7 +8,7 @@ use crate::stream::Stream;
 use std::io;
 use std::net::TcpListener;
 
-/// A listening socket. Accepted connections are not authenticated yet.
+/// Listening socket. Accepted connections are not authenticated yet.
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp(TcpListener),
@@ -19,8 +19,7 @@ impl Listener {
     /// Listens; accepting does not block, so that the flag that ends the server is seen.
     ///
     /// # Errors
-    /// [`ServeError::TokenNeeded`] if other machines can connect and there is no token;
-    /// [`ServeError::Listen`].
+    /// [`ServeError::TokenNeeded`] if other machines can connect and there is no token; [`ServeError::Listen`].
     pub(super) fn bind(options: &ServerOptions) -> Result<Self, ServeError> {
         let failed = |cause| ServeError::Listen { address: options.listen.to_string(), cause };
         match &options.listen {
@@ -36,7 +35,7 @@ impl Listener {
         }
     }
 
-    /// The address for drivers.
+    /// Address for drivers.
     ///
     /// # Errors
     /// The system's.
@@ -50,7 +49,7 @@ impl Listener {
         })
     }
 
-    /// The next connection and its other end.
+    /// Accepts the next connection; returns it with its other end.
     ///
     /// # Errors
     /// The system's; [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none.

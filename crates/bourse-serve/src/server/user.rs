@@ -1,4 +1,4 @@
-//! One user's connection: transactions, one at a time.
+//! The connection of a user: transactions, one at a time.
 
 use super::round::Place;
 use super::{Driver, Event, Shared, lock};
@@ -16,10 +16,10 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-/// Performs what a user asks for, until it goes or must go.
+/// Performs a user's requests until it disconnects or must be disconnected.
 ///
 /// # Errors
-/// How the connection ended.
+/// The end of the connection, unless the user disconnected in good order.
 pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed: u64) -> Result<(), ServeError> {
     let random = Cell::new(SplitMix::new(seed));
     let owner = super::listener::random_number();
@@ -45,7 +45,8 @@ pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed:
     }
 }
 
-/// What comes of a request, the time in the transaction, and the place in the round that it was performed in.
+/// Performs a request; returns the reply, the time in the transaction in nanoseconds, and the permission under which it was
+/// performed.
 pub(super) fn answer(
     shared: &Shared<'_>,
     driver: &Driver,
@@ -61,7 +62,7 @@ pub(super) fn answer(
     (reply, engine_ns, place)
 }
 
-/// Gives the connection's session back when it ends, however it ends.
+/// Guard that releases the connection's session at its end, also after a panic.
 struct Release<'r, 's> {
     shared: &'r Shared<'s>,
     owner: u64,
@@ -82,7 +83,7 @@ fn refused(request: &Request, cause: EngineError) -> Reply {
     Reply { retries: 0, back_off_ns: 0, orders: Vec::new(), outcome: Err(Failed::from(&error)) }
 }
 
-/// Performs a request on the next free session; also gives the time in the transaction.
+/// Performs a request on the next free session; also returns the time in the transaction in nanoseconds.
 fn perform(shared: &Shared<'_>, place: &Place, owner: u64, request: &Request, random: &Cell<SplitMix>) -> (Reply, u64) {
     let clock = shared.clock;
     let mut lent = match shared.pool.take(owner, || shared.stopping()) {

@@ -1,4 +1,4 @@
-//! Frames and messages: any bytes are read or refused, whatever is written is read back.
+//! Frames and messages: any bytes are read or refused, and every message written is read back.
 
 use crate::world::inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Reads any bytes as a message; what can be read can be written and read again.
+/// Reads any bytes as a message; one that can be read can be written and read again.
 fn read_or_refused<M: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(bytes: &[u8]) {
     if let Ok(message) = codec::message::<M>(bytes) {
         let mut frame = Vec::new();
@@ -116,7 +116,7 @@ proptest! {
         all_kinds(&bytes);
     }
 
-    /// Bytes that were a message once are nearer to one than bytes at random.
+    /// Corrupted messages: bytes that were a message once are nearer to one than random bytes.
     #[test]
     fn messages_with_bytes_changed_are_read_or_refused(
         which in 0_usize..1_000,

@@ -25,7 +25,7 @@ fn join_with(engine: Arc<dyn Engine>, address: &Address, token: Option<&str>) ->
     Coordinated::join(engine, address.clone(), token, "1.2.3", |_| {})
 }
 
-/// A driver on that database with an engine of its own.
+/// Joins a driver to that database with an engine of its own.
 fn join(database: &Database, address: &Address) -> Coordinated {
     join_with(Arc::new(database.again()), address, None).expect("is let in")
 }
@@ -38,7 +38,7 @@ fn drive(driver: &Coordinated, number: u32, of: u32) -> Ran {
     run_on(driver, inputs(), &options, &clock, driver.cut(), &mut |_| {}).expect("runs")
 }
 
-/// The rounds of so many drivers, each of which says of its ledger what `tell` makes of it.
+/// Runs a round of `of` drivers, each of which reports its ledger after the callback has changed it.
 fn round(
     database: &Database,
     address: &Address,
@@ -96,7 +96,7 @@ fn three_drivers_share_a_database_and_its_checks() {
     assert!(!ended.contains(" 0 Trade-Results"), "{ended}");
 }
 
-/// Planted: a driver's ledger does not reach the sum.
+/// Planted fault: a driver's ledger is left out of the sum.
 #[test]
 fn a_ledger_that_is_left_out_is_found() {
     let database = Database::new("left-out.db");

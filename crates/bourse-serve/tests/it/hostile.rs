@@ -34,7 +34,7 @@ fn hello(purpose: Purpose) -> Hello {
     Hello { protocol: PROTOCOL, program: "1.2.3".to_owned(), proof: None, purpose }
 }
 
-/// Waits until the server has closed the connection.
+/// Waits until the server has closed the connection; returns how long that took.
 fn closed(stream: &mut TcpStream) -> Duration {
     let begun = Instant::now();
     let mut rest = Vec::new();
@@ -44,7 +44,7 @@ fn closed(stream: &mut TcpStream) -> Duration {
     begun.elapsed()
 }
 
-/// The server still serves a whole round.
+/// Checks that the server still serves a whole round.
 fn assert_well(address: &Address) {
     let remote = call(address);
     remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
@@ -121,12 +121,12 @@ fn peers_that_are_slow_or_silent_are_not_waited_for() {
     assert_refused_for(&served, "a message was not whole 5 s after its first byte");
 }
 
-/// How many were refused for that reason.
+/// Number of connections refused for that reason.
 fn refused_for(served: &Served, words: &str) -> usize {
     served.events.iter().filter(|event| event.contains(words)).count()
 }
 
-/// They kept everybody else out for five seconds, again and again.
+/// Regression test: silent connections excluded all others for five seconds, again and again.
 #[test]
 fn silent_outsiders_leave_for_a_driver_that_says_who_it_is() {
     const HELD: usize = 40;
@@ -144,7 +144,7 @@ fn silent_outsiders_leave_for_a_driver_that_says_who_it_is() {
     assert!((HELD - 32..=HELD - 32 + DRIVERS + 1).contains(&closed), "{closed} of {HELD}: {:#?}", served.events);
 }
 
-/// Strangers that come back as soon as they are closed, beside drivers that come one after the other.
+/// Unauthenticated clients that reconnect as soon as they are closed, while drivers connect one after the other.
 #[test]
 fn outsiders_that_come_back_keep_no_driver_out() {
     const STRANGERS: usize = 48;
@@ -194,7 +194,7 @@ fn only_so_many_connections_are_let_in() {
     assert_refused_for(&served, "40 connections are open, the limit");
 }
 
-/// 512 of them kept everybody else out for good.
+/// Regression test: 512 idle drivers excluded all others for good.
 #[test]
 fn admitted_drivers_that_do_nothing_are_closed() {
     let database = Database::new("idle.db");
@@ -222,7 +222,7 @@ fn admitted_drivers_that_do_nothing_are_closed() {
     assert_eq!(refused_for(&served, "nothing was received for 1 s"), 4, "{:#?}", served.events);
 }
 
-/// Added up, such counts overflowed, and the thread that runs the checks with them.
+/// Regression test: the sum of such counts overflowed, which ended the thread that runs the checks.
 #[test]
 fn counts_that_no_round_can_have_fail_the_checks_and_nothing_else() {
     let database = Database::new("counts.db");

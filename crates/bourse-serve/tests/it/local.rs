@@ -1,4 +1,4 @@
-//! A server on a socket of this machine: a round from beginning to end, and who may come in.
+//! A server on a Unix socket: a round from beginning to end, and access control.
 #![cfg(target_os = "linux")]
 
 use crate::world::{Database, assert_sound, call, local_options, serve, terms};
@@ -24,7 +24,7 @@ fn hear<M: serde::de::DeserializeOwned>(stream: &mut UnixStream) -> M {
     codec::message(&bytes).expect("a message of ours")
 }
 
-/// Asks to be let in, and says what the answer is.
+/// Requests admission, and returns the answer.
 fn ask(path: &Path) -> Admission {
     let mut stream = UnixStream::connect(path).expect("connects");
     let _: Greeting = hear(&mut stream);
@@ -55,7 +55,7 @@ fn a_round_over_a_socket_of_this_machine() {
     assert!(served.events.iter().any(|event| event.contains(&joined)), "{:#?}", served.events);
 }
 
-/// Where the file's mode does not keep another user out, the kernel's word does.
+/// Access control by the kernel's identification of the peer, if the file's mode does not keep another user out.
 #[test]
 fn another_user_is_refused() {
     const NOBODY: u32 = 65_534;

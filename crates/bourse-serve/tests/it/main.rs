@@ -1,4 +1,4 @@
-//! Driver and server apart: what crosses the network, who comes in, what a round survives.
+//! Driver and server apart: messages on the network, access, and rounds that survive losses.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod codec;

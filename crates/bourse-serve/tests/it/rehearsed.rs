@@ -18,7 +18,7 @@ const REQUEST: u8 = 2;
 const HELLO: u8 = 4;
 const LOST: u8 = 6;
 
-/// One step of a script.
+/// Encodes one step of a script.
 fn step(who: u8, message: &impl serde::Serialize) -> Vec<u8> {
     let mut frame = Vec::new();
     codec::frame(message, REQUEST_BYTES, &mut frame).expect("a small message");

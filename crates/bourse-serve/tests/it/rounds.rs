@@ -17,7 +17,7 @@ use std::time::Duration;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// A driver's whole round: customers, market, maintenance.
+/// Drives a whole round: customers, market, maintenance.
 fn drive(address: &Address, number: u32, of: u32) -> (Ran, Result<bourse_serve::client::RoundEnd, ServeError>) {
     let remote = call(address);
     let plan = Plan { warm_up_ns: SECOND / 2, measure_ns: 2 * SECOND, ..Plan::default() };
@@ -28,7 +28,7 @@ fn drive(address: &Address, number: u32, of: u32) -> (Ran, Result<bourse_serve::
     (ran, end)
 }
 
-/// A Trade-Order that the emulator draws.
+/// Trade-Order drawn by the emulator.
 fn order(seed: u64) -> TradeOrder {
     let database = bourse_egen::driver::Database::of(1_000, 500, 1);
     let config = bourse_egen::driver::CustomerConfig::of(database);
@@ -225,7 +225,7 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
     });
 }
 
-/// An engine that can keep no copy of its database.
+/// Engine that cannot take snapshots of its database.
 struct WithoutCopies(bourse_engine_sqlite::SqliteEngine);
 
 impl Wrapper for WithoutCopies {

@@ -1,4 +1,4 @@
-//! The same transactions in process and through a server have the same outputs.
+//! Equality of outputs: the same transactions in process and through a server.
 
 use crate::world::{Database, assert_sound, call, inputs, options, part, serve_by, terms};
 use bourse_driver::{Backoff, OperationCx, RetryPolicy, SimulatedClock};
@@ -14,7 +14,7 @@ use bourse_tpce::verify::Stream;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicBool;
 
-/// Performs a request; its output, and the orders it sent.
+/// Performs a request; returns its output, and the orders it sent.
 fn perform(
     connector: &mut dyn Connector,
     engine: &dyn Engine,

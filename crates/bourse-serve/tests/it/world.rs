@@ -33,14 +33,14 @@ fn engine(name: &str) -> SqliteEngine {
     open(&format!("sqlite:{}?sync=off", path(name).display())).expect("a valid target")
 }
 
-/// A freshly loaded database of its own, removed in the end.
+/// Freshly loaded database, one per test, removed in the end.
 pub(crate) struct Database {
     pub(crate) engine: SqliteEngine,
     name: String,
 }
 
 impl Database {
-    /// A copy of its own, also where two tests say the same name.
+    /// Copy of the loaded database, with a unique name even if two tests use the same one.
     pub(crate) fn new(name: &str) -> Self {
         static LOADED: OnceLock<()> = OnceLock::new();
         static MADE: AtomicU64 = AtomicU64::new(0);
@@ -63,7 +63,7 @@ impl Database {
         Self { engine: engine(&name), name }
     }
 
-    /// The same database, opened once more.
+    /// Opens the same database once more.
     pub(crate) fn again(&self) -> SqliteEngine {
         engine(&self.name)
     }
@@ -81,7 +81,7 @@ fn remove(name: &str) {
     }
 }
 
-/// A server that listens on a socket of this machine.
+/// Options of a server on a Unix socket.
 pub(crate) fn local_options(path: &Path) -> ServerOptions {
     ServerOptions { listen: Listen::Unix(path.to_owned()), ..options() }
 }
@@ -91,13 +91,13 @@ pub(crate) fn options() -> ServerOptions {
     ServerOptions { gather: Duration::from_secs(20), ..ServerOptions::new(here, "1.2.3") }
 }
 
-/// What happened while a server ran.
+/// Result of a server that has ended, with its events.
 pub(crate) struct Served {
     pub(crate) ended: Ended,
     pub(crate) events: Vec<String>,
 }
 
-/// Runs `body` beside a server; ends it afterwards, also if the body fails.
+/// Runs `body` while a server serves; ends the server afterwards, even if the body fails.
 pub(crate) fn serve(engine: &dyn Engine, options: ServerOptions, body: impl FnOnce(&Address)) -> Served {
     serve_by(&RealClock::start(), engine, options, body)
 }
