@@ -47,7 +47,7 @@ pub fn installed(product: Product, options: &Options) -> Result<Installed, Engin
     Ok(Installed { server, provider })
 }
 
-/// Looks for the plugin in the server's own folder.
+/// Looks for the plugin in the folder where the server would.
 fn check_plugin(server: &InstalledServer) -> Result<(), EngineError> {
     // A server that does not say where its plugins are says at its start whether it has this one.
     let Some(plugin) = server.plugins().map(|folder| folder.join("group_replication.so")) else { return Ok(()) };

@@ -79,7 +79,7 @@ impl JdbcSession {
         rolled_back
     }
 
-    /// Drops prepared statements if they do not survive a rollback, whoever caused it.
+    /// Drops prepared statements if they do not survive a rollback, by the user or by the database.
     fn rolled_back(&mut self) {
         if !self.database.product().keeps_statements {
             self.connection.forget();

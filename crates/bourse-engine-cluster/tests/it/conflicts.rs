@@ -89,7 +89,7 @@ fn a_rollback_is_one(engine: &ClusterEngine) {
     assert_eq!(balance(&mut *sessions[0], 3).unwrap(), before + 101);
 }
 
-/// Contention: users at both nodes change few rows, and exactly the acknowledged commits are there.
+/// Contention: users at both nodes change few rows, and the result is exactly that of the acknowledged commits.
 fn hot_rows(engine: &ClusterEngine) {
     const EACH: i64 = 150;
     let before: i64 = (1..=4).map(|id| balance(&mut *engine.session().unwrap(), id).unwrap()).sum();
