@@ -73,7 +73,8 @@ impl FastDbSession {
         }
     }
 
-    /// Rolls a transaction with changes back; fails after a precommit, since FastDB would undo those changes too.
+    /// Ends a transaction with changes that were to be undone. With `commit=precommit` the changes stay: after a precommit
+    /// FastDB has nothing that it could undo by itself.
     fn give_up(&mut self) -> Result<(), EngineError> {
         let api = self.context.database.api;
         match self.commit {

@@ -376,7 +376,7 @@ impl Machine {
         }
     }
 
-    /// Releases the machine's reference to an object.
+    /// Releases this program's reference to an object in the machine.
     pub(crate) fn release(&self, object: &Object) {
         if let Some(env) = self.env() {
             // SAFETY: this thread is attached, and nobody uses the object again.

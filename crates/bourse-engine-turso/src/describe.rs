@@ -92,7 +92,7 @@ pub(crate) fn describe(
     })
 }
 
-/// Statement that begins writing transactions, for the description.
+/// Kind of `BEGIN` of writing transactions, for the description.
 const fn begin(journal: Journal) -> &'static str {
     match journal {
         Journal::Wal => "immediate",
