@@ -1,5 +1,6 @@
-//! Four users at once: three point reads and a small write transaction in turn, on each way to hold a database and to
-//! wait for the writer's place. Prints transactions a second and the longest wait of each kind.
+//! Four concurrent users, each of which performs three read transactions and one write transaction in turn, with each
+//! storage of a database and each way to wait for the writer lock. Prints transactions a second and the longest wait of
+//! each kind.
 //!
 //! `cargo bench -p bourse-engine-sqlite --bench contention [SECONDS] [NAME]`; only lines with NAME in their name are run
 
@@ -38,7 +39,7 @@ fn load(engine: &dyn Engine) -> Result<(), EngineError> {
     loader.finish()
 }
 
-/// Twenty reads in a transaction, or four reads, four changes and an insert.
+/// Performs twenty reads in a transaction, or four reads, four changes and an insert.
 fn transaction(session: &mut dyn Session, access: Access, key: &mut u64) -> Result<(), EngineError> {
     session.begin(Isolation::Serializable, access)?;
     let statements = if access == Access::Read { 20 } else { 4 };

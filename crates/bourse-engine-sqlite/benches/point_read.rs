@@ -1,5 +1,5 @@
-//! What the seam costs: point reads and prepared inserts through [`Session`], against the same calls of the C library
-//! written out here, in turns on one database. The ratio is to be 0.98 or better.
+//! Cost of the engine interface: point reads and prepared inserts through [`Session`], against the same calls of the C
+//! library written out here, alternately on one database. The ratio is to be 0.98 or better.
 //!
 //! Rounds are short and many, and rates are by CPU time of the thread, so that other work on the machine cancels out.
 //!
@@ -25,7 +25,7 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Keys in an order that is no order, the same on both sides.
+/// Keys in a scrambled order, the same on both sides.
 fn keys() -> impl Iterator<Item = i64> {
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
     std::iter::repeat_with(move || {
@@ -61,7 +61,7 @@ fn inserts_through_the_seam(session: &mut dyn Session) -> f64 {
     INSERTS as f64 / (cpu_seconds() - start)
 }
 
-/// The C library with nothing in front of it.
+/// Direct calls of the C library.
 struct Raw {
     db: *mut ffi::sqlite3,
     read: *mut ffi::sqlite3_stmt,
@@ -152,7 +152,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Rounds of both sides in turns, the order turned each time; prints the median rates and the median of their ratios.
+/// Alternates rounds of both sides, reversing the order each time; prints the median rates and the median of their
+/// ratios.
 fn compare(what: &str, rounds: usize, mut seam: impl FnMut() -> f64, mut raw: impl FnMut() -> f64) {
     let (mut ours, mut theirs, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {

@@ -1,16 +1,17 @@
-//! Whose functions a loaded library calls: its own, or those of another copy of SQLite whose names are global.
+//! Detection of a loaded library whose functions are bound to another copy of SQLite with global names, instead of its
+//! own.
 //!
-//! Read from what the system's loader has filled in for the library, before anything of it is called.
+//! Reads the data that the system's loader has filled in for the library, before any function of it is called.
 
 use std::ffi::{CStr, c_char, c_void};
 
-/// What the names begin with that are looked at.
+/// Prefix of the names that are examined.
 const SQLITES: &[u8] = b"sqlite3_";
 
-/// The beginning of what the loader knows of a library; the rest is its own affair.
+/// The start of the loader's record of a library; its further fields are private to the loader.
 #[repr(C)]
 struct LinkMap {
-    /// Where the library's address 0 lies.
+    /// Base address of the library.
     base: usize,
     _name: *const c_char,
     dynamic: *const Dynamic,
@@ -51,10 +52,10 @@ struct Symbol {
     _size: u64,
 }
 
-/// Types of symbols that have an address: unknown, data, a function.
+/// Types of symbols with an address: unknown, data, a function.
 const HAS_ADDRESS: std::ops::RangeInclusive<u8> = 0..=2;
 
-/// The address that a library has for one of SQLite's names and that is not its own; `None` if it has none such.
+/// An address outside the library that one of SQLite's names is bound to; `None` if all are bound to its own.
 ///
 /// # Safety
 /// `library` must be a handle of `dlopen` with `RTLD_NOW`, which stays open meanwhile.
@@ -115,7 +116,7 @@ pub(crate) unsafe fn foreign(library: *mut c_void) -> Option<*const c_void> {
     }
 }
 
-/// Whether an address lies in the library whose address 0 is `base`.
+/// Whether an address is within the library with base address `base`.
 fn is_in(address: *const c_void, base: usize) -> bool {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: any address may be asked about; the answer is filled in if this returns something else than 0.

@@ -1,4 +1,4 @@
-//! Connections that run a person's statements: they reach no file but the database's own.
+//! Connections that run statements from a user's file: they reach no other file than the database's own.
 
 use crate::connection::Connection;
 use crate::ffi;
@@ -7,22 +7,22 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
 impl Connection {
-    /// Refuses, in statements that are prepared from now on, to attach a file (as `VACUUM INTO` does too), and to take away the
-    /// mark by which the database is known as Bourse's.
+    /// Refuses, in statements prepared from now on, to attach a file (as `VACUUM INTO` does too), and to remove the
+    /// mark by which Bourse recognises the database.
     pub(crate) fn confine(&self) -> Result<(), EngineError> {
         // SAFETY: the connection is open, and the function has no data.
         self.check(unsafe { self.library().sqlite3_set_authorizer(self.raw(), Some(authorize), ptr::null_mut()) })
     }
 }
 
-/// Why a statement was refused.
+/// Reason for the refusal of a statement.
 pub(crate) const WHY: &str =
     "statements of a file of one's own reach no other database file and leave application_id as it is";
 
-/// Databases that are no file of anybody's: one in memory, and a temporary one, which `VACUUM` attaches.
+/// Databases that are not a user's file: one in memory, and a temporary one, which `VACUUM` attaches.
 const NO_FILES: [&[u8]; 2] = [b":memory:", b""];
 
-/// Pragmas that Bourse's mark is kept in.
+/// Pragmas that contain Bourse's mark.
 const MARKS: [&[u8]; 1] = [b"application_id"];
 
 unsafe extern "C" fn authorize(

@@ -1,4 +1,4 @@
-//! What was run on, read back from SQLite, and what its settings promise.
+//! Description of the database that was run on, read back from SQLite, and the durability that its settings promise.
 
 use crate::connection::Connection;
 use crate::engine::threading;
@@ -10,7 +10,7 @@ use bourse_engine::{
     memory_file_system,
 };
 
-/// Settings that SQLite tells by a pragma of their name.
+/// Settings that a pragma of the same name returns.
 const PRAGMAS: [&str; 11] = [
     "journal_mode",
     "synchronous",
@@ -103,7 +103,7 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
     })
 }
 
-/// How sessions wait for one another to write.
+/// Mechanism by which sessions wait for the writer lock.
 const fn writer_wait(writers: Writers) -> WriterWait {
     match writers {
         Writers::Queue => WriterWait::BourseQueue,
@@ -113,7 +113,7 @@ const fn writer_wait(writers: Writers) -> WriterWait {
     }
 }
 
-/// What holds a database in memory.
+/// Storage of a database in memory.
 fn memory_store(target: &Target) -> Option<MemoryStore> {
     (target.place == Place::Memory).then(|| match target.memory_kind() {
         MemoryKind::Ram => MemoryStore::Bourse,
@@ -121,7 +121,7 @@ fn memory_store(target: &Target) -> Option<MemoryStore> {
     })
 }
 
-/// The word for a number that a pragma answers.
+/// Word for a number that a pragma returns.
 fn in_words(pragma: &str, value: &str) -> Option<&'static str> {
     let words: &[&'static str] = match pragma {
         "synchronous" => &["off", "normal", "full", "extra"],
@@ -132,17 +132,17 @@ fn in_words(pragma: &str, value: &str) -> Option<&'static str> {
     words.get(value.parse::<usize>().ok()?).copied()
 }
 
-/// What the durability class follows from.
+/// Facts that determine the durability class.
 #[derive(Debug, Clone, Copy)]
 struct Facts {
     is_in_memory: bool,
-    /// The name of the file system, if it forgets.
+    /// Name of the file system, if it is volatile.
     memory_file_system: Option<&'static str>,
     journal: Journal,
     sync: Sync,
 }
 
-/// What an acknowledged commit survives, and why.
+/// Durability class of acknowledged commits, with the reason.
 fn durability(facts: &Facts) -> (Durability, String) {
     use Durability::{Consistent, Durable, Process, Volatile};
     let because = |class, why: &str| (class, why.to_owned());
@@ -172,7 +172,7 @@ fn durability(facts: &Facts) -> (Durability, String) {
     (class, format!("{words}: {why}"))
 }
 
-/// What power loss may take in the class `consistent`.
+/// Commits that power loss may take in the class `consistent`.
 const fn may_lose(journal: Journal) -> MayLose {
     match journal {
         Journal::Wal => MayLose::SinceCheckpoint,
@@ -180,7 +180,7 @@ const fn may_lose(journal: Journal) -> MayLose {
     }
 }
 
-/// What an acknowledged commit survives with these settings, on a disk, and why.
+/// Durability class of acknowledged commits with these settings on a disk, with the reason.
 pub fn durability_on_disk(journal: Journal, sync: Sync) -> (Durability, String) {
     durability(&Facts { is_in_memory: false, memory_file_system: None, journal, sync })
 }

@@ -1,4 +1,4 @@
-//! SQLite's result codes as the seam's errors.
+//! Conversion of SQLite's result codes to engine errors.
 
 use crate::ffi::{self, Library};
 use bourse_engine::{EngineError, ErrorKind};
@@ -74,7 +74,7 @@ static NAMES: &[(c_int, &str)] = &[
     (3091, "SQLITE_CONSTRAINT_DATATYPE"),
 ];
 
-/// The name of a code; one that is not in the list is named by its primary code and number.
+/// Name of a code; for a code that is not in the list its primary code and number.
 fn name(code: c_int) -> String {
     let find = |wanted| NAMES.iter().find(|&&(known, _)| known == wanted).map(|&(_, name)| name);
     match (find(code), find(code & 0xff)) {
@@ -84,7 +84,7 @@ fn name(code: c_int) -> String {
     }
 }
 
-/// What a program can do about a code.
+/// Class of the error with a code.
 pub(crate) fn kind(code: c_int) -> ErrorKind {
     if code == ffi::SQLITE_READONLY_DBMOVED {
         // The file was renamed or removed under the session: what it would write goes nowhere.
@@ -102,12 +102,12 @@ pub(crate) fn kind(code: c_int) -> ErrorKind {
     }
 }
 
-/// An error of a code and SQLite's words for it.
+/// Error with a code and SQLite's message for it.
 pub(crate) fn error(code: c_int, message: impl Into<String>) -> EngineError {
     EngineError::new(kind(code), message).with_code(name(code))
 }
 
-/// SQLite's general words for a code, where no connection has better ones.
+/// SQLite's general message for a code, for errors without a connection's message.
 pub(crate) fn words(library: Library, code: c_int) -> String {
     // SAFETY: sqlite3_errstr takes any number and returns a static text.
     let text = unsafe { CStr::from_ptr(library.sqlite3_errstr(code)) };

@@ -1,8 +1,7 @@
-//! The C interface of SQLite: all of it that this crate uses, and the only place that says which copy of the library is
-//! called.
+//! C interface of SQLite: all functions that this crate uses, and the only place that selects the copy of the library.
 //!
-//! The functions are methods of [`Library`], a copy of SQLite, which connections and statements carry. This source is built
-//! three times:
+//! The functions are methods of [`Library`], a copy of SQLite, which connections and statements carry. This source is
+//! built three times:
 //!
 //! | as | `cfg` | calls | what a [`Library`] is |
 //! |---|---|---|---|
@@ -10,7 +9,7 @@
 //! | `bourse-engine-sqlite-lean` | `lean` | the same source compiled with other options, whose functions have names of their own so that both fit into one program | likewise |
 //! | `bourse-engine-sqlite-lib` | `loaded` | any library with this interface, which a target names | the address of its functions |
 //!
-//! So a table of functions costs nothing where there is none. Types and constants are the same.
+//! A table of functions thus costs nothing in the builds without one. Types and constants are the same in all three.
 
 #[cfg(lean)]
 use bourse_sqlite_lean_sys as _; // linked for its functions
@@ -39,18 +38,19 @@ pub(crate) use libsqlite3_sys::SQLITE_TOOBIG;
 #[cfg(test)]
 pub(crate) use libsqlite3_sys::SQLITE_STMTSTATUS_REPREPARE;
 
-/// What SQLite calls when bytes that it was lent are no longer needed.
+/// Callback of SQLite to release bytes that it was lent.
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
-/// What SQLite calls when a lock is taken.
+/// Callback of SQLite for a lock that another connection holds.
 type BusyHandler = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
-/// What SQLite asks of each action while it prepares a statement: the action, and up to four names.
+/// Callback of SQLite that allows or refuses each action of a statement while it is prepared: the action, and up to
+/// four names.
 pub(crate) type Authorizer = Option<
     unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *const c_char, *const c_char, *const c_char) -> c_int,
 >;
 
-/// Declares the functions by their names in C. Their types are held against the header's, whichever copy it is.
+/// Declares the functions by their names in C. Their types are checked against the header's, whichever copy it is.
 ///
-/// `newer` ones are later than the oldest version that can be loaded; `loaded` has what stands in for them.
+/// `newer` functions are later than the oldest version that can be loaded; `loaded` has substitutes for them.
 macro_rules! functions {
     (
         $($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)+
@@ -66,7 +66,7 @@ macro_rules! functions {
         #[cfg(not(any(lean, loaded)))]
         use libsqlite3_sys as linked;
 
-        /// The library that is compiled in beside the stock one.
+        /// The lean library, linked in addition to the stock one.
         #[cfg(lean)]
         mod linked {
             use super::*;
@@ -107,7 +107,7 @@ macro_rules! functions {
             )+
         }
 
-        /// The functions of a library that was loaded.
+        /// Functions of a loaded library.
         #[cfg(loaded)]
         pub(crate) struct Functions {
             $($(#[$attribute])* $name: unsafe extern "C" fn($($type),*) $(-> $result)?,)+
@@ -116,13 +116,13 @@ macro_rules! functions {
 
         #[cfg(loaded)]
         impl Functions {
-            /// Finds them.
+            /// Finds the functions.
             ///
             /// # Errors
-            /// The names of those that are missing and have no substitute.
+            /// Names of the functions that are missing and have no substitute.
             ///
             /// # Safety
-            /// What the library has under these names must be SQLite's functions, and it must never be unloaded.
+            /// The library's symbols with these names must be SQLite's functions, and it must never be unloaded.
             pub(crate) unsafe fn of(library: &libloading::Library) -> Result<Self, Vec<&'static str>> {
                 let mut missing = Vec::new();
                 $(
@@ -181,8 +181,8 @@ pub(crate) use crate::loaded::Library;
 
 #[cfg(not(loaded))]
 impl Library {
-    /// Turns a switch of a connection on or off: the form of `sqlite3_db_config` whose operations take an int and the address
-    /// of an int, which may be null.
+    /// Switches an option of a connection on or off: the form of `sqlite3_db_config` whose operations take an int and
+    /// the address of an int, which may be null.
     pub(crate) unsafe fn sqlite3_db_config(
         self,
         db: *mut sqlite3,

@@ -1,35 +1,35 @@
-//! What the loader does to files without SQLite, reported to whoever observes SQLite's system calls.
+//! File operations of the loader that bypass SQLite, reported to the observer of SQLite's system calls.
 
 #[cfg(all(unix, not(loaded)))]
 use crate::syscalls::{Call, report, report_rename};
 #[cfg(all(unix, not(loaded)))]
 use std::path::Path;
 
-/// A file was created.
+/// Reports that a file was created.
 #[cfg(all(unix, not(loaded)))]
 pub(crate) fn created(path: &Path) {
     report(path, |path| Call::Open { path, creates: true });
 }
 
-/// A file is about to be synced.
+/// Reports that a file is about to be synced.
 #[cfg(all(unix, not(loaded)))]
 pub(crate) fn syncs(path: &Path) {
     report(path, |path| Call::Sync { path });
 }
 
-/// A file was removed.
+/// Reports that a file was removed.
 #[cfg(all(unix, not(loaded)))]
 pub(crate) fn removed(path: &Path) {
     report(path, |path| Call::Unlink { path });
 }
 
-/// A file was renamed over another.
+/// Reports that a file was renamed over another.
 #[cfg(all(unix, not(loaded)))]
 pub(crate) fn renamed(from: &Path, to: &Path) {
     report_rename(from, to);
 }
 
-/// The directory that holds a file was synced.
+/// Reports that the directory of a file was synced.
 #[cfg(all(unix, not(loaded)))]
 pub(crate) fn synced_directory_of(path: &Path) {
     report(path, |path| Call::SyncDirectory { path });

@@ -1,4 +1,4 @@
-//! What a loaded library can do of what a target asks for.
+//! Settings of a target that the loaded library may lack.
 
 use crate::berkeley;
 use crate::connection::Connection;
@@ -11,20 +11,20 @@ use bourse_engine::target::TargetError;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int};
 
-/// A setting that not every library can have.
+/// A setting that not every library has.
 struct Need {
     option: &'static str,
     /// Whether a target has the setting.
     is_wanted: fn(&Target) -> bool,
-    /// The first version that can have it.
+    /// First version that has it.
     since: c_int,
-    /// The option of compiling that leaves it out; empty if there is none.
+    /// Compile option that omits it; empty if there is none.
     left_out_by: &'static CStr,
-    /// Sets what is taken where nothing was said; `None` if the setting is always one that was given.
+    /// Sets a substitute if the setting was not given; `None` if the setting is only ever given explicitly.
     otherwise: Option<fn(&mut Options)>,
 }
 
-/// In this order: what is taken instead may need something too.
+/// Requirements, in this order: a substitute may have requirements too.
 static NEEDS: &[Need] = &[
     Need {
         option: "memory",
@@ -87,12 +87,12 @@ static NEEDS: &[Need] = &[
     },
 ];
 
-/// The first version that keeps an application's number in a file: where our mark stands.
+/// First version that stores an application's number, and so Bourse's mark, in a file.
 const MARKS_FILES: c_int = 3_007_017;
 
 impl Library {
-    /// Holds a target's settings against what this library can do: what was given and cannot be is refused, what was not
-    /// given is set to what can be.
+    /// Compares a target's settings with the abilities of this library: refuses given settings that it lacks, and
+    /// replaces defaults that it lacks.
     ///
     /// # Errors
     /// [`TargetError::Library`].
@@ -147,10 +147,10 @@ impl Library {
 }
 
 impl Library {
-    /// The first rows of SQLite's integrity check.
+    /// First rows of SQLite's integrity check.
     ///
-    /// Version 3.40 says `NULL value in TABLE.COLUMN` of every row of a whole table without rowid whose key is not its first
-    /// columns. Such a row is left out if the column holds no NULL.
+    /// Version 3.40 reports `NULL value in TABLE.COLUMN` for every row of an intact table without rowid whose key is
+    /// not its first columns. Such a row is omitted if the column contains no NULL.
     pub(crate) fn integrity_check(self, connection: &Connection) -> Result<Vec<String>, EngineError> {
         const ROWS: usize = 20;
         if !(3_040_000..3_041_000).contains(&self.number()) {
@@ -173,7 +173,7 @@ impl Library {
     }
 }
 
-/// The table and the column of which a row of the integrity check says that it holds NULL.
+/// Table and column of a row of the integrity check that reports a NULL.
 fn said_to_be_null(row: &str) -> Option<(&str, &str)> {
     let (table, column) = row.strip_prefix("NULL value in ")?.split_once('.')?;
     let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

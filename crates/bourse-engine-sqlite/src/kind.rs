@@ -1,4 +1,4 @@
-//! What a program is told of the build of SQLite that this is.
+//! Registers this build of SQLite as an engine.
 
 use crate::library::SCHEME;
 use crate::{GRAMMAR, Options, info, open, side_file_kind};
@@ -57,7 +57,7 @@ fn version() -> Result<String, String> {
     info().map(|info| info.version.to_owned()).map_err(|error| error.to_string())
 }
 
-/// The version of the library that targets have which name none, and what else tells which it is.
+/// Version of the library that targets without `library=` use, and further facts that identify it.
 #[cfg(loaded)]
 fn version() -> Result<String, String> {
     let found = info(None).map_err(|error| error.message().to_owned())?;

@@ -1,16 +1,20 @@
-//! SQLite behind the seam, over its C interface.
+//! SQLite as an engine, over its C interface.
 //!
-//! A target such as `sqlite:x.db?journal=wal&sync=full` or `sqlite::memory:` is read by [`open`]; [`GRAMMAR`] has
-//! all settings. The crate calls the library directly: a wrapper's checks would stand inside the timed part.
+//! A target such as `sqlite:x.db?journal=wal&sync=full` or `sqlite::memory:` is parsed by [`open`]; [`GRAMMAR`] has all
+//! settings. The crate calls the library directly: a wrapper's checks would be inside the timed part.
 //!
-//! The source is built three times: over two builds of the library, the other one as `bourse-engine-sqlite-lean`, and over any
-//! library that a target names, as `bourse-engine-sqlite-lib`.
+//! The source is built three times: over two builds of the library, the other one as `bourse-engine-sqlite-lean`, and
+//! over any library that a target names, as `bourse-engine-sqlite-lib`.
 //!
-//! Files: `ffi` and `library` (which copy of the library is called), `loaded`, `fitting`, `encrypted` and `berkeley` (a library that a target names: loaded, what it can do, databases with a key, those of Berkeley DB), `options` and `target` (what was asked for), `source`, `connection` and `statement` (the C library, made safe), `session`
-//! and `loader` (the seam), `mark` (whose a database is), `reading` (one that is only read), `shared_connection` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `memvfs` (files in
-//! memory), `lossy` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
-//! (what was run on), `kind` (what a program is told of it), `error` (codes), `syscalls` (the calls to the system, observed and made to fail), `power`
-//! (file operations recorded, and the states that a power loss leaves of them opened), `files` (the loader's own file operations).
+//! Files: `ffi` and `library` (the copy of the library that is called), `loaded`, `fitting`, `encrypted` and `berkeley`
+//! (a library that a target names: loading, abilities, databases with a key, Berkeley DB), `options` and `target`
+//! (settings), `source`, `connection` and `statement` (safe C interface), `session` and `loader` (the engine
+//! interface), `mark` (ownership of a database), `reading` (read-only use), `shared_connection` (a connection that
+//! outlives its session), `waits` and `queue` (lock waits), `counting` (disk operations), `memvfs` (files in memory),
+//! `lossy` (a disk whose power can fail), `vfs` (common parts of these three), `snapshot` (copies that rounds are
+//! restored from), `describe` (description of the database), `kind` (registration), `error` (codes), `syscalls` (system
+//! calls, observed and made to fail), `power` (file operations recorded, and the states that a power loss leaves of
+//! them opened), `files` (the loader's own file operations).
 
 #[cfg(loaded)]
 mod berkeley;

@@ -1,4 +1,4 @@
-//! Which build of SQLite this crate is over: its name in targets, what it can do, what it says of itself.
+//! Build of SQLite that this crate uses: its scheme, its abilities, its version.
 
 #[cfg(not(loaded))]
 use crate::ffi;
@@ -7,21 +7,21 @@ use crate::ffi::Library;
 use bourse_engine::Dialect;
 use std::ffi::{CStr, c_int};
 
-/// What stands before the colon of a target.
+/// Scheme of targets: the part before the colon.
 #[cfg(not(any(lean, loaded)))]
 macro_rules! scheme {
     () => {
         "sqlite"
     };
 }
-/// What stands before the colon of a target.
+/// Scheme of targets: the part before the colon.
 #[cfg(lean)]
 macro_rules! scheme {
     () => {
         "sqlite-lean"
     };
 }
-/// What stands before the colon of a target.
+/// Scheme of targets: the part before the colon.
 #[cfg(loaded)]
 macro_rules! scheme {
     () => {
@@ -29,11 +29,11 @@ macro_rules! scheme {
     };
 }
 
-/// The engine's name in targets, lists and reports.
+/// Name of the engine in targets, lists and reports.
 pub(crate) const SCHEME: &str = scheme!();
-/// The forms of a target.
+/// Forms of a target.
 pub(crate) const FORMS: &str = concat!(scheme!(), ":PATH or ", scheme!(), "::memory:");
-/// The engine's name for a person.
+/// Name of the engine for a person.
 pub(crate) const ENGINE: &str = if cfg!(lean) {
     "SQLite (lean build)"
 } else if cfg!(loaded) {
@@ -41,11 +41,11 @@ pub(crate) const ENGINE: &str = if cfg!(lean) {
 } else {
     "SQLite"
 };
-/// Whether several sessions can have one cache.
+/// Whether several sessions can share one cache.
 pub(crate) const HAS_SHARED_CACHE: bool = cfg!(not(lean));
 
 impl Library {
-    /// Makes the library ready for what needs it to be; does nothing the second time. The stock build would do it by itself.
+    /// Initialises the library; does nothing the second time. The stock build would do it by itself.
     ///
     /// Returns SQLite's code.
     pub(crate) fn start(self) -> c_int {
@@ -53,19 +53,20 @@ impl Library {
         unsafe { self.sqlite3_initialize() }
     }
 
-    /// The version of the library.
+    /// Version of the library.
     pub(crate) fn version(self) -> &'static str {
         // SAFETY: a static text.
         unsafe { CStr::from_ptr(self.sqlite3_libversion()) }.to_str().unwrap_or("unknown")
     }
 
-    /// The source the library was built from: date, time and hash of the check-in.
+    /// Source of the library: date, time and hash of the check-in.
     pub(crate) fn source_id(self) -> &'static str {
         // SAFETY: a static text.
         unsafe { CStr::from_ptr(self.sqlite3_sourceid()) }.to_str().unwrap_or("unknown")
     }
 
-    /// Memory the library holds, in bytes, over all connections of the process; 0 where it does not count, as the lean build.
+    /// Memory that the library holds, in bytes, over all connections of the process; 0 if it does not count, as the
+    /// lean build.
     pub(crate) fn memory_bytes(self) -> u64 {
         // SAFETY: takes no argument and may be called at any time.
         u64::try_from(unsafe { self.sqlite3_memory_used() }).unwrap_or(0)
@@ -74,27 +75,27 @@ impl Library {
 
 #[cfg(not(loaded))]
 impl Library {
-    /// The SQL that it understands.
+    /// SQL dialect of the library.
     pub(crate) fn dialect(self) -> &'static Dialect {
         &bourse_schema::SQLITE
     }
 
-    /// What tells it apart from other copies in this process.
+    /// Name that distinguishes it from other copies in this process.
     pub(crate) fn name(self) -> &'static str {
         SCHEME
     }
 
-    /// Flags of opening that every connection has.
+    /// Flags for opening every connection.
     pub(crate) fn open_flags(self) -> c_int {
         ffi::SQLITE_OPEN_EXRESCODE
     }
 
-    /// Whether several threads may call it at once.
+    /// Whether several threads may call it concurrently.
     pub(crate) fn is_threadsafe(self) -> bool {
         true
     }
 
-    /// What a run file says of it beside its version: of one that is compiled in, nothing.
+    /// Facts for the run file in addition to the version: none for a library that is compiled in.
     pub(crate) fn facts(self) -> Vec<(&'static str, String)> {
         Vec::new()
     }

@@ -1,9 +1,9 @@
-//! A library with SQLite's C interface, loaded at run time: another version or build of SQLite, or what was made of it.
+//! A library with SQLite's C interface, loaded at run time: another version, build or derivative of SQLite.
 //!
-//! Each is loaded once and never unloaded, for it keeps the addresses of our file systems. Its names stay its own
-//! (`RTLD_LOCAL`), and it finds them before those of this program, which exports none. Only if another copy's are global in
-//! this process after all, as after `LD_PRELOAD`, may it bind to those. One that does is loaded anew, and told to look at its
-//! own first (`RTLD_DEEPBIND`).
+//! Each library is loaded once and never unloaded, since it stores addresses of Bourse's file systems. Its names are
+//! local (`RTLD_LOCAL`), and it resolves them before those of this program, which exports none. Only if another copy's
+//! names are global in this process after all, as after `LD_PRELOAD`, may it bind to those. Such a library is loaded
+//! anew with its own names first (`RTLD_DEEPBIND`).
 
 use crate::ffi::{self, Functions};
 use crate::library::{ENGINE, SCHEME};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What the system's loader is asked for if a target names no library.
+/// Name passed to the system's loader if a target names no library.
 const SYSTEMS: &str = if cfg!(windows) {
     "sqlite3.dll"
 } else if cfg!(target_os = "macos") {
@@ -27,32 +27,32 @@ const SYSTEMS: &str = if cfg!(windows) {
     "libsqlite3.so.0"
 };
 
-/// The first version that has tables clustered by their key (`WITHOUT ROWID`).
+/// First version that has tables clustered by their key (`WITHOUT ROWID`).
 const CLUSTERS: c_int = 3_008_002;
 
-/// The oldest version that can be loaded: Berkeley DB SQL's.
+/// Oldest version that can be loaded: Berkeley DB SQL's.
 const OLDEST: c_int = 3_007_006;
 
-/// A library that was loaded.
+/// A loaded library.
 #[derive(Clone, Copy)]
 pub(crate) struct Library(&'static Loaded);
 
 struct Loaded {
     functions: Functions,
     more: More,
-    /// What tells it apart from others in this process.
+    /// Name that distinguishes it from others in this process.
     name: &'static str,
     path: PathBuf,
     sha256: OnceLock<String>,
-    /// How its names were bound, if not as usual.
+    /// Binding of its names, if unusual.
     binding: Option<String>,
     number: c_int,
     is_threadsafe: bool,
-    /// Whether a session is open of a library that bears only one.
+    /// Whether a session is open, of a library that allows only one.
     is_in_session: AtomicBool,
 }
 
-/// Functions that only a library of another version or build is asked for.
+/// Functions needed only for libraries of other versions or builds.
 struct More {
     bind_blob: unsafe extern "C" fn(
         *mut ffi::sqlite3_stmt,
@@ -79,10 +79,10 @@ struct More {
 
 impl More {
     /// # Errors
-    /// The name of the one that is missing.
+    /// The name of the missing function.
     ///
     /// # Safety
-    /// As [`Functions::of`].
+    /// That of [`Functions::of`].
     unsafe fn of(library: &libloading::Library) -> Result<Self, Vec<&'static str>> {
         macro_rules! get {
             ($name:literal) => {
@@ -116,7 +116,7 @@ impl fmt::Debug for Library {
     }
 }
 
-/// A text that stays for ever, the same one for the same text.
+/// Interns a text: leaks it once, and returns the same reference for the same text.
 pub(crate) fn interned(text: &str) -> &'static str {
     static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,16 +128,16 @@ pub(crate) fn interned(text: &str) -> &'static str {
     text
 }
 
-/// How to get the system's SQLite.
+/// Advice for installing the system's SQLite.
 const PACKAGE: &str = "`apt-get install libsqlite3-0` (Debian, Ubuntu) or `dnf install sqlite-libs` (Fedora) gets it; ";
 
-/// Loads a library, once in a process: a path, or a name without a slash that the system's loader looks for; the system's
-/// SQLite if none is named.
+/// Loads a library, once in a process: from a path, or by a name without a slash from the system's loader; the system's
+/// SQLite if `named` is `None`.
 ///
 /// # Errors
 /// [`TargetError::Library`]: it cannot be loaded, or is not SQLite.
 pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> {
-    /// By the name that was given, and by the path where it was found.
+    /// Loaded libraries, each under the given name and under its path.
     static LOADED: Mutex<Vec<(&'static str, Library)>> = Mutex::new(Vec::new());
     let named = named.unwrap_or(SYSTEMS);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,14 +191,16 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
     Ok(library)
 }
 
-/// A library that was opened, and how its names were bound if not as usual.
+/// An opened library, and the binding of its names if unusual.
 type Opened = (libloading::Library, Option<String>);
 
+/// Opens a library, and again with its own names first if it is bound to another copy.
+///
 /// # Errors
-/// The loader's words.
+/// The loader's message.
 ///
 /// # Safety
-/// As [`libloading::Library::new`].
+/// That of [`libloading::Library::new`].
 #[cfg(unix)]
 unsafe fn opened(name: &str) -> Result<Opened, String> {
     use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -218,18 +220,20 @@ unsafe fn opened(name: &str) -> Result<Opened, String> {
     }
 }
 
+/// Opens a library.
+///
 /// # Errors
-/// The loader's words.
+/// The loader's message.
 ///
 /// # Safety
-/// As [`libloading::Library::new`].
+/// That of [`libloading::Library::new`].
 #[cfg(not(unix))]
 unsafe fn opened(name: &str) -> Result<Opened, String> {
     // SAFETY: as the caller promises.
     unsafe { libloading::Library::new(name) }.map(|library| (library, None)).map_err(|e| cause(&e))
 }
 
-/// The loader's own words, which are behind ours.
+/// The system loader's own message, which is the source of libloading's.
 fn cause(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
@@ -245,7 +249,7 @@ fn bound(library: libloading::os::unix::Library) -> (libloading::os::unix::Libra
     (unsafe { libloading::os::unix::Library::from_raw(handle) }, others)
 }
 
-/// Elsewhere nobody has looked at how libraries are bound.
+/// Returns the library: bindings on other systems have not been examined.
 #[cfg(all(
     unix,
     not(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))
@@ -254,13 +258,13 @@ fn bound(library: libloading::os::unix::Library) -> (libloading::os::unix::Libra
     (library, None)
 }
 
-/// What makes a library look at its own names first.
+/// Flag by which a library resolves its own names first.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const DEEPLY: c_int = libc::RTLD_DEEPBIND;
 #[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
 const DEEPLY: c_int = 0;
 
-/// The file that an address was loaded from.
+/// File that an address was loaded from.
 #[cfg(unix)]
 fn path_of(address: *const c_void) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt as _;
@@ -285,7 +289,7 @@ fn path_of(_: *const c_void) -> Option<PathBuf> {
     None
 }
 
-/// A version's number in words: 3007006 is 3.7.6.
+/// Version as text: 3007006 is 3.7.6.
 pub(crate) fn shown(number: c_int) -> String {
     format!("{}.{}.{}", number / 1_000_000, number / 1_000 % 1_000, number % 1_000)
 }
@@ -296,37 +300,37 @@ impl Library {
         &self.0.functions
     }
 
-    /// What tells it apart from other copies in this process.
+    /// Name that distinguishes it from other copies in this process.
     pub(crate) fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// Its version as a number, 3007006 for 3.7.6.
+    /// Version as a number, 3007006 for 3.7.6.
     pub(crate) fn number(self) -> c_int {
         self.0.number
     }
 
-    /// What it is, for a message.
+    /// Name, version and path, for a message.
     pub(crate) fn in_words(self) -> String {
         format!("{ENGINE} {} of {}", self.version(), self.0.path.display())
     }
 
-    /// The SQL that it understands.
+    /// SQL dialect of the library.
     pub(crate) fn dialect(self) -> &'static Dialect {
         if self.number() >= CLUSTERS { &bourse_schema::SQLITE } else { &bourse_schema::OLD_SQLITE }
     }
 
-    /// Whether `PRAGMA cache_size` takes pages alone: a number below zero is one of KiB since version 3.7.10.
+    /// Whether `PRAGMA cache_size` counts pages alone: since version 3.7.10 a negative number counts KiB.
     pub(crate) fn counts_caches_in_pages(self) -> bool {
         self.number() < 3_007_010
     }
 
-    /// Whether several threads may call it at once.
+    /// Whether several threads may call it concurrently.
     pub(crate) fn is_threadsafe(self) -> bool {
         self.0.is_threadsafe
     }
 
-    /// Whether it says that it was compiled with an option; never of one that does not tell.
+    /// Whether it was compiled with an option; false for a library that does not report its options.
     pub(crate) fn is_compiled_with(self, option: &CStr) -> bool {
         // SAFETY: the name ends in zero.
         self.0.more.compileoption_used.is_some_and(|ask| unsafe { ask(option.as_ptr()) != 0 })
@@ -337,12 +341,13 @@ impl Library {
         self.0.more.key.is_some()
     }
 
-    /// Flags of opening that every connection has.
+    /// Flags for opening every connection.
     pub(crate) fn open_flags(self) -> c_int {
         if self.number() >= 3_037_000 { ffi::SQLITE_OPEN_EXRESCODE } else { 0 }
     }
 
-    /// Puts in force what older versions have no flag for, and the key of an encrypted database. Returns SQLite's code.
+    /// Applies settings that older versions have no flag for, and the key of an encrypted database. Returns SQLite's
+    /// code.
     ///
     /// # Safety
     /// `db` must be a connection of this library that was just opened.
@@ -361,7 +366,7 @@ impl Library {
         }
     }
 
-    /// What a run file says of it beside its version.
+    /// Facts for the run file in addition to the version.
     pub(crate) fn facts(self) -> Vec<(&'static str, String)> {
         let Loaded { path, sha256, binding, .. } = self.0;
         let sha256 = sha256.get_or_init(|| match fs::read(path) {
@@ -373,14 +378,14 @@ impl Library {
         facts
     }
 
-    /// Begins a session; `None` if another one is open and the library bears only one.
+    /// Begins a session; `None` if another one is open and the library allows only one.
     pub(crate) fn begin_session(self) -> Option<InSession> {
         let begins = self.is_threadsafe() || !self.0.is_in_session.swap(true, Ordering::AcqRel);
         begins.then(|| InSession(self))
     }
 }
 
-/// A session of a library, as long as this lives.
+/// A session of a library, for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct InSession(Library);
 
@@ -390,9 +395,9 @@ impl Drop for InSession {
     }
 }
 
-/// What older versions do in place of functions that they do not have.
+/// Substitutes for functions that older versions lack.
 ///
-/// SAFETY of all of them: as the function of that name in C, by its documentation.
+/// SAFETY of each: the documentation of the function of that name in C.
 #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "as in C")]
 impl Library {
     pub(crate) unsafe fn sqlite3_db_config(
@@ -462,7 +467,7 @@ impl Library {
         }
     }
 
-    /// A library that was compiled without authorizers attaches nothing at all.
+    /// Sets the authorizer; a library that was compiled without authorizers is limited to no attached files instead.
     pub(crate) unsafe fn sqlite3_set_authorizer(
         self,
         db: *mut ffi::sqlite3,

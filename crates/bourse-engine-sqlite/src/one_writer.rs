@@ -1,12 +1,12 @@
-//! The one connection that makes all changes, where a target has `writers=one`: whoever has the writer's place has it too.
+//! The one connection that makes all changes in a target with `writers=one`: the owner of the writer lock has it.
 //!
-//! Its page cache is never out of date, since nobody else commits. (A session that writes on a connection of its own finds
-//! its cache out of date after every other session's commit, and reads the pages again.)
+//! Its page cache is never out of date, since no other connection commits. (A session that writes on a connection of
+//! its own finds its cache out of date after every other session's commit, and reads the pages again.)
 
 use crate::prepared::Prepared;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Where the connection is while nobody writes. Sessions keep it; with the last of them it is closed.
+/// Place of the connection while no session writes. Sessions hold a reference; the last of them closes it.
 pub(crate) struct OneWriter(Mutex<Option<Prepared>>);
 
 impl OneWriter {
@@ -18,18 +18,18 @@ impl OneWriter {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the connection; the caller has the writer's place.
+    /// Takes the connection; the caller has the writer lock.
     pub(crate) fn take(&self) -> Option<Prepared> {
         self.lock().take()
     }
 
-    /// Gives it back, before the writer's place.
+    /// Returns the connection, before the writer lock is released.
     pub(crate) fn give_back(&self, prepared: Prepared) {
         *self.lock() = Some(prepared);
     }
 }
 
-/// An engine's one writer, as long as a session of it is open.
+/// The one writer of an engine, for as long as a session of it is open.
 #[derive(Default)]
 pub(crate) struct OneWriterPlace(Mutex<Weak<OneWriter>>);
 
@@ -40,10 +40,10 @@ impl std::fmt::Debug for OneWriterPlace {
 }
 
 impl OneWriterPlace {
-    /// The writer of the sessions that are open, made by `open` for the first of them.
+    /// The writer shared by all open sessions, created by `open` for the first of them.
     ///
     /// # Errors
-    /// Whatever `open` says.
+    /// Those of `open`.
     pub(crate) fn get<E>(&self, open: impl FnOnce() -> Result<Prepared, E>) -> Result<Arc<OneWriter>, E> {
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(writer) = place.upgrade() {

@@ -1,4 +1,4 @@
-//! Settings of a SQLite target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
+//! Settings of a SQLite target, as typed values; [`GRAMMAR`] parses and documents them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 #[cfg(loaded)]
@@ -12,49 +12,49 @@ use bourse_engine::target::{
 use bourse_engine::{option_spec, option_words};
 use std::time::Duration;
 
-/// How a transaction can be undone and is kept apart from readers: `PRAGMA journal_mode`.
+/// Journal, which allows rollback and isolates readers: `PRAGMA journal_mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Journal {
     /// Rollback journal, deleted at commit.
     Delete,
-    /// Rollback journal, cut to nothing at commit.
+    /// Rollback journal, truncated at commit.
     Truncate,
     /// Rollback journal, its header overwritten at commit.
     Persist,
-    /// Rollback journal in memory: a crash amid a transaction ruins a file.
+    /// Rollback journal in memory: a crash during a transaction corrupts a file.
     Memory,
-    /// Write-ahead log: readers go on beside the writer.
+    /// Write-ahead log: readers continue during writes.
     Wal,
-    /// None: a transaction cannot be rolled back.
+    /// No journal: a transaction cannot be rolled back.
     Off,
 }
 
-/// When SQLite waits for the disk: `PRAGMA synchronous`.
+/// Syncs by which SQLite waits for the disk: `PRAGMA synchronous`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sync {
     /// Never.
     Off,
-    /// At the most critical moments; with a write-ahead log at checkpoints only.
+    /// Syncs at the most critical moments; with a write-ahead log at checkpoints only.
     Normal,
-    /// At each commit.
+    /// Syncs at each commit.
     Full,
-    /// At each commit, and for the directory too when a journal is deleted.
+    /// Syncs at each commit, and the directory too when a journal is deleted.
     Extra,
 }
 
-/// Whether locks are given back after a transaction: `PRAGMA locking_mode`.
+/// Release of locks after a transaction: `PRAGMA locking_mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Locking {
-    /// Given back.
+    /// Locks are released.
     Normal,
-    /// Kept: a single session has the file to itself.
+    /// Locks are held: a single session has the file to itself.
     Exclusive,
 }
 
-/// Where temporary tables and sorts go: `PRAGMA temp_store`.
+/// Storage of temporary tables and sorts: `PRAGMA temp_store`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TempStore {
-    /// As compiled in.
+    /// Default that is compiled in.
     Default,
     /// Files.
     File,
@@ -62,84 +62,84 @@ pub enum TempStore {
     Memory,
 }
 
-/// Whether a connection has a mutex of its own.
+/// Mutex of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threading {
-    /// No: each session belongs to one thread at a time, which the seam guarantees.
+    /// No mutex: each session is used by one thread at a time.
     NoMutex,
-    /// Yes, taken at every call: SQLite's own default.
+    /// A mutex, taken at every call: SQLite's own default.
     FullMutex,
 }
 
-/// How sessions of this process that want to write wait for one another.
+/// Mechanism by which sessions of this process wait for the writer lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writers {
-    /// In a queue of ours in front of SQLite, woken when it is their turn.
+    /// Bourse's queue in front of SQLite, in which the next writer is woken.
     Queue,
-    /// By asking SQLite again and again, at distances of ours: tens of microseconds, 2 ms at most.
+    /// Bourse's busy handler: retries after tens of microseconds, 2 ms at most.
     Busy,
-    /// As SQLite waits by itself: `sqlite3_busy_timeout` and its sleeps of 1 to 100 ms.
+    /// SQLite's own wait: `sqlite3_busy_timeout` and its sleeps of 1 to 100 ms.
     Sqlite,
-    /// In our queue, for the one connection that makes all changes: its page cache is never out of date.
+    /// Bourse's queue for the one connection that makes all changes: its page cache is never out of date.
     One,
 }
 
-/// How a transaction that will write begins.
+/// Statement that begins a transaction which will write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begin {
-    /// `BEGIN IMMEDIATE`: it waits for the writer's place before it reads.
+    /// `BEGIN IMMEDIATE`: waits for the writer lock before it reads.
     Immediate,
-    /// `BEGIN`: it reads first, and its first change fails if another has committed since (`SQLITE_BUSY_SNAPSHOT`).
+    /// `BEGIN`: reads first; its first change fails if another session has committed since (`SQLITE_BUSY_SNAPSHOT`).
     Deferred,
 }
 
-/// Whose settings hold where nothing is said.
+/// Origin of the default settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Defaults {
-    /// Bourse's.
+    /// Bourse's defaults.
     Bourse,
-    /// Those of a SQLite connection for which nothing is set.
+    /// Defaults of an unconfigured SQLite connection.
     Sqlite,
 }
 
-/// What lies below a database in a file.
+/// Storage below a database in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disk {
     /// The file system it is on.
     Real,
-    /// One of ours that keeps what is not synced in the memory of this process: its end is the loss of power.
+    /// Bourse's simulated disk, which holds unsynced data in the memory of this process: its end is the power loss.
     Lossy,
 }
 
-/// What holds a database that is in memory.
+/// Storage of a database in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryKind {
-    /// A file system of our own in memory: pages are handed out by address, readers go on beside the writer.
+    /// Bourse's file system in memory: pages are returned by address, readers continue during writes.
     Ram,
     /// SQLite's `memdb` file system: each session has a cache of its own over one shared image of at most 2 GiB.
     MemDb,
     /// One cache shared by all sessions (`cache=shared`), with locks by table.
     SharedCache,
-    /// SQLite's plain `:memory:`: the database is in one connection, so there is one session.
+    /// SQLite's plain `:memory:`: the database belongs to one connection, so only one session is possible.
     Private,
 }
 
 impl MemoryKind {
-    /// The largest image `memdb` can hold, in bytes: it is one allocation, and SQLite makes none that is larger.
+    /// Largest image of `memdb`, in bytes: it is one allocation, and SQLite makes none that is larger.
     pub(crate) const IMAGE_LIMIT: i64 = 2_147_418_112;
 }
 
-/// The settings of a target that are set on a connection, by their places in [`GRAMMAR`].
+/// Set of settings to be applied to a connection, by their indexes in [`GRAMMAR`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sets(u32);
 
 impl Sets {
-    /// All of them.
+    /// Every setting.
     pub const ALL: Self = Self(u32::MAX);
-    /// None of them.
+    /// No setting.
     pub const NONE: Self = Self(0);
 
-    /// Those of these names.
+    /// Settings with these names.
     pub fn of(names: &[&str]) -> Self {
         Self(names.iter().fold(0, |all, name| all | Self::bit(name)))
     }
@@ -149,65 +149,65 @@ impl Sets {
         place.and_then(|place| 1_u32.checked_shl(u32::try_from(place).ok()?)).unwrap_or(0)
     }
 
-    /// Whether that one is.
+    /// Whether it contains that setting.
     pub(crate) fn has(self, name: &str) -> bool {
         self.0 & Self::bit(name) != 0
     }
 }
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target, with defaults for those that were not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// `journal`.
+    /// Option `journal`.
     pub journal: Journal,
-    /// `sync`.
+    /// Option `sync`.
     pub sync: Sync,
-    /// `memory`.
+    /// Option `memory`.
     pub memory: MemoryKind,
-    /// `page_size`, in bytes.
+    /// Option `page_size`, in bytes.
     pub page_size: u32,
-    /// `cache`, in bytes, for each session.
+    /// Option `cache`, in bytes, for each session.
     pub cache_bytes: u64,
-    /// Whether `cache` was given: else it is [divided](Options::divided) among many sessions.
+    /// Whether `cache` was given; otherwise it is [divided](Options::divided) among many sessions.
     pub is_cache_given: bool,
-    /// `mmap`, in bytes; 0 maps nothing.
+    /// Option `mmap`, in bytes; 0 maps nothing.
     pub mmap_bytes: u64,
-    /// `autocheckpoint`, in pages of the log; 0 never.
+    /// Option `autocheckpoint`, in pages of the log; 0 never.
     pub autocheckpoint_pages: u32,
-    /// `shared_cache`.
+    /// Option `shared_cache`.
     pub shared_cache: bool,
-    /// `read_uncommitted`.
+    /// Option `read_uncommitted`.
     pub read_uncommitted: bool,
-    /// `locking`.
+    /// Option `locking`.
     pub locking: Locking,
-    /// `busy_timeout`.
+    /// Option `busy_timeout`.
     pub busy_timeout: Duration,
-    /// `foreign_keys`.
+    /// Option `foreign_keys`.
     pub foreign_keys: bool,
-    /// `checks`.
+    /// Option `checks`.
     pub checks: bool,
-    /// `temp_store`.
+    /// Option `temp_store`.
     pub temp_store: TempStore,
-    /// `threading`.
+    /// Option `threading`.
     pub threading: Threading,
-    /// `writers`.
+    /// Option `writers`.
     pub writers: Writers,
-    /// `begin`.
+    /// Option `begin`.
     pub begin: Begin,
-    /// `stable_plans`.
+    /// Option `stable_plans`.
     pub stable_plans: bool,
-    /// `defaults`.
+    /// Option `defaults`.
     pub defaults: Defaults,
-    /// `disk`.
+    /// Option `disk`.
     pub disk: Disk,
-    /// `statement_cache`.
+    /// Option `statement_cache`.
     pub statement_cache: bool,
-    /// The settings that are set: the others are the library's own.
+    /// Settings that are applied; the others are the library's own.
     pub sets: Sets,
-    /// `library`.
+    /// Option `library`.
     #[cfg(loaded)]
     pub library: Option<&'static str>,
-    /// `key`.
+    /// Option `key`.
     #[cfg(loaded)]
     pub key: Option<Key>,
 }
@@ -244,8 +244,8 @@ impl Options {
         key: None,
     };
 
-    /// SQLite's own defaults of a database in a file, as its documentation has them. None of them is set: a library that was
-    /// compiled with others has those.
+    /// SQLite's own defaults of a database in a file, from its documentation. None of them is applied: a library that
+    /// was compiled with others has those.
     pub const SQLITE_FILE: Self = Self {
         sets: Sets::NONE,
         journal: Journal::Delete,
@@ -265,11 +265,11 @@ impl Options {
     /// SQLite's own defaults of a database in memory.
     pub const SQLITE_MEMORY: Self = Self { sync: Sync::Off, ..Self::SQLITE_FILE };
 
-    /// What all sessions' default caches may take together, in bytes.
+    /// Total size of all sessions' default caches, in bytes.
     pub const CACHES_BYTES: u64 = 2 << 30;
 
-    /// These options for one of so many sessions: unless it was given, the cache is so small that all of them stay within
-    /// [`Self::CACHES_BYTES`].
+    /// Options for one of `sessions` sessions: unless the cache size was given, it is so small that all of them stay
+    /// within [`Self::CACHES_BYTES`].
     #[must_use]
     pub fn divided(self, sessions: u64) -> Self {
         if self.is_cache_given || self.shared_cache {
@@ -280,7 +280,7 @@ impl Options {
         Self { cache_bytes: self.cache_bytes.min(share_kib.max(1).saturating_mul(1_024)), ..self }
     }
 
-    /// Whether a database in memory with these settings is one of our file system's.
+    /// Whether a database in memory with these settings is in Bourse's file system.
     pub(crate) fn has_ram_files(&self) -> bool {
         self.memory == MemoryKind::Ram && !self.shared_cache
     }
@@ -300,10 +300,10 @@ option_words!(Writers { Queue = "queue", Busy = "busy", Sqlite = "sqlite", One =
 option_words!(Begin { Immediate = "immediate", Deferred = "deferred" });
 option_words!(Defaults { Bourse = "bourse", Sqlite = "sqlite" });
 
-/// Settings that are about files, so that a database in memory cannot have them.
+/// Settings that apply to files, so that a database in memory cannot have them.
 pub(crate) const FILE_ONLY: [&str; 6] = ["sync", "mmap", "autocheckpoint", "locking", "disk", "key"];
 
-/// How SQLite targets are written: every setting in the order of help and documents.
+/// Grammar of SQLite targets: every setting in the order of help and documents.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: ENGINE,
     schemes: &[Scheme::plain(SCHEME)],

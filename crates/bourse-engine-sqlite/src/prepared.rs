@@ -1,11 +1,11 @@
-//! A connection with what a session has prepared on it.
+//! A connection with the statements that a session has prepared on it.
 
 use crate::options::Begin;
 use crate::shared_connection::LentConnection;
 use crate::statement::Statement;
 use bourse_engine::EngineError;
 
-/// A connection and its statements, which go before it does.
+/// A connection and its statements, which are dropped before it.
 pub(crate) struct Prepared {
     pub(crate) statements: Vec<Option<Statement>>,
     pub(crate) begin_read: Statement,
@@ -34,7 +34,7 @@ impl Prepared {
         })
     }
 
-    /// The prepared statement, if it was.
+    /// The prepared statement, if it exists.
     #[inline]
     pub(crate) fn statement(&self, slot: usize) -> Option<&Statement> {
         self.statements.get(slot)?.as_ref()

@@ -1,10 +1,10 @@
-//! The queue of writers: SQLite has one writer at a time, so those of this process wait for one another here, where they
-//! can be woken, rather than inside SQLite, where they could only ask again and again.
+//! Queue of writers. SQLite has one writer at a time, so writers of this process wait for one another here, where they
+//! can be woken, rather than inside SQLite, where they could only retry.
 //!
-//! A writer that comes while the place is free takes it at once, past those still waking up, since waking costs more
-//! than most transactions; but one who was woken once and came too late, or has waited for [`FAIR_AFTER`], is handed the
-//! place directly: nobody starves, and nobody is woken in vain twice. (Measured on TPC-E in memory: woken in vain as often as
-//! it took, waiters were woken half as often again.)
+//! A writer that arrives while the lock is free takes it immediately, past those still waking up, since waking costs
+//! more than most transactions. A writer that was woken once and came too late, or has waited for [`FAIR_AFTER`], is
+//! handed the lock directly: no writer starves, and none is woken in vain twice. (Measured on TPC-E in memory: woken in
+//! vain as often as it took, waiters were woken half as often again.)
 
 use crate::waits::LockWaits;
 use bourse_engine::{Wait, blocked_on};
@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// After this long a waiting writer is handed the place instead of having to be quick.
+/// Time after which a waiting writer is handed the lock directly.
 const FAIR_AFTER: Duration = Duration::from_millis(1);
 
-/// How often a writer looks again before it lies down: most transactions are shorter than a wake-up.
+/// Number of times that a writer yields and retries before it sleeps: most transactions are shorter than a wake-up.
 const YIELDS: u32 = 4;
 
-/// The place of the one writer, and those who wait for it.
+/// The writer lock, and the writers that wait for it.
 #[derive(Debug, Default)]
 pub(crate) struct WriterQueue {
     state: Mutex<State>,
@@ -37,11 +37,11 @@ struct Waiter {
     thread: Thread,
     since: Instant,
     handed: AtomicBool,
-    /// Whether the place was gone again when it woke up.
+    /// Whether the lock was taken again when the writer woke up.
     came_too_late: AtomicBool,
 }
 
-/// The writer's place, given back when dropped.
+/// The writer lock, released when dropped.
 #[derive(Debug)]
 pub(crate) struct Place(Arc<WriterQueue>);
 
@@ -56,7 +56,7 @@ impl WriterQueue {
         !std::mem::replace(&mut state.taken, true)
     }
 
-    /// Waits for the place; `None` when `timeout` has passed.
+    /// Waits for the lock; `None` when `timeout` has passed.
     pub(crate) fn take(self: &Arc<Self>, timeout: Duration, waits: &LockWaits) -> Option<Place> {
         if self.try_take() {
             return Some(Place(Arc::clone(self)));

@@ -19,19 +19,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a transaction that only reads waits for a table's lock of a shared cache: it may hold what the writer
+/// Time that a read-only transaction waits for a table lock of a shared cache. It may hold the lock that the writer
 /// waits for, and of the two the reader gives way.
 const READER_GIVES_WAY: Duration = Duration::from_millis(10);
 
-/// What a session has from its engine.
+/// Parts of its engine that a session uses.
 #[derive(Debug, Clone)]
 pub(crate) struct Shared {
     pub(crate) library: Library,
     pub(crate) waits: Arc<LockWaits>,
-    /// `None` where writers are to meet inside SQLite.
+    /// Queue of writers; `None` if writers wait inside SQLite.
     pub(crate) queue: Option<Arc<WriterQueue>>,
     pub(crate) busy_timeout: Duration,
-    /// Whether SQLite waits as it does by itself.
+    /// Whether SQLite's own busy timeout is used.
     pub(crate) waits_by_itself: bool,
     pub(crate) begin: Begin,
     /// Whether statements stay prepared.
@@ -41,43 +41,43 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Confines a connection, if connections are to be.
+    /// Confines a connection, if connections are to be confined.
     pub(crate) fn confine(&self, connection: &Connection) -> Result<(), EngineError> {
         if self.confined.load(Ordering::Relaxed) { connection.confine() } else { Ok(()) }
     }
 }
 
-/// How much of a result is wanted.
+/// Number of rows requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rows {
     All,
     First,
 }
 
-/// What a statement came to.
+/// Effect of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ran {
-    /// It leaves the database as it is.
+    /// No change of the database.
     Read,
-    /// It may have changed rows, whose number the connection at work has.
+    /// Possibly changed rows; the active connection has their number.
     Changed,
-    /// It may have changed that many rows, on a connection that another session may have by now.
+    /// This many rows possibly changed, on a connection that another session may have by now.
     ChangedElsewhere(u64),
 }
 
 pub(crate) struct SqliteSession {
-    /// The connection at work: the session's own, or the one writer while this session has it.
+    /// Active connection: the session's own, or the one writer while this session has it.
     active: Prepared,
     /// The session's own connection while it has the one writer.
     own: Option<Prepared>,
-    /// Whether the open transaction has SQLite's place of the writer.
+    /// Whether the open transaction holds SQLite's writer lock.
     writes: bool,
-    /// The place in front of SQLite, while a transaction of ours writes; given back after the connection is closed.
+    /// Bourse's writer lock while a transaction of this session writes; released after the connection is closed.
     place: Option<Place>,
     /// The one writer, with `writers=one`.
     one_writer: Option<Arc<OneWriter>>,
     shared: Shared,
-    /// Given back last.
+    /// Released last.
     #[cfg(loaded)]
     _in_session: crate::loaded::InSession,
 }
@@ -108,7 +108,7 @@ impl SqliteSession {
         })
     }
 
-    /// Prepares a statement that is not yet.
+    /// Prepares a statement that is not prepared yet.
     #[cold]
     fn prepare_anew(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
         let slot = sql.slot();
@@ -134,13 +134,13 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// The prepared statement, if it was.
+    /// The prepared statement, if it exists.
     #[inline]
     fn statement(&self, slot: usize) -> Option<&Statement> {
         self.active.statement(slot)
     }
 
-    /// Runs a prepared statement and says whether it may have changed something.
+    /// Runs a prepared statement and returns whether it may have changed something.
     #[inline(always)]
     fn run_prepared(
         &mut self,
@@ -160,7 +160,7 @@ impl SqliteSession {
         }
     }
 
-    /// Runs a statement that may have to be prepared first, and may be a transaction of its own.
+    /// Runs a statement that may need preparation, and may be a transaction of its own.
     #[cold]
     fn prepare_and_run(
         &mut self,
@@ -197,7 +197,7 @@ impl SqliteSession {
         done.map(|()| ran).map_err(|e| e.with_statement(sql.text()))
     }
 
-    /// Prepares and runs a text for once, and says whether it may have changed something.
+    /// Prepares and runs a text once, and returns its effect.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<Ran, EngineError> {
         let (statement, tail) =
             Statement::prepare(&self.active.connection, sql, false).map_err(|e| e.with_statement(sql))?;
@@ -222,7 +222,7 @@ impl SqliteSession {
         done.map(|()| ran).map_err(|e| e.with_statement(sql))
     }
 
-    /// What a statement came to that was run just now, before the connection at work may go elsewhere.
+    /// Effect of the statement that was run just now, before the active connection may be returned.
     fn ran(&self, is_change: bool) -> Ran {
         match (is_change, &self.own) {
             (false, _) => Ran::Read,
@@ -231,7 +231,7 @@ impl SqliteSession {
         }
     }
 
-    /// The rows that a statement changed.
+    /// Number of rows that a statement changed.
     #[inline]
     fn changes(&self, ran: Ran) -> u64 {
         match ran {
@@ -241,7 +241,7 @@ impl SqliteSession {
         }
     }
 
-    /// Prepares and runs a text on the connection at work, which is not the one that it was prepared on before.
+    /// Prepares and runs a text on the active connection, which is not the one that it was prepared on before.
     fn run_on_active(&self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
         match Statement::prepare(&self.active.connection, sql, false)? {
             (Some(statement), _) => self.run(&statement, Params::of(params), Rows::All, |row| each(row)),
@@ -249,7 +249,7 @@ impl SqliteSession {
         }
     }
 
-    /// When waiting for a shared cache's lock has to end.
+    /// Deadline of a wait for a shared cache's lock.
     fn patience(&self) -> Instant {
         let gives_way = !self.writes && !self.active.connection.is_autocommit();
         let patience =
@@ -262,7 +262,7 @@ impl SqliteSession {
         !self.shared.waits_by_itself && Instant::now() < until && self.active.connection.patience().wait(attempt)
     }
 
-    /// The first step of a run, which meets the locks; in a shared cache SQLite does not wait for them by itself.
+    /// Makes the first step of a run, which takes the locks; in a shared cache SQLite does not wait for them by itself.
     #[inline]
     fn first_step(&self, bound: &mut Bound<'_>) -> i32 {
         match bound.step() {
@@ -290,7 +290,7 @@ impl SqliteSession {
         }
     }
 
-    /// Steps to the end or past the first row, handing out rows.
+    /// Steps to the end or past the first row, passing rows to `each`.
     #[inline(always)]
     fn run(
         &self,
@@ -314,7 +314,7 @@ impl SqliteSession {
         }
     }
 
-    /// Runs a change with the parameters of run after run.
+    /// Runs a change for each `width` parameters.
     fn change_each(&mut self, sql: &'static Sql, params: &[Value<'_>], width: usize) -> Result<(), EngineError> {
         // The first run prepares the statement and meets the locks; outside a transaction every run does.
         let (first, rest) = params.split_at(width.min(params.len()));
@@ -336,7 +336,7 @@ impl SqliteSession {
         self.run(statement, Params::NONE, Rows::All, |_| Ok(()))
     }
 
-    /// Takes the place in front of SQLite, if there is one and it is not ours already.
+    /// Takes Bourse's writer lock, if the session needs one and does not hold it yet.
     fn take_place(&mut self) -> Result<(), EngineError> {
         let Some(queue) = &self.shared.queue else { return Ok(()) };
         if self.place.is_none() {
@@ -353,7 +353,7 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// Forgets the transaction once SQLite has none open.
+    /// Releases the transaction's resources once SQLite has none open.
     fn transaction_over(&mut self) {
         if self.active.connection.is_autocommit() {
             self.writes = false;
@@ -362,7 +362,7 @@ impl SqliteSession {
         }
     }
 
-    /// Goes on with the session's own connection.
+    /// Returns the one writer and continues with the session's own connection.
     #[inline]
     fn give_writer_back(&mut self) {
         if let Some(own) = self.own.take() {
@@ -371,13 +371,13 @@ impl SqliteSession {
         }
     }
 
-    /// Whether the place in front of SQLite is ours, or there is none.
+    /// Whether this session holds Bourse's writer lock, or needs none.
     #[inline]
     fn has_place(&self) -> bool {
         self.place.is_some() || self.shared.queue.is_none()
     }
 
-    /// Whether a change made now is a transaction of its own, which needs the writer's place for itself.
+    /// Whether a change made now is a transaction of its own, which needs the writer lock.
     fn needs_place(&self) -> bool {
         self.shared.queue.is_some() && self.active.connection.is_autocommit()
     }
@@ -399,7 +399,7 @@ impl Session for SqliteSession {
         self.shared.library.dialect()
     }
 
-    /// Every level is given as serializable: SQLite has no weaker one, and readers have a snapshot.
+    /// Begins a serializable transaction at every level: SQLite has no weaker one, and readers have a snapshot.
     fn begin(&mut self, _: Isolation, access: Access) -> Result<(), EngineError> {
         match access {
             Access::Read => self.run_bare(&self.active.begin_read),
@@ -457,7 +457,7 @@ impl Session for SqliteSession {
         Ok(self.changes(ran))
     }
 
-    /// What a single run looks up and asks is looked up and asked once.
+    /// Runs a statement repeatedly; the look-up and the preparation are done once.
     fn run_each(
         &mut self,
         sql: &'static Sql,

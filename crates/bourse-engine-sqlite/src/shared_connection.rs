@@ -1,5 +1,5 @@
-//! Connections that are lent: a private database in memory is in its one connection, and has to outlive the session that
-//! uses it.
+//! Connections that are lent: a private database in memory belongs to its one connection, which must outlive the
+//! session that uses it.
 
 use crate::connection::Connection;
 use bourse_engine::EngineError;
@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where the connection of a private database in memory is while nobody has it.
+/// Place of the connection of a private database in memory while no session has it.
 #[derive(Debug, Default)]
 pub(crate) struct SharedConnection {
     place: Mutex<Placed>,
@@ -15,7 +15,7 @@ pub(crate) struct SharedConnection {
 
 #[derive(Debug, Default)]
 enum Placed {
-    /// It was not opened yet.
+    /// The connection was not opened yet.
     #[default]
     Nowhere,
     Here(Connection),
@@ -27,10 +27,10 @@ impl SharedConnection {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lends the connection, which `open` makes the first time.
+    /// Lends the connection, which `open` creates the first time.
     ///
     /// # Errors
-    /// Whatever `open` says; that somebody else has it.
+    /// Those of `open`; an error if another session has the connection.
     pub(crate) fn lend(
         self: &Arc<Self>,
         open: impl FnOnce() -> Result<Connection, EngineError>,
@@ -48,7 +48,7 @@ impl SharedConnection {
         Ok(LentConnection { connection: ManuallyDrop::new(connection), shared_connection: Some(Arc::clone(self)) })
     }
 
-    /// Looks at the connection if nobody has it.
+    /// Examines the connection if no session has it.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&Connection) -> R) -> Option<R> {
         match &*self.place() {
             Placed::Here(connection) => Some(look(connection)),
@@ -56,7 +56,7 @@ impl SharedConnection {
         }
     }
 
-    /// Takes the connection back, its transaction rolled back as closing would.
+    /// Takes the connection back, after rolling back its transaction as closing would.
     fn take_back(&self, connection: Connection) {
         if !connection.is_autocommit() {
             // Should it fail, whoever comes next is told by the first statement.
@@ -66,7 +66,7 @@ impl SharedConnection {
     }
 }
 
-/// A connection, which goes back to where it was lent, or else is closed, when this is dropped.
+/// A connection that is returned to its lender, or else closed, when this is dropped.
 #[derive(Debug)]
 pub(crate) struct LentConnection {
     connection: ManuallyDrop<Connection>,

@@ -1,4 +1,4 @@
-//! What a connection opens: a file, or a database in memory, with a copy of SQLite.
+//! Database that a connection opens: a file, or one in memory, with a copy of SQLite.
 
 use crate::counting::CountingFiles;
 use crate::ffi::Library;
@@ -7,27 +7,27 @@ use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What to open.
+/// Database to open.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
-    /// What opens it.
+    /// Library that opens it.
     pub(crate) library: Library,
     /// A file name, or a URI for a database in memory.
     pub(crate) name: CString,
     pub(crate) is_uri: bool,
-    /// Where it is, unless in memory.
+    /// Path of the file; `None` for one in memory.
     pub(crate) path: Option<PathBuf>,
     pub(crate) shared_cache: bool,
     pub(crate) create: bool,
     pub(crate) read_only: bool,
-    /// The file system's name, unless it is the default one or one that counts.
+    /// Name of the file system, unless it is the default one or a counting one.
     pub(crate) file_system: Option<&'static CStr>,
-    /// The file system that counts, if not the default one.
+    /// Counting file system, if used.
     pub(crate) files: Option<Arc<CountingFiles>>,
 }
 
 impl Source {
-    /// A file, which is made if it does not exist and `create`.
+    /// A file, which is created if it does not exist and `create` is true.
     pub(crate) fn file(library: Library, path: &Path, create: bool) -> Result<Self, EngineError> {
         let text = path.to_str().ok_or_else(|| {
             EngineError::new(
@@ -53,7 +53,7 @@ impl Source {
         })
     }
 
-    /// A URI of our own making.
+    /// A URI made by Bourse.
     pub(crate) fn uri(library: Library, uri: &str, shared_cache: bool) -> Self {
         let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
         Self {
@@ -69,7 +69,8 @@ impl Source {
         }
     }
 
-    /// A database in memory that SQLite keeps itself: a connection's own, or one of that name for all that share its cache.
+    /// A database in memory that SQLite itself holds: private to the connection, or one of that name shared by
+    /// connections with a common cache.
     pub(crate) fn memory(library: Library, name: &str, is_shared: bool) -> Self {
         #[cfg(loaded)]
         if !is_shared {
@@ -80,7 +81,7 @@ impl Source {
         Self::uri(library, &format!("file:{name}?mode=memory{cache}"), is_shared)
     }
 
-    /// A file that is only read; one that is immutable without locks, and with no look at its log.
+    /// A read-only file; an immutable one is read without locks and without its log.
     pub(crate) fn read_only(library: Library, path: &Path, is_immutable: bool) -> Result<Self, EngineError> {
         let this = Self { read_only: true, ..Self::file(library, path, false)? };
         if !is_immutable {
@@ -110,7 +111,7 @@ impl Source {
         self
     }
 
-    /// The file system whose calls are observed, of a file that is opened while somebody observes.
+    /// File system whose calls are observed, for a file opened while an observer is active.
     #[cfg(all(unix, not(loaded)))]
     pub(crate) fn observed(&self) -> Option<&'static CStr> {
         (self.path.is_some() && crate::syscalls::is_active()).then_some(crate::syscalls::NAME)
@@ -121,7 +122,7 @@ impl Source {
         None
     }
 
-    /// On a file system that has been registered under this name.
+    /// Sets a file system that is registered under this name.
     #[cfg(unix)]
     pub(crate) fn with_file_system(mut self, name: &'static CStr) -> Self {
         self.file_system = Some(name);

@@ -1,4 +1,4 @@
-//! A prepared statement: bound without copying, stepped, read in place.
+//! Prepared statements: bound without copying, stepped, read in place.
 
 use crate::connection::Connection;
 use crate::ffi::{self, Library};
@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-/// A prepared statement. Whoever owns it drops it before the connection that prepared it.
+/// A prepared statement. Its owner drops it before the connection that prepared it.
 #[derive(Debug)]
 pub(crate) struct Statement {
     library: Library,
@@ -21,9 +21,9 @@ pub(crate) struct Statement {
 unsafe impl Send for Statement {}
 
 impl Statement {
-    /// Prepares the first statement of `sql` and returns it with the text behind it; `None` for blank text.
+    /// Prepares the first statement of `sql` and returns it with the rest of the text; `None` for blank text.
     ///
-    /// `keep` says that it will be used many times.
+    /// `keep` announces that it will be used many times.
     pub(crate) fn prepare<'s>(
         connection: &Connection,
         sql: &'s str,
@@ -51,24 +51,24 @@ impl Statement {
         Ok((this, sql.get(used..).unwrap_or_default()))
     }
 
-    /// Whether it leaves the database as it is.
+    /// Whether it leaves the database unchanged.
     pub(crate) fn is_readonly(&self) -> bool {
         self.is_readonly
     }
 
-    /// How often SQLite prepared it anew by itself.
+    /// Number of times that SQLite prepared it anew by itself.
     #[cfg(test)]
     pub(crate) fn times_prepared_again(&self) -> c_int {
         // SAFETY: the statement is prepared; 0 leaves the counter as it is.
         unsafe { self.library.sqlite3_stmt_status(self.stmt.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
     }
 
-    /// Binds parameters `?1`, `?2`, …; texts and blobs are not copied, so the statement can be stepped as long as they are
-    /// borrowed, by the guard that is returned.
+    /// Binds parameters `?1`, `?2`, …. Texts and blobs are not copied, so the returned guard, which borrows them, is
+    /// needed for stepping.
     ///
-    /// They are not taken out again afterwards, which would cost a tenth of an insert: nothing looks at a parameter
-    /// between a run and the next, which has to bind all of them anew to get a guard. ([`Self::run_with_each`] alone binds
-    /// again only what has changed, while it borrows what it bound before.)
+    /// They are not unbound afterwards, which would cost a tenth of an insert: parameters are unused between a run and
+    /// the next, which must bind all of them anew to get a guard. ([`Self::run_with_each`] alone binds again only
+    /// changed ones, while it borrows those bound before.)
     #[inline(always)]
     pub(crate) fn bind<'b>(&'b self, connection: &Connection, params: Params<'b>) -> Result<Bound<'b>, EngineError> {
         if params.len() != self.parameters {
@@ -81,9 +81,9 @@ impl Statement {
         Ok(Bound { statement: self })
     }
 
-    /// Runs it to its end with the parameters of row after row, `width` for each; what it returns nobody looks at.
+    /// Runs it to its end for every `width` values of `rows`; result rows are ignored.
     ///
-    /// An integer that is that of the row before stays bound: comparing it costs a tenth of binding it.
+    /// An integer equal to the previous row's stays bound: comparing it costs a tenth of binding it.
     pub(crate) fn run_with_each(
         &self,
         connection: &Connection,
@@ -116,8 +116,8 @@ impl Statement {
         if part.is_empty() { Ok(()) } else { Err(self.wrong_number(part.len())) }
     }
 
-    /// Runs it for its first row with one set of parameters after another, `width` for each; `each` gets the rows of
-    /// those that have one, by their number. `first_step` makes the first step of each run.
+    /// Runs it for its first row with each `width` parameters; `each` gets the row, if one is found, with the number of
+    /// the run. `first_step` makes the first step of each run.
     #[inline(always)]
     pub(crate) fn first_of_each(
         &self,
@@ -158,7 +158,7 @@ impl Statement {
         (from as c_int..).zip(values).try_for_each(|(at, value)| self.bind_value(at, connection, *value, |_| false))
     }
 
-    /// Binds a value to parameter number `at`, unless it is an integer that `is_bound` there.
+    /// Binds a value to parameter number `at`, unless it is an integer for which `is_bound` is true.
     #[inline(always)]
     fn bind_value(
         &self,
@@ -196,7 +196,7 @@ impl Statement {
     /// Binds a value of any kind and returns SQLite's code.
     ///
     /// # Safety
-    /// The statement is not running, and makes its steps only while the value's text or bytes are there.
+    /// The statement is not running, and is stepped only while the value's text or bytes live.
     #[inline(never)]
     unsafe fn bind_other(&self, at: c_int, value: Value<'_>) -> c_int {
         let stmt = self.stmt.as_ptr();
@@ -235,7 +235,7 @@ impl Statement {
         EngineError::new(ErrorKind::Other, format!("the statement has {wanted} parameters, {given} values were given"))
     }
 
-    /// Runs it to the end, its parameters NULL, for the only time.
+    /// Runs it to the end with NULL parameters, for statements that are used once.
     pub(crate) fn run_through(
         self,
         connection: &Connection,
@@ -245,7 +245,7 @@ impl Statement {
     }
 }
 
-/// Where bytes begin; SQLite takes a null address for NULL, so no bytes need an address too.
+/// Address of bytes, never null: SQLite takes a null address for NULL.
 fn address(bytes: &[u8]) -> *const u8 {
     if bytes.is_empty() { c"".as_ptr().cast() } else { bytes.as_ptr() }
 }
@@ -257,20 +257,20 @@ impl Drop for Statement {
     }
 }
 
-/// A statement with its parameters bound, at rest again when this is dropped.
+/// A statement with its parameters bound; reset when this is dropped.
 pub(crate) struct Bound<'s> {
     statement: &'s Statement,
 }
 
 impl Bound<'_> {
-    /// Goes on to the next row or the end.
+    /// Steps to the next row or the end.
     #[inline]
     pub(crate) fn step(&mut self) -> c_int {
         // SAFETY: the statement is prepared and its parameters are alive.
         unsafe { self.statement.library.sqlite3_step(self.statement.stmt.as_ptr()) }
     }
 
-    /// Goes through all rows that are left.
+    /// Steps through all remaining rows.
     #[inline]
     fn run_to_end(
         &mut self,
@@ -286,14 +286,14 @@ impl Bound<'_> {
         }
     }
 
-    /// Makes it ready for another run with the same parameters.
+    /// Prepares it for another run with the same parameters.
     #[inline]
     pub(crate) fn reset(&mut self) {
         // SAFETY: the statement is prepared. The result repeats the latest step's.
         unsafe { self.statement.library.sqlite3_reset(self.statement.stmt.as_ptr()) };
     }
 
-    /// The row that the latest step came to.
+    /// The row that the latest step reached.
     #[inline]
     pub(crate) fn columns(&self) -> Columns<'_> {
         Columns { library: self.statement.library, stmt: self.statement.stmt, row: PhantomData }
@@ -378,7 +378,7 @@ impl Row for Columns<'_> {
         }
     }
 
-    /// By one call of the library where [`Row::int`] needs three.
+    /// Compares by one call of the library, where [`Row::int`] needs three.
     #[inline]
     fn is_int(&self, index: usize, number: i64) -> bool {
         // SAFETY: as for `column`. What is not an integer SQLite reads as one, and leaves texts and blobs in place.

@@ -1,4 +1,4 @@
-//! Targets: `sqlite:PATH?key=value&…` and `sqlite::memory:`, checked whole before anything is opened.
+//! Targets: `sqlite:PATH?key=value&…` and `sqlite::memory:`, checked completely before anything is opened.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::library::{ENGINE, HAS_SHARED_CACHE, SCHEME};
@@ -6,28 +6,28 @@ use crate::options::{Begin, Defaults, Disk, FILE_ONLY, GRAMMAR, Journal, Locking
 use bourse_engine::target::{Parsed, TargetError};
 use std::path::PathBuf;
 
-/// Where a database is.
+/// Place of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// In a file.
+    /// A file.
     File(PathBuf),
-    /// In the memory of this process, shared by all its sessions.
+    /// The memory of this process, shared by all its sessions.
     Memory,
 }
 
 /// A parsed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// As it was given.
+    /// Text of the target.
     pub text: String,
-    /// Where.
+    /// Place of the database.
     pub place: Place,
-    /// Settings, with their defaults where nothing was said.
+    /// Settings, with defaults for those that were not given.
     pub options: Options,
 }
 
 impl Target {
-    /// Reads a target.
+    /// Parses a target.
     ///
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what is known.
@@ -43,10 +43,10 @@ impl Target {
         Self::read(text).map(|(target, _)| target)
     }
 
-    /// Reads a target, and says which options were given.
+    /// Parses a target, and returns which options were given.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse).
+    /// Those of [`parse`](Self::parse).
     pub(crate) fn read(text: &str) -> Result<(Self, Vec<&'static str>), TargetError> {
         // What is not said depends on the place.
         let place = text.strip_prefix(SCHEME).and_then(|rest| rest.strip_prefix(':')?.split('?').next());
@@ -68,16 +68,16 @@ impl Target {
         Ok((target, parsed.given))
     }
 
-    /// What holds the database if it is in memory.
+    /// Storage of the database if it is in memory.
     pub fn memory_kind(&self) -> MemoryKind {
         if self.options.shared_cache { MemoryKind::SharedCache } else { self.options.memory }
     }
 }
 
-/// The place of a database in memory.
+/// Place of a database in memory.
 const MEMORY: &str = ":memory:";
 
-/// A setting of another engine that people look for here.
+/// Recognises a setting of another engine, for a helpful error.
 fn known_elsewhere(error: TargetError) -> TargetError {
     match error {
         TargetError::UnknownOption { name, .. } if name == "index" => TargetError::Impossible {
@@ -99,7 +99,7 @@ fn known_elsewhere(error: TargetError) -> TargetError {
     }
 }
 
-/// Refuses what SQLite would silently not do.
+/// Refuses combinations that SQLite would silently ignore.
 fn check_together(target: &Target, parsed: &Parsed<Options>) -> Result<(), TargetError> {
     let options = &target.options;
     let is_given = |name: &str| parsed.given.contains(&name);

@@ -1,7 +1,7 @@
-//! Waiting for locks inside SQLite: our busy handler, and the count of what it cost.
+//! Waits for locks inside SQLite: Bourse's busy handler, and the count of waits.
 //!
-//! SQLite's own `busy_timeout` sleeps 1, 2, 5, … 100 ms, many times the length of a transaction that is waited for;
-//! with a few writers that idles the machine. Ours first gives up its time slice, then sleeps for tens of microseconds,
+//! SQLite's own `busy_timeout` sleeps 1, 2, 5, … 100 ms, many times the length of the other transaction; with a few
+//! writers that idles the machine. Bourse's handler first yields its time slice, then sleeps for tens of microseconds,
 //! and never more than 2 ms.
 
 use crate::ffi;
@@ -21,8 +21,8 @@ pub(crate) struct LockWaits {
     out_of_date: AtomicU64,
 }
 
-/// Waits of all connections of this process that wait as SQLite does by itself. Its busy timeout sleeps by its file system,
-/// and that is where they are counted; nothing there tells whose engine a connection is.
+/// Waits of all connections of this process that use SQLite's own busy timeout. It sleeps through the file system,
+/// where the waits are counted; the file system does not know the connection's engine.
 pub(crate) static SQLITES_OWN: LockWaits = LockWaits::new();
 
 /// Counts a sleep of SQLite's own.
@@ -60,7 +60,7 @@ impl LockWaits {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Conflicts so far: with whoever held a lock, and of a snapshot that was out of date.
+    /// Conflicts so far: with the holder of a lock, and with an outdated snapshot.
     pub(crate) fn conflicts(&self) -> [u64; 2] {
         [&self.busy, &self.out_of_date].map(|counter| counter.load(Ordering::Relaxed))
     }
@@ -71,7 +71,7 @@ impl LockWaits {
     }
 }
 
-/// The patience of one connection.
+/// Patience of one connection.
 #[derive(Debug)]
 pub(crate) struct Patience {
     waits: Arc<LockWaits>,
@@ -79,7 +79,7 @@ pub(crate) struct Patience {
     began: Cell<Option<Instant>>,
 }
 
-/// How often a waiting connection only yields before it sleeps.
+/// Number of times that a waiting connection only yields before it sleeps.
 const YIELDS: u32 = 8;
 const SHORTEST_SLEEP: Duration = Duration::from_micros(20);
 const LONGEST_SLEEP: Duration = Duration::from_millis(2);
@@ -94,7 +94,7 @@ impl Patience {
         self.waits.conflict(code);
     }
 
-    /// Waits a little before attempt `attempt` (0 the first); false when patience has ended.
+    /// Waits a little before attempt `attempt`, from 0; false when patience has ended.
     pub(crate) fn wait(&self, attempt: u32) -> bool {
         let now = Instant::now();
         let began = match (attempt, self.began.get()) {
@@ -122,7 +122,7 @@ impl Patience {
     }
 }
 
-/// What SQLite calls when a lock is taken; `patience` is the [`Patience`] it was registered with.
+/// Busy handler for SQLite; `patience` is the [`Patience`] it was registered with.
 pub(crate) unsafe extern "C" fn on_busy(patience: *mut c_void, attempt: c_int) -> c_int {
     // SAFETY: the connection registers a Patience that it owns and that outlives the C connection; SQLite calls this
     // only from a call on that connection, which one thread makes at a time.

@@ -1,4 +1,4 @@
-//! The C interface: what SQLite calls.
+//! Functions in C that SQLite calls.
 
 use super::{Counter, CountingFiles, add};
 use crate::ffi;
@@ -10,20 +10,20 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Our part of an open file, behind the default one's.
+/// Bourse's part of an open file, after the default file system's.
 struct State {
     counter: Arc<Counter>,
     files: *const CountingFiles,
-    /// The functions that the file was opened with.
+    /// Functions that the default file system opened the file with.
     default_vfs: *const ffi::sqlite3_io_methods,
-    /// Whether the first sync will also be one of the folder: the default file system makes the name of a new journal last.
+    /// Whether the first sync also syncs the folder: the default file system makes the name of a new journal durable.
     folder_too: bool,
 }
 
-/// The description: everything as the default one has it, but for opening and removing files.
+/// Description of the file system: the default one's, except for opening and removing files.
 ///
 /// # Safety
-/// `default_vfs` must be alive as long as what is returned, `name` and `files` too.
+/// `default_vfs`, `name` and `files` must live as long as the description.
 pub(super) unsafe fn file_system(
     default_vfs: *mut ffi::sqlite3_vfs,
     name: &CStr,
@@ -50,7 +50,7 @@ impl OverUsual for CountingFiles {
     }
 }
 
-/// The default functions with ours in the place of four of them.
+/// The default functions, four of them replaced.
 static TABLES: Tables = Tables::new(|default_methods| ffi::sqlite3_io_methods {
     xClose: Some(close),
     xRead: Some(read),
@@ -64,7 +64,7 @@ static TABLES: Tables = Tables::new(|default_methods| ffi::sqlite3_io_methods {
 // zero; the file system's pointer is the one registered, whose `pAppData` is its `CountingFiles`.
 
 /// # Safety
-/// `vfs` must be ours.
+/// `vfs` must be a counting file system.
 unsafe fn ours<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a CountingFiles {
     // SAFETY: `file_system` put it there, and it is alive while its description is registered.
     unsafe { &*(*vfs).pAppData.cast::<CountingFiles>().cast_const() }
@@ -147,7 +147,7 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     }
 }
 
-/// Two looks at the clock cost some fifty nanoseconds, a sync ten thousand and more.
+/// Nanoseconds since `begun`. Two readings of the clock cost some fifty nanoseconds, a sync ten thousand and more.
 fn since(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,10 +1,10 @@
-//! A file system that passes everything through and counts what goes to the disk: reads, writes and syncs by kind of file.
+//! A file system that passes everything through and counts disk operations: reads, writes and syncs by kind of file.
 //!
-//! It opens files with the default file system and then puts four functions of its own into the file's table of methods:
-//! reading, writing, syncing, closing. Locks, sizes and the log's shared index, which a session asks for at every
-//! transaction, go where they went before. What is read through a memory map is no read.
+//! It opens files with the default file system and then replaces four functions in the file's table of methods:
+//! reading, writing, syncing, closing. Locks, sizes and the log's shared index, which a session uses in every
+//! transaction, are passed through directly. Reads through a memory map are not counted.
 //!
-//! Each engine registers one under a name of its own, so that its counts are its own.
+//! Each engine registers a file system under its own name, so that engines are counted separately.
 
 mod methods;
 
@@ -16,7 +16,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a file is to SQLite.
+/// Purpose of a file for SQLite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Database,
@@ -26,7 +26,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// Of a file opened with these flags.
+    /// Purpose of a file opened with these flags.
     fn of(flags: c_int) -> Self {
         match flags {
             flags if flags & ffi::SQLITE_OPEN_MAIN_DB != 0 => Self::Database,
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-/// What one open file has done. Its own, so that threads do not meet at a counter.
+/// Operations on one open file. Each file has its own, so that threads do not share a counter.
 #[derive(Debug)]
 struct Counter {
     kind: Kind,
@@ -89,7 +89,7 @@ impl Counter {
     }
 }
 
-/// Files that are open, and what those did that are not any more.
+/// Counters of open files, and the sum of those of closed files.
 #[derive(Debug)]
 struct Files {
     open: Vec<Arc<Counter>>,
@@ -102,18 +102,18 @@ impl Default for Files {
     }
 }
 
-/// The file system of one engine. Connections keep it as long as they are open.
+/// The file system of one engine. Open connections hold a reference to it.
 #[derive(Debug)]
 pub(crate) struct CountingFiles {
     library: Library,
     name: CString,
-    /// Registered with SQLite while this lives; it points back to this.
+    /// Registration with SQLite while this lives; it points back to this.
     vfs: Mutex<Option<Registered>>,
     default_vfs: *mut ffi::sqlite3_vfs,
     files: Mutex<Files>,
 }
 
-/// A registered description; boxed, since SQLite keeps its address.
+/// A registered description; boxed, since SQLite stores its address.
 #[derive(Debug)]
 struct Registered(Box<ffi::sqlite3_vfs>);
 
@@ -124,7 +124,7 @@ unsafe impl Send for CountingFiles {}
 unsafe impl Sync for CountingFiles {}
 
 impl CountingFiles {
-    /// Registers one; `None` if SQLite has no default file system or one of before 3.7.0, or no memory.
+    /// Registers a file system; `None` if SQLite has no default file system, one of before 3.7.0, or no memory.
     pub(crate) fn register(library: Library) -> Option<Arc<Self>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         if library.start() != ffi::SQLITE_OK {
@@ -151,12 +151,12 @@ impl CountingFiles {
         Some(this)
     }
 
-    /// Its name, for opening.
+    /// Name for opening.
     pub(crate) fn name(&self) -> &CStr {
         &self.name
     }
 
-    /// What was done until now.
+    /// Operations so far.
     pub(crate) fn counts(&self) -> IoCounts {
         let files = self.files();
         let mut counts = files.closed;
@@ -180,7 +180,7 @@ impl CountingFiles {
         counter.add_to(&mut files.closed);
     }
 
-    /// A sync of a folder, with which one of its files was removed.
+    /// Counts the sync of a folder that follows the removal of a file.
     fn synced_folder(&self, took_ns: u64) {
         let of_folder = FileIo { syncs: 1, sync_ns: Some(took_ns), ..FileIo::default() };
         self.files().closed.journal += of_folder;

@@ -1,7 +1,7 @@
-//! The disk: what is in the durable image, what is only in its memory, and which names its directories hold.
+//! The simulated disk: the durable image, unsynced data in memory, and the names in directories.
 //!
-//! The durable image is real files, so that whoever opens the database after this process has ended finds what the loss of
-//! power would have left: everything that was synced, and of the rest some sectors that the disk happened to write early,
+//! The durable image consists of real files, so that after this process has ended the next user of the database finds
+//! the result of a power loss: everything synced, and of the rest some sectors that the disk happened to write early,
 //! in any order.
 
 use crate::vfs::handle::Shared;
@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// What a disk writes whole or not at all, in bytes.
+/// Size of the unit that a disk writes atomically, in bytes.
 const SECTOR: u64 = 512;
-/// One in so many sectors, and one in so many changes of a file's size or name, is in the durable image before it is synced.
+/// Number of sectors, or of changes of a file's size or name, of which one is in the durable image before it is synced.
 const EARLY: u64 = 8;
 
 type Sector = [u8; SECTOR as usize];
@@ -24,15 +24,15 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the disk draws from.
+/// Seed of the disk's random choices.
 static SEED: AtomicU64 = AtomicU64::new(1);
 
-/// Sets what the simulated disk of this process draws from: the same seed writes the same of the n-th pieces early.
+/// Sets the seed of this process's simulated disk: with the same seed the same of the n-th pieces are written early.
 pub(crate) fn set_seed(seed: u64) {
     SEED.store(seed, Ordering::Relaxed);
 }
 
-/// Whether the disk does something early. Any sequence will do, as long as it is not in step with what is written.
+/// Whether the disk writes the next piece early. Any sequence is good that is not in step with the writes.
 fn early() -> bool {
     static DRAWS: AtomicU64 = AtomicU64::new(0);
     let place = DRAWS.fetch_add(1, Ordering::Relaxed);
@@ -41,25 +41,25 @@ fn early() -> bool {
     (z ^ (z >> 27)).is_multiple_of(EARLY)
 }
 
-/// A file, with all that its handles share.
+/// A file, shared by all its handles.
 pub(super) struct DiskFile {
-    /// `None` for a temporary file, which nobody finds again.
+    /// Path; `None` for a temporary file, which cannot be found again.
     path: Option<PathBuf>,
     bytes: Mutex<Bytes>,
     pub(super) shared: Shared,
 }
 
-/// A file's bytes.
+/// Content of a file.
 #[derive(Default)]
 struct Bytes {
-    /// Whether the durable image stays as it is, whatever is written and synced.
+    /// Whether the durable image is never changed by writes and syncs.
     is_only_read: bool,
-    /// `None` until the directory holds the name for good.
+    /// Durable image; `None` until the file's name is durable.
     image: Option<fs::File>,
-    /// How much of the durable image is this file's: what lies behind was cut off, or never written.
+    /// Length of the durable image that belongs to the file: bytes after it were cut off, or never written.
     kept: u64,
     size: u64,
-    /// Written and not synced.
+    /// Sectors written and not synced.
     unsynced: HashMap<u64, Box<Sector>>,
 }
 
@@ -116,7 +116,7 @@ impl Bytes {
         }
     }
 
-    /// Brings everything into the durable image.
+    /// Writes everything to the durable image.
     fn sync(&mut self) -> io::Result<()> {
         let Some(image) = self.image.as_ref().filter(|_| !self.is_only_read) else { return Ok(()) };
         // What lies behind what is kept must read as zeros.
@@ -132,7 +132,7 @@ impl Bytes {
     }
 }
 
-/// A part of a sector, and where it lies in what is read or written.
+/// A part of a sector, and its range in the bytes read or written.
 struct Piece {
     sector: u64,
     inside: std::ops::Range<usize>,
@@ -159,7 +159,7 @@ impl DiskFile {
         Arc::new(Self { path, bytes: Mutex::new(bytes), shared: Shared::default() })
     }
 
-    /// A file without a name.
+    /// A temporary file, without a name.
     pub(super) fn temporary() -> Arc<Self> {
         Self::new(None, Bytes::default())
     }
@@ -168,7 +168,7 @@ impl DiskFile {
         locked(&self.bytes).size
     }
 
-    /// Reads what there is of a range, and says how much that was.
+    /// Reads the existing part of a range, and returns its length.
     pub(super) fn read(&self, offset: u64, target: &mut [u8]) -> io::Result<usize> {
         locked(&self.bytes).read(offset, target)
     }
@@ -181,7 +181,7 @@ impl DiskFile {
         locked(&self.bytes).truncate(size)
     }
 
-    /// Makes the bytes durable, and with a new file's first bytes its name.
+    /// Makes the bytes durable, and when a new file is first synced its name.
     pub(super) fn sync(&self, disk: &Disk) -> io::Result<()> {
         let Some(path) = self.path.as_ref().filter(|_| !disk.is_only_read) else { return Ok(()) };
         if locked(&self.bytes).image.is_none() {
@@ -193,18 +193,18 @@ impl DiskFile {
     }
 }
 
-/// The files this process has used, and the names whose deletion is not durable.
+/// Files used by this process, and names whose deletion is not durable.
 #[derive(Default)]
 pub(super) struct Disk {
     names: Mutex<Names>,
-    /// Whether nothing reaches the durable image: what is written is in memory alone.
+    /// Whether nothing reaches the durable image: writes stay in memory.
     is_only_read: bool,
 }
 
 #[derive(Default)]
 struct Names {
     files: HashMap<PathBuf, Arc<DiskFile>>,
-    /// Deleted, but still in the durable image.
+    /// Names deleted, but still in the durable image.
     unlinked: HashSet<PathBuf>,
 }
 
@@ -215,23 +215,23 @@ impl Disk {
         &DISK
     }
 
-    /// One of this process on which databases are looked at: nothing that is done to them reaches their files.
+    /// The disk on which databases are examined: no operation reaches their files.
     #[cfg(loaded)]
     pub(super) fn only_read() -> &'static Self {
         static DISK: LazyLock<Disk> = LazyLock::new(|| Disk { is_only_read: true, ..Disk::default() });
         &DISK
     }
 
-    /// Forgets all files, so that they are as their durable images say.
+    /// Forgets all files, so that only their durable images are left.
     #[cfg(loaded)]
     pub(super) fn forget(&self) {
         *locked(&self.names) = Names::default();
     }
 
-    /// Opens a file, or makes it.
+    /// Opens a file, or creates it.
     ///
     /// # Errors
-    /// If there is no such file and none is to be made.
+    /// An error if the file does not exist and `create` is false.
     pub(super) fn open(&self, path: &Path, create: bool) -> io::Result<Arc<DiskFile>> {
         let mut names = locked(&self.names);
         if let Some(file) = names.files.get(path) {
@@ -253,7 +253,7 @@ impl Disk {
         Ok(file)
     }
 
-    /// Whether there is a file of that name with anything in it.
+    /// Whether a file of that name exists and is not empty.
     pub(super) fn has(&self, path: &Path) -> bool {
         let names = locked(&self.names);
         match names.files.get(path) {

@@ -1,11 +1,11 @@
-//! A file system over a disk that forgets: what was not synced is in the memory of this process alone, and so lost with it,
-//! as it is when the power fails. Killing the process is the loss of power.
+//! A file system over a simulated disk: unsynced data is in the memory of this process alone, and lost with it, as in a
+//! power failure. Killing the process is the power failure.
 //!
-//! Over another one nothing reaches the files at all: on it a database is looked at as it will be once it has recovered from a
-//! crash.
+//! A second one writes nothing to the files at all: on it a database is examined in the state that it will have after
+//! recovery from a crash.
 //!
-//! Files: `disk` (bytes and names), `methods` (the C interface). Locks are `vfs`'s: such a database is this process's
-//! alone.
+//! Files: `disk` (bytes and names), `methods` (the C interface). Locks are those of `vfs`: such a database belongs to
+//! this process alone.
 
 mod disk;
 mod methods;
@@ -24,7 +24,7 @@ pub fn seed_simulated_disk(seed: u64) {
 trait Kind {
     const NAME: &'static CStr;
 
-    /// What its files are on.
+    /// Disk of its files.
     fn disk() -> &'static Disk;
 
     /// The functions of an open file.
@@ -49,7 +49,7 @@ impl Kind for Lossy {
 /// Its name.
 pub(crate) const NAME: &CStr = Lossy::NAME;
 
-/// Makes the file system known to a copy of SQLite; does nothing the second time.
+/// Registers the file system with a copy of SQLite; does nothing the second time.
 ///
 /// Returns SQLite's code.
 pub(crate) fn register(library: Library) -> std::ffi::c_int {
@@ -73,7 +73,7 @@ impl Kind for OnlyRead {
     }
 }
 
-/// Does something with the file system of this name, on which all files are as they lie there and none is changed.
+/// Runs `look` with the name of the file system on which all files have their content on disk and none is changed.
 #[cfg(loaded)]
 pub(crate) fn while_only_read<T>(library: Library, look: impl FnOnce(&'static CStr) -> T) -> T {
     // One at a time: what another one wrote is forgotten first.

@@ -1,4 +1,4 @@
-//! The C interface: what SQLite calls.
+//! Functions in C that SQLite calls.
 
 use super::{MemFile, NAME, files};
 use crate::ffi;

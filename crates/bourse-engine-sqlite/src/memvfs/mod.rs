@@ -1,8 +1,8 @@
 //! A file system in the memory of this process, for databases that all sessions share.
 //!
-//! SQLite's own `memdb` copies every page into every session's cache, cannot keep a write-ahead log and ends at 2 GiB.
-//! This one hands out pages by address, has the log's index, so that readers go on beside the writer, and ends at 64 GiB.
-//! Nothing is ever synced: all is gone with the process.
+//! SQLite's own `memdb` copies every page into every session's cache, has no write-ahead log and is limited to 2 GiB.
+//! This one returns pages by address, has the log's index, so that readers continue during writes, and is limited to 64
+//! GiB. Syncs do nothing: all data is lost with the process.
 //!
 //! Files: `storage` (bytes), `methods` (the C interface).
 
@@ -17,10 +17,10 @@ use std::ffi::CStr;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use storage::Storage;
 
-/// Its name, for `?vfs=` in a URI.
+/// Name for `?vfs=` in a URI.
 pub(crate) const NAME: &CStr = c"bourse-ram";
 
-/// A file, with all that its handles share.
+/// A file, shared by all its handles.
 struct MemFile {
     storage: Storage,
     shared: Shared,
@@ -37,7 +37,7 @@ fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<MemFile>>> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes the file system known to a copy of SQLite; does nothing the second time.
+/// Registers the file system with a copy of SQLite; does nothing the second time.
 ///
 /// Returns SQLite's code.
 pub(crate) fn register(library: Library) -> std::ffi::c_int {
@@ -49,7 +49,7 @@ pub(crate) fn size(name: &str) -> u64 {
     files().get(name.as_bytes()).map_or(0, |file| file.storage.size())
 }
 
-/// Forgets a database with its log and journal; sessions that are open keep their own hold on it.
+/// Removes a database with its log and journal; open sessions still have their files.
 pub(crate) fn forget(name: &str) {
     let mut files = files();
     for suffix in ["", "-wal", "-journal"] {
@@ -57,7 +57,7 @@ pub(crate) fn forget(name: &str) {
     }
 }
 
-/// Gives a database that nobody has open another's name; the other is forgotten.
+/// Renames a database that no session has open; an existing one of the new name is removed.
 pub(crate) fn rename(from: &str, to: &str) {
     forget(to);
     let mut files = files();

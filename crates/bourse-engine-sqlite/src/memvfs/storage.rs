@@ -5,17 +5,17 @@ use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// Bytes of a chunk: any page lies within one.
+/// Bytes of a chunk; no page crosses a chunk's end.
 const CHUNK: usize = 1 << 20;
 /// Chunks at most: 64 GiB.
 const CHUNKS: usize = 1 << 16;
 
-/// A file's bytes. Reads and writes of different places may go on at once; who may touch which place when is what
-/// SQLite's locks decide, as on a disk.
+/// Bytes of a file. Reads and writes of different places may be concurrent; SQLite's locks decide who accesses which
+/// place when, as on a disk.
 pub(super) struct Storage {
     chunks: Box<[AtomicPtr<u8>]>,
     size: AtomicU64,
-    /// Held while chunks are added or the file is cut.
+    /// Held while chunks are added or the file is truncated.
     shape: Mutex<()>,
 }
 
@@ -93,7 +93,7 @@ impl Storage {
         true
     }
 
-    /// The chunk's start; made if it is not there.
+    /// Start of a chunk, which is allocated if it does not exist.
     fn chunk(&self, index: usize) -> Option<*mut u8> {
         let start = self.chunks[index].load(Ordering::Acquire);
         if !start.is_null() {
@@ -113,7 +113,7 @@ impl Storage {
         Some(fresh)
     }
 
-    /// Cuts or extends the file; what is cut off reads as zeros if the file grows again.
+    /// Truncates or extends the file; truncated bytes read as zeros if the file grows again.
     pub(super) fn truncate(&self, size: u64) {
         let _shape = self.shape.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let old = self.size.swap(size, Ordering::AcqRel);

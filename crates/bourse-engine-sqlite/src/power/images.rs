@@ -14,7 +14,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file, with what its handles share.
+/// A file, shared by its handles.
 #[derive(Default)]
 pub(super) struct ImageFile {
     pub(super) image: Mutex<FileImage>,
@@ -24,10 +24,10 @@ pub(super) struct ImageFile {
 /// The files of a directory by name.
 pub(super) type Files = Arc<Mutex<BTreeMap<String, Arc<ImageFile>>>>;
 
-/// The directories that can be opened, by number.
+/// Mounted directories, by number.
 static MOUNTED: LazyLock<Mutex<HashMap<u64, Files>>> = LazyLock::new(Mutex::default);
 
-/// The directory of a path, and the name in it: `/NUMBER/NAME`.
+/// Directory of a path `/NUMBER/NAME`, and the name in it.
 pub(super) fn find(path: &str) -> Option<(Files, &str)> {
     let (number, name) = path.strip_prefix('/')?.split_once('/')?;
     let files = locked(&MOUNTED).get(&number.parse().ok()?).cloned()?;
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Mount {
 }
 
 impl Mount {
-    /// A copy of a directory, whose blocks are shared until they are changed.
+    /// Mounts a copy of a directory, whose blocks are shared until they are changed.
     pub(super) fn new(directory: &Directory) -> Result<Self, EngineError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let code = methods::register();
@@ -64,12 +64,12 @@ impl Mount {
         Ok(Self { number, files })
     }
 
-    /// How SQLite opens a database in it.
+    /// URI by which SQLite opens a database in it.
     pub(super) fn uri(&self, name: &str) -> String {
         format!("file:/{}/{name}?vfs=bourse-images", self.number)
     }
 
-    /// The files as they are now.
+    /// The files in their present state.
     pub(super) fn directory(&self) -> Directory {
         let files = locked(&self.files);
         let image = |(name, file): (&String, &Arc<ImageFile>)| (name.clone(), locked(&file.image).clone());

@@ -1,4 +1,4 @@
-//! The VFS over directories in memory: what SQLite calls.
+//! File system over directories in memory: functions in C that SQLite calls.
 
 use super::images::{ImageFile, find, locked};
 use crate::ffi::{self, Library};
@@ -10,7 +10,7 @@ use std::slice;
 use std::sync::Arc;
 
 impl Opened for ImageFile {
-    /// A temporary file has no name, and no other is deleted when it is closed.
+    /// No name: files are not deleted when they are closed.
     type Name = ();
 
     fn shared(&self) -> &Shared {
@@ -21,7 +21,7 @@ impl Opened for ImageFile {
 /// Its name.
 const NAME: &CStr = c"bourse-images";
 
-/// Makes the VFS known to SQLite; does nothing the second time. Returns SQLite's code.
+/// Registers the file system with SQLite; does nothing the second time. Returns SQLite's code.
 pub(super) fn register() -> c_int {
     default_vfs::register(Library, NAME, |default_vfs| ffi::sqlite3_vfs {
         szOsFile: size_of_handle::<ImageFile>(),
@@ -57,7 +57,7 @@ unsafe fn opened<'a>(file: *mut ffi::sqlite3_file) -> &'a ImageFile {
 }
 
 /// # Safety
-/// `name` must end in zero and live as long as what is returned.
+/// `name` must end in zero and live as long as the returned text.
 unsafe fn text<'a>(name: *const c_char) -> &'a str {
     // SAFETY: by the caller's word. The names are ours and plain; another is one that no directory has.
     unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default()

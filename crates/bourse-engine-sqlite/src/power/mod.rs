@@ -1,9 +1,9 @@
-//! Loss of power, searched: file operations recorded while a database is worked on, and databases opened from the states
-//! that a power loss may have left.
+//! Search of power losses: file operations recorded while a database is used, and databases opened from the states that
+//! a power loss may have left.
 //!
-//! [`Recording`] makes a [`Trace`] of what SQLite and the loader do to the files of a directory, seen below SQLite's unix
-//! VFS. [`recover`] opens a state in memory as the next user of the database would, which is when SQLite recovers it, and
-//! returns the files afterwards. [`ImageDatabase`] reads such a database.
+//! A [`Recording`] yields a [`Trace`] of the operations of SQLite and the loader on the files of a directory, observed
+//! below SQLite's unix VFS. [`recover`] opens a state in memory as the next user of the database would, which makes
+//! SQLite recover it, and returns the files afterwards. [`ImageDatabase`] reads such a database.
 //!
 //! Files: `recorder` (traces), `images` (directories in memory), `methods` (the VFS over them).
 
@@ -26,7 +26,7 @@ pub use recorder::{DATABASE, Recording, Scope};
 #[cfg(doc)]
 use bourse_crash::Trace;
 
-/// A database in a directory of files in memory, changes of which touch nothing else.
+/// A database in a directory of files in memory; its changes affect nothing else.
 #[derive(Debug)]
 pub struct ImageDatabase {
     /// Dropped before its files.
@@ -35,7 +35,7 @@ pub struct ImageDatabase {
 }
 
 impl ImageDatabase {
-    /// Opens the database of that name; nothing is read before the first query.
+    /// Opens the database of that name; reads nothing before the first query.
     ///
     /// # Errors
     /// SQLite's.
@@ -56,7 +56,7 @@ impl ImageDatabase {
         statement.run_through(&self.connection, |row| each(row as &dyn Row)).map_err(|e| e.with_statement(sql))
     }
 
-    /// What SQLite's integrity check finds; nothing of a database that is whole.
+    /// Damage that SQLite's integrity check finds; empty for an intact database.
     ///
     /// # Errors
     /// SQLite's.
@@ -73,7 +73,7 @@ impl ImageDatabase {
         Ok(lines)
     }
 
-    /// Closes the database and returns its files: a log is moved into the database by that.
+    /// Closes the database, which moves a log into it, and returns its files.
     pub fn close(self) -> Directory {
         let Self { connection, mount } = self;
         drop(connection);
@@ -81,7 +81,7 @@ impl ImageDatabase {
     }
 }
 
-/// Opens a state as the next user of the database would, reads, and closes it again.
+/// Opens a state as the next user of the database would, reads it, and closes it again.
 ///
 /// # Errors
 /// SQLite's, if it cannot be opened and read.

@@ -9,21 +9,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Whose calls are recorded.
+/// Threads whose calls are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Those of the thread that records.
+    /// The thread that records.
     Thread,
-    /// Those of all threads without a recording of their own.
+    /// All threads without a recording of their own.
     Process,
 }
 
-/// What a database is called in a trace of it alone.
+/// Name of a database in a trace of it alone.
 pub const DATABASE: &str = "db";
-/// How the names of its log and its journal end.
+/// Suffixes of the names of its log and its journal.
 const ENDINGS: [&str; 2] = ["-wal", "-journal"];
 
-/// A recording of what is done to the files of a directory.
+/// A recording of the operations on the files of a directory.
 #[derive(Debug)]
 pub struct Recording {
     recorder: Arc<Recorder>,
@@ -31,8 +31,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Begins one in a directory, whose files are what the trace starts with. Connections must be opened after this and
-    /// closed before its end, and databases must not be mapped into memory.
+    /// Begins a recording of a directory, whose present files are the start of the trace. Connections must be opened
+    /// after this and closed before its end, and databases must not be mapped into memory.
     ///
     /// # Errors
     /// If the directory cannot be read, or the library's system calls cannot be observed.
@@ -46,13 +46,13 @@ impl Recording {
         Self::observe(directory, None, base, device, scope)
     }
 
-    /// Begins one of a database file with its log and its journal, whatever else lies in its directory. In the trace they
-    /// are called [`DATABASE`], and so on with the endings that SQLite gives them. The trace starts with the log and the
-    /// journal as they are, and with a database of its size, all zeros: [`Trace::blocks_changed`] tells which of its bytes
-    /// matter. Otherwise as [`Recording::begin`].
+    /// Begins a recording of a database file with its log and its journal; other files of the directory are ignored. In
+    /// the trace they are named [`DATABASE`], and that with SQLite's suffixes. The trace starts with the log and the
+    /// journal as they are, and with a database of the present size, all zeros: [`Trace::blocks_changed`] returns which
+    /// of its bytes matter. Otherwise like [`Recording::begin`].
     ///
     /// # Errors
-    /// As [`Recording::begin`].
+    /// Those of [`Recording::begin`].
     pub fn of_database(path: &Path, device: Device, scope: Scope) -> Result<Self, EngineError> {
         let trouble =
             |error: io::Error| EngineError::new(ErrorKind::Other, format!("cannot record {}: {error}", path.display()));
@@ -91,13 +91,13 @@ impl Recording {
         Ok(Self { recorder, observation })
     }
 
-    /// Where acknowledgements are noted; other threads may use it.
+    /// Function that records acknowledgements; usable by other threads.
     pub fn acknowledge(&self) -> impl Fn(u64) + Send + Sync + 'static {
         let recorder = Arc::clone(&self.recorder);
         move |number| recorder.state().operations.push(Operation::Acknowledged(number))
     }
 
-    /// Where it is asked how many bytes were written so far; other threads may use it.
+    /// Function that returns the number of bytes written so far; usable by other threads.
     pub fn bytes_written(&self) -> impl Fn() -> u64 + Send + Sync + 'static {
         let recorder = Arc::clone(&self.recorder);
         move || recorder.state().bytes
@@ -111,7 +111,7 @@ impl Recording {
     }
 }
 
-/// The plain files of a directory. The index of a log is left out: whoever opens the database after a crash makes it anew.
+/// Plain files of a directory. The index of a log is omitted: the first connection after a crash creates it anew.
 fn read_directory(path: &Path) -> io::Result<Directory> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(path)? {
@@ -127,7 +127,7 @@ fn read_directory(path: &Path) -> io::Result<Directory> {
 #[derive(Debug)]
 struct Recorder {
     directory: PathBuf,
-    /// The file name of the one database that is recorded; `None` if all files are.
+    /// File name of the one database that is recorded; `None` if all files are.
     database: Option<String>,
     base: Directory,
     device: Device,
@@ -139,7 +139,7 @@ struct State {
     names: BTreeMap<String, FileId>,
     next: FileId,
     operations: Vec<Operation>,
-    /// Written so far.
+    /// Bytes written so far.
     bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A thin VFS on top of the unix one, which reports the sync of a file and declares a device if it is to.
+//! A thin VFS on top of the unix one, which reports the sync of a file and on request declares a device.
 //!
 //! It opens files with the unix VFS and then puts four functions of its own into the file's table of methods.
 
@@ -14,15 +14,15 @@ use std::sync::Arc;
 /// Its name.
 pub(crate) const NAME: &CStr = c"bourse-observed";
 
-/// Our part of an open file, behind the unix one's.
+/// Bourse's part of an open file, after the unix VFS's.
 struct State {
     path: Option<Arc<Path>>,
     device: Option<DeclaredDevice>,
-    /// The functions that the file was opened with.
+    /// Functions that the file was opened with.
     unix: *const ffi::sqlite3_io_methods,
 }
 
-/// Makes the file system known to SQLite. Returns SQLite's code.
+/// Registers the file system with SQLite. Returns SQLite's code.
 pub(super) fn register() -> c_int {
     // SAFETY: asks for the unix file system, which lives as long as the process; SQLite keeps the description for ever,
     // and it is leaked.
@@ -45,7 +45,7 @@ pub(super) fn register() -> c_int {
     }
 }
 
-/// The unix functions with ours in the place of four of them.
+/// The unix functions, four of them replaced.
 static TABLES: Tables = Tables::new(|unix| ffi::sqlite3_io_methods {
     xClose: Some(close),
     xSync: Some(sync),

@@ -1,13 +1,13 @@
 //! System calls of SQLite's unix file system, observed and made to fail: for crash search and fault injection.
 //!
-//! SQLite's unix VFS reaches the system through a table of functions that can be replaced (`xSetSystemCall`). [`observe_thread`]
-//! and [`observe_process`] replace those that touch files and report each call to an [`Observer`] before and after it is
-//! made. Syncs of files are not in that table; connections that are opened while an observer is active go through a thin
-//! VFS on top of the unix one, which reports them. The sync of a directory follows the `openDirectory` call at once, so
-//! that call stands for it.
+//! SQLite's unix VFS calls the system through a table of functions that can be replaced (`xSetSystemCall`).
+//! [`observe_thread`] and [`observe_process`] replace those that touch files and report each call to an [`Observer`]
+//! before and after it is made. Syncs of files are not in that table; connections that are opened while an observer is
+//! active use a thin VFS on top of the unix one, which reports them. The sync of a directory immediately follows the
+//! `openDirectory` call, so that call represents it.
 //!
-//! The table belongs to the process and stays replaced once it was. Only a process that searches for crashes or injects
-//! faults does that: the timed path never does. Memory maps bypass the table; keep `mmap` at 0.
+//! The table belongs to the process and stays replaced. Only a process that searches for crashes or injects faults
+//! replaces it: the timed path never does. Memory maps bypass the table, so `mmap` must be 0.
 //!
 //! Files: `table` (the functions in the table), `files` (the thin VFS).
 
@@ -25,68 +25,68 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 pub(crate) use files::NAME;
 
-/// A call to the system, with the path of the file it is about.
+/// A system call, with the path of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call<'c> {
     /// `open` of a file; directories are [`Call::SyncDirectory`].
     Open {
-        /// The file.
+        /// Path of the file.
         path: &'c Path,
-        /// Whether it did not exist and is created.
+        /// Whether the file did not exist and is created.
         creates: bool,
     },
     /// `read` or `pread`.
     Read {
-        /// The file.
+        /// Path of the file.
         path: &'c Path,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
-        /// Bytes asked for.
+        /// Number of bytes requested.
         length: usize,
     },
     /// `write` or `pwrite`. After the call, `bytes` are those that were written.
     Write {
-        /// The file.
+        /// Path of the file.
         path: &'c Path,
-        /// First byte.
+        /// Offset of the first byte.
         offset: u64,
-        /// What is written.
+        /// Bytes to be written.
         bytes: &'c [u8],
     },
     /// `ftruncate`.
     Truncate {
-        /// The file.
+        /// Path of the file.
         path: &'c Path,
-        /// Its new size in bytes.
+        /// New size in bytes.
         size: u64,
     },
-    /// `fsync` or `fdatasync` of a file. The first sync of a new journal or log contains that of its directory: its
-    /// [`Observer::after`] comes after the directory's.
+    /// `fsync` or `fdatasync` of a file. The first sync of a new journal or log includes that of its directory: its
+    /// [`Observer::after`] is called after the directory's.
     Sync {
-        /// The file.
+        /// Path of the file.
         path: &'c Path,
     },
     /// `fsync` of the directory that holds a file.
     SyncDirectory {
-        /// A file in it.
+        /// Path of a file in it.
         path: &'c Path,
     },
     /// `unlink`.
     Unlink {
-        /// The file.
+        /// Path of the file.
         path: &'c Path,
     },
-    /// `rename`, by the loader: SQLite itself renames nothing.
+    /// `rename`, by the loader: SQLite itself never renames.
     Rename {
-        /// The file.
+        /// Path of the file.
         path: &'c Path,
-        /// Its new name.
+        /// New path.
         to: &'c Path,
     },
 }
 
 impl Call<'_> {
-    /// The file that the call is about.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         match self {
             Self::Open { path, .. }
@@ -101,44 +101,44 @@ impl Call<'_> {
     }
 }
 
-/// What becomes of a call.
+/// Decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// It is made.
+    /// The call is made.
     Proceed,
-    /// It is not made and fails with this `errno`.
+    /// The call is not made and fails with this `errno`.
     ///
-    /// A failed sync of a directory shows as `EBADF` to SQLite, whatever the number. A failed sync of a file becomes
+    /// A failed sync of a directory appears as `EBADF` to SQLite, whatever the number. A failed sync of a file becomes
     /// `SQLITE_IOERR_FSYNC`.
     Fail(c_int),
-    /// At most so many bytes are read or written; other calls are made as they are. SQLite takes a write of 0 bytes for a
+    /// Reads or writes at most this many bytes; other calls are made unchanged. SQLite treats a write of 0 bytes as a
     /// full disk.
     Short(usize),
 }
 
-/// What a disk declares to SQLite about itself.
+/// Properties that a disk declares to SQLite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeclaredDevice {
     /// Sector size in bytes.
     pub sector_bytes: u32,
-    /// Whether an interrupted write leaves the bytes beside those written alone (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`).
+    /// Whether an interrupted write leaves neighbouring bytes unchanged (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`).
     pub powersafe_overwrite: bool,
 }
 
-/// Sees the calls, in the order in which they are made. It must not call SQLite.
+/// Receives the calls, in the order in which they are made. Must not call SQLite.
 pub trait Observer: Send + Sync {
-    /// A call is about to be made.
+    /// Called before a call is made.
     fn before(&self, call: &Call<'_>) -> Decision {
         let _ = call;
         Decision::Proceed
     }
 
-    /// A call was made and succeeded.
+    /// Called after a call has succeeded.
     fn after(&self, call: &Call<'_>) {
         let _ = call;
     }
 
-    /// What files that are opened from now on declare about their disk; `None` for what the unix VFS says.
+    /// Device declared by files that are opened from now on; `None` for the unix VFS's declaration.
     fn device(&self) -> Option<DeclaredDevice> {
         None
     }
@@ -148,15 +148,15 @@ thread_local! {
     static OF_THREAD: RefCell<Option<Arc<dyn Observer>>> = const { RefCell::new(None) };
 }
 static OF_PROCESS: RwLock<Option<Arc<dyn Observer>>> = RwLock::new(None);
-/// Whether there ever was an observer: what is asked first, so that other processes pay one load.
+/// Whether an observer ever existed: checked first, so that other processes pay for one load.
 static USED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Set while a call is made whose own calls are a part of it.
+    /// Whether a call is being made whose own calls are part of it.
     static MUTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes calls that nobody observes.
+/// Makes calls that are not observed.
 fn muted<T>(calls: impl FnOnce() -> T) -> T {
     let before = MUTED.replace(true);
     let done = calls();
@@ -174,8 +174,8 @@ fn current() -> Option<Arc<dyn Observer>> {
     of_thread.or_else(|| OF_PROCESS.read().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
-/// Reports an operation of ours that SQLite takes no part in, with the full path. It is made whatever the observer decides:
-/// faults are for SQLite's calls.
+/// Reports an operation of Bourse itself, with the full path. It is made whatever the observer decides: faults are for
+/// SQLite's calls.
 pub(crate) fn report(path: &Path, call: impl for<'p> FnOnce(&'p Path) -> Call<'p>) {
     let Some(observer) = current() else { return };
     let call = |path: &Path| {
@@ -204,7 +204,7 @@ pub(crate) fn is_active() -> bool {
     current().is_some()
 }
 
-/// Ends the observation when it is dropped. Connections opened meanwhile should be closed first.
+/// An observation, which ends when this is dropped. Connections opened meanwhile should be closed first.
 #[derive(Debug)]
 #[must_use = "dropping it ends the observation"]
 pub struct Observation {
@@ -223,20 +223,20 @@ impl Drop for Observation {
     }
 }
 
-/// Observes the calls of this thread, until what is returned is dropped.
+/// Observes the calls of this thread, until the result is dropped.
 ///
 /// # Errors
-/// If this build of SQLite has no such table, or it was built in a way whose calls are not known here.
+/// An error if this build of SQLite has no such table, or makes its calls in an unknown way.
 pub fn observe_thread(observer: Arc<dyn Observer>) -> Result<Observation, EngineError> {
     install()?;
     OF_THREAD.set(Some(observer));
     Ok(Observation { of_process: false, _not_send: std::marker::PhantomData })
 }
 
-/// Observes the calls of all threads that have no observer of their own, until what is returned is dropped.
+/// Observes the calls of all threads without an observer of their own, until the result is dropped.
 ///
 /// # Errors
-/// As [`observe_thread`].
+/// Those of [`observe_thread`].
 pub fn observe_process(observer: Arc<dyn Observer>) -> Result<Observation, EngineError> {
     install()?;
     *OF_PROCESS.write().unwrap_or_else(PoisonError::into_inner) = Some(observer);

@@ -1,4 +1,4 @@
-//! The functions that stand in SQLite's table of system calls in place of the system's.
+//! Functions that replace the system's in SQLite's table of system calls.
 
 use super::{Call, Decision, current, muted};
 use crate::ffi::{self, Library};
@@ -15,21 +15,21 @@ type Open = unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int;
 type Close = unsafe extern "C" fn(c_int) -> c_int;
 type Read = unsafe extern "C" fn(c_int, *mut c_void, usize) -> isize;
 type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
-/// `pread` and `pread64`; offsets have 64 bits where this is installed.
+/// Type of `pread` and `pread64`; offsets have 64 bits on the systems supported.
 type ReadAt = unsafe extern "C" fn(c_int, *mut c_void, usize, i64) -> isize;
-/// `pwrite` and `pwrite64`.
+/// Type of `pwrite` and `pwrite64`.
 type WriteAt = unsafe extern "C" fn(c_int, *const c_void, usize, i64) -> isize;
 type Truncate = unsafe extern "C" fn(c_int, libc::off_t) -> c_int;
 type Unlink = unsafe extern "C" fn(*const c_char) -> c_int;
 type OpenDirectory = unsafe extern "C" fn(*const c_char, *mut c_int) -> c_int;
 
-/// The functions that were in the table.
+/// Original functions of the table.
 struct Originals {
     open: Open,
     close: Close,
     read: Read,
     write: Write,
-    /// Which of the two pairs below there is depends on how the library was built; it calls them in place of the pair above.
+    /// Depends on how the library was built: one of the two pairs below, called in place of the pair above.
     read_at: Option<ReadAt>,
     write_at: Option<WriteAt>,
     truncate: Truncate,
@@ -123,7 +123,7 @@ fn originals() -> &'static Originals {
     ORIGINALS.get().expect("the functions are in the table only once the originals are kept")
 }
 
-/// Paths of the open files that were opened while somebody observed.
+/// Paths of the open files that were opened while an observer was active.
 fn paths() -> MutexGuard<'static, HashMap<c_int, Arc<Path>>> {
     static PATHS: LazyLock<Mutex<HashMap<c_int, Arc<Path>>>> = LazyLock::new(Mutex::default);
     PATHS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -133,7 +133,7 @@ fn path_of(descriptor: c_int) -> Option<Arc<Path>> {
     paths().get(&descriptor).cloned()
 }
 
-/// Where the next read or write of a descriptor begins: SQLite seeks before each.
+/// Offset of a descriptor's next read or write: SQLite seeks before each.
 fn place(descriptor: c_int) -> u64 {
     // SAFETY: takes numbers and touches no memory of ours.
     u64::try_from(unsafe { libc::lseek(descriptor, 0, libc::SEEK_CUR) }).unwrap_or(0)
@@ -148,7 +148,7 @@ fn fail(number: c_int) -> c_int {
 // length given with them.
 
 /// # Safety
-/// `name` must end in zero and live as long as what is returned.
+/// `name` must end in zero and live as long as the returned path.
 unsafe fn path<'p>(name: *const c_char) -> &'p Path {
     // SAFETY: by the caller's word.
     Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(name) }.to_bytes()))
@@ -198,7 +198,7 @@ unsafe extern "C" fn observed_read_at(descriptor: c_int, target: *mut c_void, le
     }
 }
 
-/// How much is to be read, or what is returned in place of reading.
+/// Number of bytes to be read, or the result to be returned instead.
 fn before_read(descriptor: c_int, offset: impl FnOnce() -> u64, length: usize) -> Result<usize, isize> {
     let (Some(observer), Some(path)) = (current(), path_of(descriptor)) else { return Ok(length) };
     match observer.before(&Call::Read { path: &path, offset: offset(), length }) {

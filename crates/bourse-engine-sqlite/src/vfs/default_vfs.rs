@@ -1,4 +1,4 @@
-//! What our file systems leave to the default one.
+//! Functions that Bourse's file systems delegate to the default one.
 
 use crate::ffi::{self, Library};
 use crate::waits::while_sleeping;
@@ -7,7 +7,7 @@ use std::mem;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-/// Says where a file system of ours keeps the default one.
+/// Access to the default file system from one of Bourse's.
 pub(crate) trait OverUsual {
     /// The default file system.
     ///
@@ -16,7 +16,7 @@ pub(crate) trait OverUsual {
     unsafe fn default_vfs(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs;
 }
 
-/// One whose `pAppData` is the default file system itself.
+/// Access for a file system whose `pAppData` is the default file system itself.
 pub(crate) struct Itself;
 
 impl OverUsual for Itself {
@@ -26,8 +26,8 @@ impl OverUsual for Itself {
     }
 }
 
-/// Makes a file system on top of the default one known to a copy of SQLite, under the description that `describe` gives;
-/// does nothing if that copy has one of the name. Returns SQLite's code.
+/// Registers a file system on top of the default one with a copy of SQLite, under the description that `describe`
+/// returns; does nothing if that copy has one of this name. Returns SQLite's code.
 pub(crate) fn register(
     library: Library,
     name: &CStr,
@@ -53,15 +53,15 @@ pub(crate) fn register(
     }
 }
 
-/// The oldest version of the interface of file systems that a default one of ours may have: the one that tells the time in
-/// milliseconds (SQLite 3.7.0).
+/// Oldest version of the interface that the default file system may have: the one with the time in milliseconds (SQLite
+/// 3.7.0).
 pub(crate) const OLDEST_VERSION: c_int = 2;
 
-/// A table of a file's functions as its file system has it. Those that a version of the interface does not have are absent: of
-/// an older one there are no bytes to read them from.
+/// Copy of a file's table of functions. Functions later than the table's version are absent: an older table has no
+/// bytes to read them from.
 ///
 /// # Safety
-/// `methods` must be a table of the version that it states.
+/// `methods` must be a table of the version that it declares.
 pub(crate) unsafe fn copied(methods: *const ffi::sqlite3_io_methods) -> ffi::sqlite3_io_methods {
     type Methods = ffi::sqlite3_io_methods;
     // SAFETY: the version stands first, in any version; a table has at least the functions of it, which are addresses or
@@ -78,8 +78,8 @@ pub(crate) unsafe fn copied(methods: *const ffi::sqlite3_io_methods) -> ffi::sql
     }
 }
 
-/// A description that passes on what needs no file: chance, sleep and time. Opening, deleting, looking for files and their
-/// full names are for its user to add.
+/// Description that delegates the functions without a file: random numbers, sleep and time. The caller adds opening,
+/// deleting, looking for files and their full names.
 pub(crate) fn description<O: OverUsual>(name: &CStr, data: *mut c_void) -> ffi::sqlite3_vfs {
     ffi::sqlite3_vfs {
         iVersion: 2,
@@ -137,7 +137,7 @@ pub(crate) unsafe extern "C" fn full_pathname<O: OverUsual>(
     }
 }
 
-/// The full name of a file where names are what they are: in memory there are no directories to add.
+/// Full name of a file, unchanged: in memory there are no directories to add.
 pub(crate) unsafe extern "C" fn plain_pathname(
     _: *mut ffi::sqlite3_vfs,
     name: *const c_char,

@@ -1,5 +1,5 @@
-//! An open file of a file system in this process: what SQLite allocates for it, and the functions for locks and for the
-//! index of the write-ahead log, which need no more of a file than [`Shared`].
+//! An open file of a file system in this process: its allocation by SQLite, and the functions for locks and for the
+//! index of the write-ahead log, which use only the [`Shared`] part of a file.
 
 use super::locks::{Held, Locks};
 use crate::ffi;
@@ -10,46 +10,46 @@ use std::ptr;
 use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What all handles of a file share, besides its bytes.
+/// State that all handles of a file share, besides its bytes.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) locks: Locks,
-    /// Regions of the write-ahead log's index; boxed, so that they stay where they are.
+    /// Regions of the write-ahead log's index; boxed, so that their addresses stay valid.
     index: Mutex<Vec<Box<[u64]>>>,
 }
 
 /// A file of this process.
 pub(crate) trait Opened {
-    /// How its file system names a file.
+    /// Type of file names.
     type Name;
 
     fn shared(&self) -> &Shared;
 }
 
-/// What SQLite allocates for an open file: its own part first.
+/// Memory that SQLite allocates for an open file: its own part first.
 #[repr(C)]
 struct Handle<F: Opened> {
     base: ffi::sqlite3_file,
     state: *mut State<F>,
 }
 
-/// Our part of an open file.
+/// Bourse's part of an open file.
 pub(crate) struct State<F: Opened> {
     pub(crate) file: Arc<F>,
-    /// Set if the file is to be deleted when it is closed.
+    /// Name to delete when the file is closed.
     pub(crate) delete: Option<F::Name>,
     /// The lock held on the file.
     lock: c_int,
-    /// The locks held on the log's index.
+    /// Locks held on the log's index.
     held: Held,
 }
 
-/// Bytes that SQLite has to allocate for an open file.
+/// Number of bytes that SQLite must allocate for an open file.
 pub(crate) const fn size_of_handle<F: Opened>() -> c_int {
     mem::size_of::<Handle<F>>() as c_int
 }
 
-/// Fills in the handle of a file that was opened with `flags`; `delete` names it if it is to go when it is closed.
+/// Initialises the handle of a file that was opened with `flags`; `delete` names it if it is to be deleted when closed.
 ///
 /// # Safety
 /// `handle` must have the room of [`size_of_handle`], and `out_flags` be null or writable.
@@ -73,10 +73,10 @@ pub(crate) unsafe fn fill<F: Opened>(
     }
 }
 
-/// Takes back what [`fill`] put in.
+/// Takes the state back that [`fill`] stored.
 ///
 /// # Safety
-/// `handle` must be open, and never be looked at again.
+/// `handle` must be open, and is not used again.
 pub(crate) unsafe fn empty<F: Opened>(handle: *mut ffi::sqlite3_file) -> Box<State<F>> {
     // SAFETY: `fill` leaked the box, and SQLite closes a file once.
     unsafe { Box::from_raw((*handle.cast::<Handle<F>>()).state) }
@@ -89,7 +89,7 @@ pub(crate) unsafe fn state<'a, F: Opened>(handle: *mut ffi::sqlite3_file) -> &'a
     unsafe { &mut *(*handle.cast::<Handle<F>>()).state }
 }
 
-/// The methods of an open file that need no more than [`Shared`]; its file system adds those that touch the bytes.
+/// Methods of an open file that use only [`Shared`]; its file system adds those that touch the bytes.
 pub(crate) const fn methods<F: Opened>() -> ffi::sqlite3_io_methods {
     ffi::sqlite3_io_methods {
         // Without pages by address, which version 3 brings.
@@ -142,12 +142,12 @@ unsafe extern "C" fn check_reserved_lock<F: Opened>(handle: *mut ffi::sqlite3_fi
     ffi::SQLITE_OK
 }
 
-/// Nothing beyond what every file system must do is offered.
+/// Offers no optional operation.
 unsafe extern "C" fn file_control(_: *mut ffi::sqlite3_file, _: c_int, _: *mut c_void) -> c_int {
     ffi::SQLITE_NOTFOUND
 }
 
-/// As the default file system says of every disk.
+/// Returns the sector size that the default file system assumes for every disk.
 unsafe extern "C" fn sector_size(_: *mut ffi::sqlite3_file) -> c_int {
     4096
 }

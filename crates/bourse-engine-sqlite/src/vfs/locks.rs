@@ -4,7 +4,7 @@ use crate::ffi;
 use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
 
-/// Who holds what; a file handle remembers its own part.
+/// Holders of the locks; a file handle stores its own part.
 #[derive(Default)]
 pub(crate) struct Locks {
     file: Mutex<FileLocks>,
@@ -15,7 +15,7 @@ pub(crate) struct Locks {
 struct FileLocks {
     shared: u32,
     reserved: bool,
-    /// Somebody waits for the readers to leave; no new ones come in.
+    /// Whether a writer waits for the readers to finish; no new reader may begin.
     pending: bool,
     exclusive: bool,
 }
@@ -27,9 +27,9 @@ struct Slot {
 }
 
 impl Locks {
-    /// Raises a handle's lock from `held` to `wanted`; returns what it holds then and SQLite's code.
+    /// Raises a handle's lock from `held` to `wanted`; returns the lock then held and SQLite's code.
     ///
-    /// As the interface asks, a try for the exclusive lock that fails for readers leaves the pending lock held.
+    /// The interface requires that a failed attempt at the exclusive lock leaves the pending lock held.
     pub(crate) fn raise(&self, held: c_int, wanted: c_int) -> (c_int, c_int) {
         let mut locks = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut held = held;
@@ -72,13 +72,13 @@ impl Locks {
         }
     }
 
-    /// Whether anybody holds the reserved lock or more.
+    /// Whether any handle holds the reserved lock or more.
     pub(crate) fn is_reserved(&self) -> bool {
         self.file.lock().unwrap_or_else(PoisonError::into_inner).reserved
     }
 
-    /// Takes slots of the log's index, all or none; false if somebody is in the way. `mine` says which of them the handle
-    /// holds itself already.
+    /// Takes slots of the log's index, all or none; false if another handle holds one. `mine` has the slots that this
+    /// handle already holds.
     pub(crate) fn take(&self, slots: std::ops::Range<usize>, exclusive: bool, mine: &Held) -> bool {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         for slot in slots.clone() {
@@ -99,7 +99,7 @@ impl Locks {
         true
     }
 
-    /// Gives back slots of the log's index that the handle holds.
+    /// Releases slots of the log's index that the handle holds.
     pub(crate) fn give(&self, slots: std::ops::Range<usize>, mine: &Held) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         for slot in slots {
@@ -113,7 +113,7 @@ impl Locks {
     }
 }
 
-/// Slots of the log's index that one handle holds, a bit each.
+/// Slots of the log's index that one handle holds, one bit each.
 #[derive(Default, Clone, Copy)]
 pub(crate) struct Held {
     pub(crate) shared: u32,

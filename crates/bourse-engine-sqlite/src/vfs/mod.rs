@@ -1,8 +1,8 @@
-//! What our file systems have in common: `memvfs` and `lossy` keep their files in this process and so lock them here, all
-//! three, with `counting`, leave names, time and chance to the default one.
+//! Common parts of Bourse's file systems: `memvfs` and `lossy` have their files in this process and lock them here; all
+//! three, with `counting`, delegate names, time and random numbers to the default one.
 //!
-//! Files: `locks` (who may touch a file), `handle` (an open file of this process, its locks and its log's index towards
-//! SQLite), `overlay` (files of the default one that are ours in part), `default_vfs` (what is passed on).
+//! Files: `locks` (locks of a file), `handle` (an open file of this process, its locks and its log's index as SQLite
+//! sees them), `overlay` (files of the default one with a part of Bourse's), `default_vfs` (delegation).
 
 pub(crate) mod default_vfs;
 pub(crate) mod handle;

@@ -1,5 +1,5 @@
-//! Files of the default file system that are ours in part: behind its own part of an open file stands a pointer to ours, and
-//! some of its functions are replaced.
+//! Files of the default file system with a part of Bourse's: a pointer to it follows the default part of an open file,
+//! and some functions are replaced.
 
 use super::default_vfs::{OverUsual, copied};
 use crate::ffi;
@@ -8,43 +8,44 @@ use std::mem;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-/// Where our part of a file begins, in bytes: behind the default part.
+/// Offset of Bourse's part of a file, in bytes: after the default part.
 const fn place(default_bytes: c_int) -> usize {
     (default_bytes as usize).next_multiple_of(mem::align_of::<*mut ()>())
 }
 
-/// Bytes of an open file, the default part and ours.
+/// Bytes of an open file, both parts.
 pub(crate) const fn size_of_file(default_bytes: c_int) -> c_int {
     (place(default_bytes) + mem::size_of::<*mut ()>()) as c_int
 }
 
-/// A table of functions, and what is the same for all files that have it.
+/// A table of functions, and data common to all files that use it.
 #[repr(C)]
 struct Table {
-    /// First, so that a file's pointer to its functions is one to this.
+    /// First, so that a file's pointer to its functions is a pointer to this.
     methods: ffi::sqlite3_io_methods,
-    /// Where our part of a file begins, in bytes.
+    /// Offset of Bourse's part of a file, in bytes.
     place: usize,
 }
 
-/// Tables of one kind of overlay: one for each that a default file system has, made once and kept for ever.
+/// Tables of one kind of overlay: one for each table of the default file system, created once and never freed.
 pub(crate) struct Tables {
-    /// The default functions with ours in the place of some.
+    /// Replaces some of the default functions.
     replaced: fn(ffi::sqlite3_io_methods) -> ffi::sqlite3_io_methods,
-    /// Addresses of tables: a default one, and ours for it.
+    /// Addresses of tables: a default one, and its replacement.
     known: Mutex<Vec<(usize, usize)>>,
 }
 
 impl Tables {
-    /// Tables in which `replaced` has put functions of ours.
+    /// Tables in which `replaced` has replaced functions.
     pub(crate) const fn new(replaced: fn(ffi::sqlite3_io_methods) -> ffi::sqlite3_io_methods) -> Self {
         Self { replaced, known: Mutex::new(Vec::new()) }
     }
 
-    /// Our table for `methods`.
+    /// Replacement of the table `methods`.
     ///
     /// # Safety
-    /// `methods` must be a table of a file system that lives as long as the process, whose files have `place` bytes before ours.
+    /// `methods` must be a table of a file system that lives as long as the process, whose own part of a file has
+    /// `place` bytes.
     unsafe fn of(&self, methods: *const ffi::sqlite3_io_methods, place: usize) -> *const ffi::sqlite3_io_methods {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, ours)) = known.iter().find(|(known, _)| *known == methods.addr()) {
@@ -59,7 +60,7 @@ impl Tables {
 }
 
 /// # Safety
-/// The file must have been given room by [`size_of_file`], of which the first `place` bytes are the default one's.
+/// The file must have the size of [`size_of_file`], of which the first `place` bytes are the default one's.
 unsafe fn slot<S>(file: *mut ffi::sqlite3_file, place: usize) -> *mut *mut S {
     // SAFETY: the slot lies within the room, aligned.
     unsafe { file.cast::<u8>().add(place).cast() }
@@ -73,7 +74,7 @@ unsafe fn slot_of<S>(file: *mut ffi::sqlite3_file) -> *mut *mut S {
     unsafe { slot(file, (*(*file).pMethods.cast::<Table>()).place) }
 }
 
-/// Our part of a file.
+/// Bourse's part of a file.
 ///
 /// # Safety
 /// `file` must be open, by [`open`] with a state of this type.
@@ -83,21 +84,21 @@ pub(crate) unsafe fn state<'a, S>(file: *mut ffi::sqlite3_file) -> &'a mut S {
     unsafe { &mut **slot_of::<S>(file) }
 }
 
-/// Our part of a file that is being closed.
+/// Bourse's part of a file that is being closed.
 ///
 /// # Safety
-/// As [`state`], and once for each file.
+/// Those of [`state`]; called once for each file.
 pub(crate) unsafe fn taken<S>(file: *mut ffi::sqlite3_file) -> Box<S> {
     // SAFETY: `open` leaked the box, and the caller takes it once.
     unsafe { Box::from_raw(*slot_of::<S>(file)) }
 }
 
-/// Opens a file with the default file system, and puts our part behind its own: `state` makes it, knowing the functions that
-/// the file was opened with.
+/// Opens a file with the default file system, and adds Bourse's part, which `state` creates from the functions that the
+/// file was opened with.
 ///
 /// # Safety
-/// As SQLite calls `xOpen`, with a file system of ours whose room for files is of [`size_of_file`] and whose default one lives
-/// as long as the process.
+/// Those of SQLite's `xOpen`, with a file system of Bourse's whose files have the size of [`size_of_file`] and whose
+/// default one lives as long as the process.
 pub(crate) unsafe fn open<O: OverUsual, S>(
     vfs: *mut ffi::sqlite3_vfs,
     name: *const c_char,

@@ -1,7 +1,7 @@
 use bourse_engine_sqlite::open;
 use bourse_testkit::{conformance, records_conformance};
 
-/// Sessions of one thread wait for each other in vain, so patience is short.
+/// Busy timeout of the tests: sessions of one thread wait for each other in vain, so it is short.
 const PATIENCE: &str = "busy_timeout=100ms";
 
 fn check_file(query: &str) {

@@ -1,4 +1,4 @@
-//! Sessions that meet, in each way to wait: what is counted, and whose figures these are.
+//! Contending sessions, with each mechanism of waiting: the counts, and the engine that they are attributed to.
 
 use bourse_engine::{
     Access, Engine, ErrorKind, Isolation, MemoryStore, Params, RowExt as _, Session, SessionExt as _, Sql, WriterWait,

@@ -1,4 +1,4 @@
-//! What is counted on its way to the disk, against what SQLite is known to do.
+//! Counts of disk operations, compared with SQLite's documented behaviour.
 
 use bourse_engine::{Access, Engine, IoCounts, Isolation, Params, RowExt as _, SessionExt as _, Sql};
 
@@ -9,7 +9,7 @@ fn counts(engine: &dyn Engine) -> IoCounts {
     engine.io_counts().unwrap().expect("a database in a file is counted")
 }
 
-/// What `commits` commits of one small row each ask for, after one that is not counted.
+/// Operations of `commits` commits of one small row each, after one that is not counted.
 fn of_commits(settings: &str, commits: i64) -> IoCounts {
     let folder = tempfile::tempdir().unwrap();
     let engine =
@@ -38,7 +38,7 @@ fn check(settings: &str, database_syncs: u64, log_syncs: u64, journal_syncs: u64
     counts
 }
 
-/// A frame of the log: its header and a page.
+/// Size of a frame of the log: its header and a page.
 const FRAME: u64 = 24 + 4_096;
 
 #[test]

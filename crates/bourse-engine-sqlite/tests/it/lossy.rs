@@ -1,4 +1,4 @@
-//! The simulated disk that loses what was not synced: `disk=lossy`.
+//! Simulated disk that loses unsynced data: `disk=lossy`.
 
 use bourse_engine::{Engine as _, ErrorKind, RowExt as _, SessionExt as _, Sql};
 use bourse_engine_sqlite::{GRAMMAR, SqliteEngine, open};
@@ -11,7 +11,8 @@ fn file(folder: &Path, options: &str) -> SqliteEngine {
     open(&format!("sqlite:{}?{options}", folder.join("x.db").display())).unwrap()
 }
 
-/// Commits rows on the lossy disk; then what a loss of power would leave: the files as they are outside of this process.
+/// Commits rows on the lossy disk, and returns the files that a power loss would leave: their state outside of this
+/// process.
 fn image_of(sync: &str) -> tempfile::TempDir {
     let (folder, image) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let create = "CREATE TABLE thing (name TEXT)";

@@ -1,4 +1,4 @@
-//! SQLite through the seam.
+//! SQLite through the engine interface.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;

@@ -1,4 +1,4 @@
-//! System calls: seen in the order in which SQLite makes them, and made to fail.
+//! System calls: observed in the order in which SQLite makes them, and made to fail.
 
 use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, RowExt as _, Sql};
 use bourse_engine_sqlite::open;
@@ -10,7 +10,7 @@ static CREATE: Sql = Sql::new("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)");
 static INSERT: Sql = Sql::new("INSERT INTO t (b) VALUES ('a row')");
 static COUNT: Sql = Sql::new("SELECT count(*) FROM t");
 
-/// Notes each call on a file of the folder in a word, and fails those that it is to.
+/// Records each call on a file of the folder as a word, and fails the selected ones.
 #[derive(Default)]
 struct Noted {
     calls: Mutex<Vec<String>>,

@@ -84,7 +84,7 @@ fn what_cannot_be_is_refused_with_what_is_known() {
     assert!(matches!(Target::parse("sqlite:x?a=b"), Err(TargetError::UnknownOption { .. })));
 }
 
-/// Texts that look like targets: our scheme and words as often as not, settings right and wrong.
+/// Texts similar to targets: the right scheme and words about half of the time, settings right and wrong.
 fn targets() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         prop::sample::select(vec!["journal", "sync", "cache", "memory", "writers", "busy_timeout", "locking", "disk"]),
@@ -118,7 +118,7 @@ fn targets() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Any text is a target or is refused in a line that a person can read; settings in another order say the same.
+    /// Property: any text is a target or is refused in a readable line; the order of settings does not matter.
     #[test]
     fn any_text_is_a_target_or_refused(text in targets()) {
         match Target::parse(&text) {
