@@ -39,7 +39,7 @@ impl Likeness {
         found
     }
 
-    /// Whether both are of one workload, target and unit, whatever else differs.
+    /// Whether both are of one workload, target and unit, regardless of other differences.
     pub fn is_same_work(&self, other: &Self) -> bool {
         let own = |it: &Self| it.0.iter().take(3).cloned().collect::<Vec<_>>();
         own(self) == own(other)

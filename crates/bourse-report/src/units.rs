@@ -1,4 +1,4 @@
-//! Numbers as a person reads them: three significant figures, a unit of fitting size, never a bare `NaN`.
+//! Numbers in readable form: three significant figures, a unit of fitting size, never a bare `NaN`.
 
 /// Text for a missing value.
 pub(crate) const NOTHING: &str = "–";
@@ -49,7 +49,7 @@ pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }
 
-/// A rate or another plain number: four figures, as headlines are compared.
+/// A rate or another plain number: four figures, since headlines are compared.
 pub(crate) fn number(value: f64) -> String {
     significant(value, 4)
 }
@@ -142,7 +142,7 @@ pub(crate) fn bytes(value: f64) -> String {
     format!("{} {}", significant(value, 3), units[unit])
 }
 
-/// Bytes in thousands and millions, as write-ups print sizes.
+/// Bytes in thousands and millions, as publications print sizes.
 pub(crate) fn decimal_bytes(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
@@ -164,7 +164,7 @@ pub(crate) fn percent(value: f64) -> String {
     if value.abs() >= 1000.0 { format!("{} %", significant(value, 3)) } else { format!("{value:.2} %") }
 }
 
-/// Text from outside as it may be shown, in one line: control characters, and those that turn the reading direction, made
+/// Text from outside in printable form, in one line: control characters, and those that turn the reading direction, made
 /// visible.
 ///
 /// ```
@@ -184,7 +184,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// A command line as it can be typed into a POSIX shell.
+/// A command line quoted for a POSIX shell.
 pub(crate) fn command_line(arguments: &[String]) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+,".contains(character);
     let quoted = arguments.iter().map(|argument| {

@@ -5,8 +5,8 @@ use crate::html::STYLE;
 use crate::view::CaseView;
 use bourse_record::RunFile;
 
-/// The curve of a run over an option that was swept over numbers, as an SVG file: of the first such option, other options
-/// being a curve each; `None` if there is none or fewer than two cases have a figure.
+/// Draws the curve of a run over a swept numeric option as an SVG file: over the first such option, with a curve for each
+/// value of the others; `None` if there is no such option or fewer than two cases have a figure.
 pub fn svg(file: &RunFile) -> Option<String> {
     let views = CaseView::all(file);
     let views: Vec<&CaseView<'_>> = views.iter().collect();

@@ -11,7 +11,7 @@ pub(super) enum Unit {
     DecimalBytes,
     BytesPerSecond,
     Nanoseconds,
-    /// Seconds of something in a second.
+    /// Seconds of usage per second.
     SecondsPerSecond,
     Count,
 }
@@ -29,7 +29,7 @@ impl Unit {
         }
     }
 
-    /// Its name in a plot's specification, which the page's script writes numbers by.
+    /// Its name in a plot's specification, by which the page's script formats numbers.
     pub(super) const fn key(self) -> &'static str {
         match self {
             Self::PerSecond => "per_second",
@@ -41,7 +41,7 @@ impl Unit {
         }
     }
 
-    /// A tick's label: as short as can be, ticks being round.
+    /// A tick's label: as short as possible, since ticks are round.
     fn tick(self, value: f64) -> String {
         let text = self.text(value);
         let (number, unit) = match text.find([' ', '/']) {
@@ -96,7 +96,7 @@ impl Scale {
         Self { low: 0.0, high: f64::from(steps) * step, logarithmic: false, ticks }
     }
 
-    /// Decades that hold all from `low` to `high`, both above 0; with many decades not each has a label.
+    /// Decades from at most `low` to at least `high`, both above 0; with many decades only some have a label.
     pub(super) fn logarithmic(unit: Unit, low: f64, high: f64, count: usize) -> Self {
         let (low, high) = if low > 0.0 && high >= low && high.is_finite() { (low, high) } else { (1.0, 10.0) };
         let first = (low.log10() + 1e-9).floor() as i32;
@@ -110,7 +110,7 @@ impl Scale {
         Self { low: 10_f64.powi(first), high: 10_f64.powi(last), logarithmic: true, ticks }
     }
 
-    /// Seconds, or minutes, or hours: about `count` ticks from 0 to `high`, which is where the axis ends.
+    /// Seconds, minutes or hours: about `count` ticks from 0 to `high`, the end of the axis.
     pub(super) fn time(high: f64, count: f64) -> Self {
         const STEPS: [f64; 18] = [
             0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,

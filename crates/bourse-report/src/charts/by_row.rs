@@ -23,7 +23,7 @@ pub(crate) enum ByRowUnit {
     Count,
 }
 
-/// A curve, with a level that was published for it.
+/// A curve, with its published level.
 pub(crate) struct Curve<'a> {
     pub(crate) name: &'a str,
     pub(crate) values: Vec<Option<f64>>,
@@ -34,7 +34,7 @@ const PALETTE: usize = 6;
 const PLOT: f64 = 190.0;
 const LINE: f64 = 17.0;
 
-/// The drawing; none where no curve has a value.
+/// The drawing; `None` if no curve has a value.
 pub(crate) fn by_row(chart: &ByRow<'_>, size: Size) -> Option<String> {
     let measured = chart.curves.iter().flat_map(|curve| curve.values.iter().flatten());
     measured.clone().next()?;

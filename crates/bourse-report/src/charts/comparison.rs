@@ -10,7 +10,8 @@ use crate::view::{CaseView, Standing};
 const ROW: f64 = 40.0;
 const HEAD: f64 = 26.0;
 
-/// A bar for each case with its interval, a dot for each round, of cases whose results have one unit; none for a single case.
+/// A bar for each case with its interval and a dot for each round, for cases whose results have one unit; `None` for a
+/// single case.
 pub(crate) fn comparison(frame: &Frame<'_>, views: &[&CaseView<'_>], size: Size) -> Option<String> {
     if views.len() < 2 {
         return None;

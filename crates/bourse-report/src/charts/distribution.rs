@@ -28,7 +28,7 @@ impl Layout {
     }
 }
 
-/// Bars a decade: as fine as three significant figures let it be smooth.
+/// Bars per decade: as fine as three significant figures permit a smooth curve.
 const BINS_PER_DECADE: f64 = 24.0;
 
 pub(super) fn distribution(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
@@ -119,7 +119,7 @@ fn draw(
     format!("{}: {p90_text}{}{verdict}", operation.name, limit.unwrap_or_default())
 }
 
-/// A filled curve: how many fell into each bin, the fullest as high as the row.
+/// Draws a filled curve of the counts in bins, the fullest as high as the row.
 fn ridge(histogram: &Histogram<u64>, scale: &Scale, layout: &Layout, foot: f64) -> String {
     let (low, high) = scale.ends();
     let bins = ((high.log10() - low.log10()) * BINS_PER_DECADE).round().max(1.0) as usize;

@@ -18,9 +18,9 @@ pub(crate) struct ForestRow<'a> {
 }
 
 const ROW: f64 = 34.0;
-/// Between the names and the axis, and the most that the names take, in CSS pixels.
+/// Space between the names and the axis, and largest width of the names, in CSS pixels.
 const NAMES: (f64, f64) = (12.0, 340.0);
-/// Beyond a hundredfold a difference is drawn at the edge.
+/// Largest ratio drawn in its place; larger ones are drawn at the edge.
 const FARTHEST: f64 = 100.0;
 
 /// A change as a place along the axis: halves and doubles are equally far from no change.
@@ -57,10 +57,10 @@ impl Written {
     }
 }
 
-/// Ratios that the axis may name, from no change on.
+/// Ratios for the axis's ticks, above no change.
 const TICKS: [f64; 14] = [1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
 
-/// A few ticks on one side up to `far`, the farthest always among them.
+/// A few ticks on one side up to `far`, always including the farthest.
 fn ticks(far: f64, most: usize) -> Vec<f64> {
     let within: Vec<f64> = TICKS.into_iter().filter(|ratio| place(*ratio) <= far * 1.001).collect();
     // Only such as are far enough from one another to be read.
@@ -74,7 +74,7 @@ fn ticks(far: f64, most: usize) -> Vec<f64> {
     kept
 }
 
-/// The drawing; none of no metric. `tolerance` is the part of one within which figures count as alike.
+/// The drawing; `None` without metrics. `tolerance` is the part of one within which figures count as alike.
 pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, size: Size) -> Option<String> {
     let rows: Vec<&ForestRow<'_>> = rows.iter().filter(|row| row.ratio.is_finite() && row.ratio > 0.0).collect();
     if rows.is_empty() {

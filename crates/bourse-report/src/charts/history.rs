@@ -12,7 +12,7 @@ pub(crate) struct History<'a> {
     pub(crate) title: &'a str,
     pub(crate) unit: &'a str,
     pub(crate) points: Vec<HistoryPoint>,
-    /// Places where the level changes, with what is said of it.
+    /// Points at which the level changes, with their descriptions.
     pub(crate) changes: Vec<(usize, String)>,
 }
 
@@ -22,16 +22,16 @@ pub(crate) struct HistoryPoint {
     pub(crate) day: String,
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
-    /// Run, figure and what is new, a line each.
+    /// Run, figure and changes, a line each.
     pub(crate) words: String,
-    /// Whether engine, revision or program is another than before.
+    /// Whether engine, revision or program differs from the previous point's.
     pub(crate) is_new: bool,
 }
 
 const PLOT: f64 = 190.0;
 const TOP: f64 = 34.0;
 
-/// The drawing; none of fewer than two points.
+/// The drawing; `None` for fewer than two points.
 pub(crate) fn history(chart: &History<'_>, size: Size) -> Option<String> {
     let count = chart.points.len();
     if count < 2 {

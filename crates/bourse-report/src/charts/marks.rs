@@ -39,7 +39,7 @@ const HEAD: f64 = 26.0;
 /// Ratio of the largest to the smallest value above which the axis is logarithmic.
 const WIDE_RANGE: f64 = 30.0;
 
-/// The drawing; none where no lane has both figures.
+/// The drawing; `None` if no lane has both figures.
 pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<String> {
     let lanes = || chart.groups.iter().flat_map(|(_, lanes)| lanes);
     if !lanes().any(|lane| lane.ours.is_some() && lane.published.is_some()) {

@@ -47,7 +47,7 @@ pub(crate) enum Size {
 impl Size {
     pub(crate) const ALL: [Self; 2] = [Self::Wide, Self::Narrow];
 
-    /// The class the page shows or hides it by.
+    /// CSS class by which the page shows or hides it.
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Wide => "wide",
@@ -68,10 +68,10 @@ impl Size {
 pub(crate) struct Subject<'a> {
     pub(crate) view: &'a CaseView<'a>,
     pub(crate) round: &'a Round,
-    /// Place of the case in the run, and of the round in the case.
+    /// Index of the case in the run, and of the round in the case.
     pub(crate) case: usize,
     pub(crate) nth: usize,
-    /// Begins the ids of the drawing, which have to be the page's only ones.
+    /// Prefix of the drawing's ids, which must be unique in the page.
     pub(crate) id: String,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Frame<'a> {
     pub(crate) about: &'a str,
 }
 
-/// A chart in both sizes, and what the page's script draws it anew from.
+/// A chart in both sizes, and the specification from which the page's script redraws it.
 pub(crate) struct Drawn {
     /// Class of the size, and the drawing.
     pub(crate) sizes: Vec<(&'static str, String)>,
@@ -91,7 +91,7 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// A drawing of each size, as far as there is one.
+    /// A drawing of each size, if there is one.
     pub(crate) fn still(draw: impl Fn(Size) -> Option<String>) -> Self {
         let sizes = Size::ALL.into_iter().filter_map(|size| Some((size.class(), draw(size)?))).collect();
         Self { sizes, spec: None }
@@ -105,8 +105,8 @@ impl Drawn {
     }
 }
 
-/// The cases of a group over time and by percentile, drawn over one another; `views` with the cases' places in the run, `id`
-/// before each drawing's key.
+/// The cases of a group over time and by percentile, drawn over one another; `views` with the cases' indices in the run,
+/// `id` as the prefix of each drawing's key.
 pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)], id: &str) -> Vec<(Frame<'static>, Drawn)> {
     const TIME: Frame<'static> = Frame {
         id: "time",
@@ -135,7 +135,7 @@ pub(crate) struct Chart {
     pub(crate) title: &'static str,
     /// Explanation of the chart.
     pub(crate) about: &'static str,
-    /// Whether it differs from round to round; the others are drawn of all rounds together.
+    /// Whether it is drawn for each round; the others are drawn of all rounds together.
     pub(crate) each_round: bool,
     draw: Draw,
 }

@@ -1,14 +1,14 @@
-//! Several cases on the same axes: what each did second by second, and how long its responses took.
+//! Several cases on the same axes: their series second by second, and their response times.
 
 use super::axis::Unit;
 use super::percentile;
 use super::plot::{Across, Curve, Panel, Plot, Source, Thin};
 use crate::view::{CaseView, values};
 
-/// More curves than this in one panel are no help to anybody.
+/// Most curves in one panel: more are indistinguishable.
 const MOST: usize = 12;
 
-/// Title of a panel, metric, unit, whether it is logarithmic, how points become one.
+/// Title of a panel, metric, unit, whether it is logarithmic, aggregation of points.
 type Row = (&'static str, &'static str, Unit, bool, Thin);
 
 const ROWS: [Row; 6] = [
@@ -52,7 +52,7 @@ pub(super) fn of_metrics(
     Curve { label: label.to_owned(), points, thin, source: Source::Series { case, round, metrics } }
 }
 
-/// The first rounds of the cases over time, a panel for each metric; `views` with the cases' places in the run.
+/// The first rounds of the cases over time, a panel for each metric; `views` with the cases' indices in the run.
 pub(super) fn over_time(views: &[(usize, &CaseView<'_>)]) -> Plot {
     let drawn: Vec<_> = views.iter().filter(|(_, view)| !view.case.rounds.is_empty()).take(MOST).collect();
     let panel = |(title, metrics, unit, logarithmic, thin): Row| {

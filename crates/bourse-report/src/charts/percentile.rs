@@ -9,7 +9,7 @@ const POINTS: usize = 16;
 /// p99.999.
 const NINES: usize = 5;
 
-/// A curve, as far as the quantiles have enough operations beyond them.
+/// A curve of the quantiles that have enough operations beyond them.
 fn curve(label: &str, latency: &Latency) -> Curve {
     let mut points = Vec::new();
     for step in 1..=POINTS * NINES {
@@ -34,7 +34,7 @@ pub(super) fn of_case(view: &CaseView<'_>) -> Plot {
     plot("response time, all rounds", curves.collect())
 }
 
-/// A curve for each case: of its headline's operations.
+/// A curve for each case, of its headline's operations.
 pub(super) fn of_cases(views: &[&CaseView<'_>]) -> Plot {
     let of = |view: &&CaseView<'_>| -> Option<Curve> {
         let operation: &OperationView = view.headline_operation()?;

@@ -1,7 +1,7 @@
 //! Panels one below the other over one horizontal axis: each has a vertical axis of its own, never two.
 //!
-//! A plot is drawn twice as a still picture. With the same plot goes a [specification](super::spec) of it, which the page's
-//! script draws anew from the run's data.
+//! A plot is drawn twice as a still picture. A [specification](super::spec) of the same plot lets the page's script redraw
+//! it from the run's data.
 
 use super::axis::{Scale, Unit};
 use super::svg::{Anchor, Svg};
@@ -52,7 +52,7 @@ pub(super) struct Heat {
     pub(super) map: ResponseMap,
 }
 
-/// Moments that are marked below the curves: those at which a curve of its own is above zero.
+/// Moments marked below the curves: those at which a separate curve is above zero.
 pub(super) struct Events {
     pub(super) name: &'static str,
     pub(super) curve: Curve,
@@ -62,7 +62,7 @@ pub(super) struct Events {
 pub(super) enum Across {
     /// Seconds since the round began, with its phases.
     Time { phases: Vec<Phase>, events: Option<Events> },
-    /// Quantiles, each nine as wide as the one before: a place is the decimal logarithm of 1 / (1 - quantile).
+    /// Quantiles, each nine as wide as the one before: the position is the decimal logarithm of 1 / (1 - quantile).
     Quantiles,
 }
 
@@ -75,12 +75,12 @@ pub(crate) struct Plot {
 /// Colours and dashes that curves take in turn.
 pub(super) const STYLES: usize = 12;
 
-/// Class number of the curve at that place.
+/// Class number of the curve at that index.
 pub(super) const fn style(at: usize) -> usize {
     at % STYLES + 1
 }
 
-/// Quantiles that the axis names, by place.
+/// Quantiles named on the axis, by position.
 pub(super) const NAMED_QUANTILES: [(f64, &str); 7] =
     [(0.0, "min"), (0.301, "p50"), (1.0, "p90"), (2.0, "p99"), (3.0, "p99.9"), (4.0, "p99.99"), (5.0, "p99.999")];
 
@@ -120,7 +120,7 @@ impl Layout {
     }
 }
 
-/// Room for a panel's title with what parts it from the panel above, for the phases' names, and for a row of the legend.
+/// Room for a panel's title with the gap to the panel above, for the phases' names, and for a row of the legend.
 const TITLE: f64 = 34.0;
 const PHASES: f64 = 16.0;
 const LEGEND: f64 = 18.0;
@@ -133,7 +133,7 @@ pub(crate) fn is_too_short(round: &Round) -> bool {
     round.series.time_s.len().max(round.fine_series.time_s.len()) < FEWEST_MOMENTS
 }
 
-/// A plot with only what can be drawn; none if nothing can.
+/// The plot with only its drawable parts; `None` if there are none.
 pub(super) fn usable(mut plot: Plot) -> Option<Plot> {
     let fewest = if matches!(plot.across, Across::Time { .. }) { FEWEST_MOMENTS } else { 1 };
     for panel in &mut plot.panels {
@@ -185,7 +185,7 @@ pub(super) fn still(frame: &Frame<'_>, plot: &Plot, size: Size) -> String {
     svg.finish(&id, (layout.width, top + 26.0), frame.title, &described(frame.about, &plot.panels))
 }
 
-/// The points of a curve, no more than pixels.
+/// The points of a curve, at most one per pixel.
 fn thinned(curve: &Curve, pixels: f64) -> Vec<(f64, Option<f64>)> {
     let size = curve.points.len().div_ceil((pixels as usize / 2).max(1));
     if size < 2 {
@@ -274,7 +274,7 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, time: &Scale, layout: &Layout, top: 
 /// Shades of a heat map.
 const SHADES: u32 = 6;
 
-/// Cells as dark as they are full, by the logarithm of their counts; those of one shade are one path.
+/// Draws cells, darker with the logarithm of their counts; cells of one shade are one path.
 fn draw_heat(svg: &mut Svg, map: &ResponseMap, time: &Scale, scale: &Scale, layout: &Layout, top: f64) {
     let most = map.counts.iter().flatten().copied().max().unwrap_or(0) as f64;
     if most == 0.0 {
@@ -323,7 +323,7 @@ fn apart(mut labels: Vec<(f64, usize)>, top: f64, bottom: f64) -> Vec<(f64, usiz
     labels
 }
 
-/// A line through what is there; a gap stays a gap, and a value alone becomes a dot.
+/// Draws a line through the values; a gap stays a gap, and a single value becomes a dot.
 fn draw_curve(
     svg: &mut Svg,
     points: &[(f64, Option<f64>)],
@@ -347,7 +347,7 @@ fn draw_curve(
     svg.path(&format!("curve s{class}"), &data);
 }
 
-/// Names of the curves above the panel; answers the height it took.
+/// Draws the names of the curves above the panel; returns the height it took.
 fn legend(svg: &mut Svg, panel: &Panel, layout: &Layout, top: f64) -> f64 {
     let (mut x, mut row) = (layout.left, 0.0);
     for (at, curve) in panel.curves.iter().enumerate() {

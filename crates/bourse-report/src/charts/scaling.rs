@@ -21,7 +21,7 @@ pub(crate) fn swept<'a>(views: &[&CaseView<'a>]) -> Vec<&'a str> {
     names.into_iter().filter(|(_, values)| several(values)).map(|(name, _)| name).collect()
 }
 
-/// A value as a place along an axis; sizes may carry their unit.
+/// A value as a position on an axis; sizes may have a unit.
 fn number(text: &str) -> Option<f64> {
     let (digits, factor) = [("KiB", 1024.0), ("MiB", 1024.0 * 1024.0), ("GiB", 1024.0 * 1024.0 * 1024.0)]
         .into_iter()
@@ -39,7 +39,7 @@ struct P90 {
 }
 
 impl P90 {
-    /// None where too few operations are beyond it.
+    /// The percentile; `None` if too few operations are beyond it.
     fn of(operation: &OperationView) -> Option<Self> {
         match operation.response.quantile(0.9)? {
             Quantile::At(ns) => Some(Self { ns: ns as f64, is_beyond: false }),
@@ -58,7 +58,7 @@ struct Point {
     p90: Option<P90>,
 }
 
-/// Results by an option, a curve for each of what else differs; none if fewer than two cases have a figure.
+/// Results by an option, a curve for each combination of the other options; `None` if fewer than two cases have a figure.
 pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, size: Size) -> Option<String> {
     let mut curves: Vec<(String, Vec<Point>)> = Vec::new();
     // Results of different units have no axis together.

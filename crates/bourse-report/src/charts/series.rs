@@ -1,4 +1,4 @@
-//! The charts over time, as data: which metrics stand in which panel.
+//! The charts over time, as data: the metrics of each panel.
 
 use super::Subject;
 use super::axis::Unit;
@@ -24,7 +24,7 @@ fn over_time(subject: &Subject<'_>, panels: Vec<Panel>) -> Plot {
     Plot { across: Across::Time { phases: subject.round.phases.clone(), events }, panels }
 }
 
-/// A curve only if it is ever above zero: what an engine does not have is not drawn as a line at the bottom.
+/// The curve, if it is ever above zero: metrics that an engine does not have are not drawn as a line at the bottom.
 fn if_any(curve: Curve) -> Option<Curve> {
     curve.points.iter().any(|(_, value)| value.is_some_and(|value| value > 0.0)).then_some(curve)
 }

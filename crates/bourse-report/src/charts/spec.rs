@@ -5,7 +5,7 @@ use super::plot::{Across, Curve, Panel, Plot, Source, Thin, phase_name, style};
 use crate::units;
 use serde::Serialize;
 
-/// A plot as the script reads it.
+/// A plot for the script.
 #[derive(Serialize)]
 struct Spec<'a> {
     /// `time` or `quantile`.

@@ -8,14 +8,14 @@ use crate::view::{Part, roles};
 const ROW: f64 = 42.0;
 const LINE: f64 = 18.0;
 
-/// The colour of a part; the pale ones are of time in which there was nothing to do.
+/// CSS class of a part; pale for time in which there was nothing to do.
 const fn class(at: usize) -> &'static str {
     const CLASSES: [&str; Part::ALL.len()] =
         ["f1", "f6", "f2", "f3", "f4", "f5", "f1 pale", "f2 pale", "f3 pale", "f4 pale", "f6 pale"];
     CLASSES[at]
 }
 
-/// The drawing; none where the times are not known.
+/// The drawing; `None` if the times are unknown.
 pub(super) fn time_split(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
     let roles = roles(subject.view);
     if roles.is_empty() {

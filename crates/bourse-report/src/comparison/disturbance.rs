@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Disturbance {
     /// Rounds that count.
     pub rounds: usize,
-    /// Rounds among them that others disturbed.
+    /// Rounds among them that other processes disturbed.
     pub disturbed: usize,
     /// Further rounds that were repeated.
     pub repeated: usize,
@@ -37,7 +37,7 @@ impl Disturbance {
         }
     }
 
-    /// Whether nothing is to be said of it.
+    /// Whether there is nothing to report.
     pub(super) fn is_none(&self) -> bool {
         self.disturbed == 0 && self.repeated == 0
     }
@@ -61,13 +61,13 @@ impl Disturbance {
     }
 }
 
-/// Factor by which the second side's figure may be too low against the first's because others disturbed it more; below 1 where
-/// the first was. 1 where both were disturbed alike.
+/// Factor by which the second side's figure may be too low compared with the first's because other processes disturbed it
+/// more; below 1 if they disturbed the first more, 1 if both alike.
 ///
-/// Both rounds of a pair ran one after the other, so it is pairs that are looked at, and the median of them: one round in
-/// which the machine stood still is no disturbance of its side. Others that take d CPUs more from one side are reckoned to slow it
-/// down to 1 / (1 + d), as one neighbour does that gets its fair share; where it is worse than that, the fixed CPU loop was
-/// slower too, by the factor that is multiplied.
+/// Both rounds of a pair ran one after the other, so the factor is the median over pairs: a single round in which the
+/// machine stalled does not count. Processes that take d CPUs more from one side are assumed to slow it down to 1 / (1 + d),
+/// like one neighbour with its fair share; if it is worse than that, the fixed CPU loop was slower too, and its factor is
+/// multiplied.
 pub(super) fn explains(pair: &Pair) -> f64 {
     let pairs = || pair.base.rounds.iter().zip(&pair.head.rounds);
     let more: Vec<f64> = pairs().filter_map(|(one, other)| Some(taken(other)? - taken(one)?)).collect();

@@ -73,7 +73,7 @@ fn chart(it: &Comparison, at: usize, tolerance: f64) -> Option<Drawing> {
     Drawing::if_any("difference", &frame, drawn)
 }
 
-/// The parts of a page that `verdict.html` draws, one of each comparison: the verdict, the metrics with their intervals.
+/// The parts of a page that `verdict.html` draws, one for each comparison: the verdict, the metrics with their intervals.
 pub(crate) fn sections(compared: &Compared) -> Vec<Value> {
     let section = |(at, it): (usize, &Comparison)| {
         context! {
@@ -90,8 +90,8 @@ pub(crate) fn sections(compared: &Compared) -> Vec<Value> {
     compared.comparisons.iter().enumerate().map(section).collect()
 }
 
-/// One self-contained page: the verdict, the metrics with their intervals, what speaks against them, and how each side came
-/// about. `runs` are the runs that were compared, by name: the two that were stored, or the one in which both took turns.
+/// One self-contained page: the verdict, the metrics with their intervals, the reasons against them, and the provenance of
+/// each side. `runs` are the runs that were compared, by name: two stored runs, or the one in which both sides took turns.
 pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String {
     let Some((_, head)) = runs.last() else { return String::new() };
     let comparisons = sections(compared);

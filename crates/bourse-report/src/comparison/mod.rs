@@ -25,7 +25,7 @@ use bourse_record::{
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, sequential, signed_rank};
 use serde::Serialize;
 
-/// Tolerance where none is named: within it two figures are called alike.
+/// Default tolerance: two figures within it are called alike.
 pub const TOLERANCE: f64 = 0.05;
 
 /// Name of the runs whose two cases are compared.
@@ -34,7 +34,7 @@ const COMPARE: &str = "compare";
 /// Pairs of cases compared.
 #[derive(Debug, Clone, Serialize)]
 pub struct Compared {
-    /// Part of one by which figures may differ and still be called alike.
+    /// Part of one by which figures may differ and are still called alike.
     pub tolerance: f64,
     /// A comparison for each pair.
     pub comparisons: Vec<Comparison>,
@@ -45,24 +45,24 @@ pub struct Compared {
 /// Comparison of two cases, metric by metric.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
-    /// Label of the case that is compared with.
+    /// Label of the baseline case.
     pub base: String,
-    /// Label of the case that is compared.
+    /// Label of the candidate case.
     pub head: String,
     /// Each metric that both have; the headline first, if both have one.
     pub metrics: Vec<Difference>,
     /// Disturbance of each side by other processes.
     pub disturbance: [Disturbance; 2],
-    /// The smallest difference that these pairs of rounds could have shown, as a part of one: half of the interval. None of
-    /// runs that did not take turns.
+    /// The smallest difference that these pairs of rounds could have shown, as a part of one: half of the interval. `None`
+    /// for runs that did not take turns.
     pub could_show: Option<f64>,
     /// Difference of two runs by noise alone, as a part of one; differences of runs that did not take turns are judged by
     /// it.
     pub noise: Option<f64>,
     /// Whether the comparison could end at any of several looks, over all of which the level holds.
     pub until_decided: bool,
-    /// Factor by which B may be too slow because others disturbed it more; below 1 where they disturbed A more. None where they
-    /// disturbed both alike.
+    /// Factor by which B may be too slow because other processes disturbed it more; below 1 if they disturbed A more. `None`
+    /// if they disturbed both alike.
     pub unequal: Option<f64>,
     /// Reason why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,13 +76,13 @@ pub struct Comparison {
 pub struct Difference {
     /// Name of the metric; for the headline its unit.
     pub name: String,
-    /// Figure of the first case, as every report of its run has it.
+    /// Figure of the first case, as in every report of its run.
     pub base: f64,
     /// Figure of the second case.
     pub head: f64,
     /// Head divided by base: the Hodges–Lehmann estimate over the pairs of rounds, which need not be the ratio of the two.
     pub ratio: f64,
-    /// Interval of the ratio, that of the estimate; none of too few rounds.
+    /// Interval of the ratio, that of the estimate; `None` for too few rounds.
     #[serde(serialize_with = "ends")]
     pub interval: Option<Interval>,
     /// Level of the interval, at least 0.95.
@@ -94,7 +94,7 @@ pub struct Difference {
     text: fn(f64) -> String,
     #[serde(skip)]
     better: Better,
-    /// Probability of such a difference by chance, of rounds that took turns.
+    /// Probability of such a difference by chance, for rounds that took turns.
     #[serde(skip)]
     p: Option<f64>,
 }
@@ -114,7 +114,7 @@ struct Metric {
     name: &'static str,
     better: Better,
     of_round: fn(&Round, &Workload) -> Option<f64>,
-    /// The figure of all rounds together, the one that reports of the case have.
+    /// The figure of all rounds together, as in reports of the case.
     of_case: fn(&Case) -> Option<f64>,
     text: fn(f64) -> String,
 }
@@ -162,7 +162,7 @@ fn cpu_ns(round: &Round) -> Option<f64> {
     Some(round.cpu_s()? * 1e9)
 }
 
-/// A cost of all rounds, for each valid operation of theirs.
+/// Cost of all rounds per valid operation.
 fn each(case: &Case, cost: fn(&Round) -> Option<f64>) -> Option<f64> {
     let valid = case.rounds.iter().filter_map(|round| valid(round, &case.workload)).sum::<f64>();
     Some(case.rounds.iter().map(cost).sum::<Option<f64>>()? / valid)
@@ -199,8 +199,8 @@ fn of_response(pair: &Pair) -> String {
     format!("{}{}", of(batches, " of batches"), of(queue, " with driver's queue"))
 }
 
-/// Whether every round of both sides has that metric. Rounds left out for their slow operations would make a side look better
-/// than it is.
+/// Whether every round of both sides has that metric. Leaving out rounds for their slow operations would make a side look
+/// better than it is.
 fn is_whole(pair: &Pair, metric: &Metric) -> bool {
     let whole = |case: &Case| case.rounds.iter().all(|round| (metric.of_round)(round, &case.workload).is_some());
     whole(&pair.base) && whole(&pair.head)
@@ -211,9 +211,9 @@ fn valid(round: &Round, workload: &Workload) -> Option<f64> {
 }
 
 impl Compared {
-    /// Compares each pair; what the notes say is added by the caller.
+    /// Compares each pair, with the notes of the caller.
     ///
-    /// `noise` is how far apart two runs lie that did not take turns.
+    /// `noise` is the difference between two runs that did not take turns.
     pub fn of(pairs: &[Pair], mut notes: Vec<String>, tolerance: f64, noise: &Noise) -> Self {
         let mut compared = |pair: &Pair| {
             let floor = if pair.in_turn { Ok(None) } else { noise.of(pair) };
@@ -234,8 +234,8 @@ impl Compared {
         Self { tolerance, comparisons: vec![comparison], notes }
     }
 
-    /// The comparison that a run was made for: what was decided when it ended, with what can be drawn of its rounds. Of runs
-    /// from before that was stored it is decided now. None of other runs.
+    /// The comparison that a run was made for: its stored decision, with the drawings of its rounds. For runs of older
+    /// versions, which stored none, it is decided now. `None` for other runs.
     pub fn of_run(file: &RunFile) -> Option<Self> {
         let case = |label: &str| file.cases.iter().find(|case| case.label == label);
         let (base, head, tolerance) = match (&file.comparison, file.cases.as_slice()) {
@@ -256,7 +256,7 @@ impl Compared {
         Some(compared)
     }
 
-    /// The first comparison, as a run file holds it; none where there is none.
+    /// The first comparison, in the form of the run file; `None` if there is none.
     pub fn stored(&self) -> Option<Stored> {
         let it = self.comparisons.first()?;
         let result = it.result();
@@ -288,7 +288,7 @@ impl Compared {
         those.map(|it| format!("{}: {}", it.head, words::sentence(it, self.tolerance))).collect()
     }
 
-    /// One self-contained page. `runs` are the runs that were compared, by name: the two that were stored, or the one in which
+    /// One self-contained page. `runs` are the runs that were compared, by name: two stored runs, or the one in which
     /// both sides took turns.
     pub fn html(&self, runs: &[(&str, &Provenance)]) -> String {
         html::html(self, runs)
@@ -367,7 +367,7 @@ impl Comparison {
         }
     }
 
-    /// Takes what was decided when the run ended.
+    /// Takes over the decision that was stored when the run ended.
     fn decided(&mut self, stored: &Stored) {
         self.verdict = stored.verdict;
         let has_result = self.no_result.is_none();
@@ -381,7 +381,7 @@ impl Comparison {
         }
     }
 
-    /// The metric that decides: the headline. None if one of the cases has no figure, or the first a figure of 0.
+    /// The metric that decides: the headline. `None` if one of the cases has no figure, or the first a figure of 0.
     pub fn result(&self) -> Option<&Difference> {
         self.metrics.first().filter(|_| self.no_result.is_none())
     }
@@ -439,7 +439,7 @@ fn undisturbed(interval: Interval, unequal: f64, tolerance: f64) -> Evidence {
     if of(found) == of(wider) { wider } else { Evidence::Withheld }
 }
 
-/// Range of the difference of two runs: both what noise between runs leaves of it, and the interval of their rounds.
+/// Range of the difference of two runs: the union of the range by the noise between runs and the interval of their rounds.
 fn with_noise(ratio: f64, interval: Option<Interval>, noise: f64) -> Evidence {
     let (low, high) = (ratio / (1.0 + noise), ratio * (1.0 + noise));
     match interval {
@@ -475,7 +475,7 @@ mod tests {
         Pair { base: case(base, taken[0]), head: case(head, taken[1]), in_turn: true }
     }
 
-    /// A neighbour that worked while B ran once made B slower.
+    /// A neighbour process that worked only while B ran once made B slower.
     #[test]
     fn a_side_that_was_disturbed_more_gets_no_verdict() {
         let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];

@@ -17,7 +17,7 @@ pub enum Noise {
     Unknown,
     /// Stated, as a part of one.
     Stated(f64),
-    /// Found in earlier runs of what the first side is.
+    /// Estimated from earlier runs like the first side.
     Runs {
         /// The runs.
         earlier: Vec<RunFile>,

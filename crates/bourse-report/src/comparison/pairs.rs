@@ -12,14 +12,14 @@ pub struct Pair {
     pub base: Case,
     /// The candidate.
     pub head: Case,
-    /// Whether their rounds took turns, so that the first goes with the first.
+    /// Whether their rounds took turns, so that the first rounds of both belong together.
     pub in_turn: bool,
 }
 
 /// Runs that cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Incomparable {
-    /// No case of one is in the other.
+    /// No common case.
     #[error("the two runs have no case in common")]
     NothingInCommon,
     /// A check of the database failed after a round.
@@ -101,7 +101,7 @@ fn labels(pair: &Pair, base: &Provenance, head: &Provenance) -> (String, String)
 }
 
 impl Pair {
-    /// Refuses what is no figure.
+    /// Refuses pairs without figures.
     ///
     /// # Errors
     /// [`Incomparable`] with the round.
@@ -168,8 +168,8 @@ pub fn unlike(pair: &Pair) -> Vec<String> {
     notes
 }
 
-/// The ages of two markets that owe different shares of Trade-Results: more than a tenth apart, and the younger of less than
-/// 900 s, the period of the price curve.
+/// The ages of two markets that owe different shares of Trade-Results: more than a tenth apart, the younger one below 900 s,
+/// the period of the price curve.
 pub(super) fn unlike_ages(base: &Case, head: &Case) -> Option<(f64, f64)> {
     const FULL_S: f64 = 900.0;
     let age = |case: &Case| case.rounds.iter().filter_map(|round| round.market_age_s).reduce(f64::min);

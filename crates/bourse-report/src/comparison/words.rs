@@ -9,7 +9,7 @@ fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
 }
 
-/// The side lines below a comparison: what others did to each side, and what it could have shown.
+/// Lines below a comparison: the disturbances of each side, and the difference it could have shown.
 pub(crate) fn beside(compared: &Comparison) -> Vec<String> {
     let [base, head] = &compared.disturbance;
     let mut lines = Vec::new();

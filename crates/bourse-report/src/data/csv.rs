@@ -2,7 +2,7 @@ use super::{DataTable, DataValue};
 use crate::text::{CsvField, CsvText, csv_line};
 use std::borrow::Cow;
 
-/// A table as RFC 4180 text in UTF-8: a line with the columns' names, then a line for each row; empty where there is no value,
+/// A table as RFC 4180 text in UTF-8: a line with the columns' names, then a line for each row; empty without a value,
 /// `true` and `false` for flags.
 pub fn data_csv(table: &DataTable, texts: CsvText) -> String {
     let mut out = csv_line(table.columns.iter().map(|column| CsvField::Plain(column.name)), texts);

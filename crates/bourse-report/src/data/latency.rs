@@ -2,13 +2,13 @@
 
 use crate::view::{Latency, Quantile};
 
-/// A quantile in nanoseconds: none where fewer than ten operations are expected beyond it, or where it is one that failed or
-/// never started.
+/// A quantile in nanoseconds: `None` if fewer than ten operations are expected beyond it, or if it falls on one that failed
+/// or never started.
 pub(super) fn quantile(latency: &Latency, quantile: f64) -> Option<u64> {
     known(latency.quantile(quantile)?)
 }
 
-/// The longest in nanoseconds: none where one that failed or never started may be longer.
+/// The longest in nanoseconds: `None` if one that failed or never started may be longer.
 pub(super) fn longest(latency: &Latency) -> Option<u64> {
     known(latency.longest()?)
 }
@@ -24,7 +24,7 @@ const fn known(quantile: Quantile) -> Option<u64> {
     }
 }
 
-/// Percentiles of a curve: each whole one, then ever nearer to 100.
+/// Percentiles of a curve: every whole one, then ever closer to 100.
 pub(super) fn percentiles() -> impl Iterator<Item = f64> {
     let whole = (0..=99).map(f64::from);
     whole.chain([99.5, 99.8, 99.9, 99.95, 99.98, 99.99, 99.995, 99.998, 99.999])
@@ -37,7 +37,7 @@ pub(super) struct Bucket {
     pub(super) count: u64,
 }
 
-/// The stretches that hold something, the shortest times first.
+/// The buckets with samples, the shortest times first.
 pub(super) fn buckets(latency: &Latency) -> Vec<Bucket> {
     let Some(histogram) = &latency.histogram else { return Vec::new() };
     let bucket = |value: u64, count: u64| Bucket {

@@ -1,6 +1,6 @@
 //! Runs as tables for programs: one row a fact, units in the columns' names, no titles.
 //!
-//! Tables and columns are declared once, in `tables`; CSV, NDJSON and whatever else writes them read the declaration.
+//! Tables and columns are declared once, in `tables`; CSV, NDJSON and other writers read the declaration.
 
 mod csv;
 mod latency;

@@ -1,7 +1,7 @@
 use super::{DataTable, DataValue};
 use serde_json::{Map, Value};
 
-/// A table as newline-delimited JSON: an object with every column for each row, `null` where there is no value.
+/// A table as newline-delimited JSON: an object with every column for each row, `null` for a missing value.
 pub fn data_ndjson(table: &DataTable) -> String {
     let mut out = String::new();
     for row in &table.rows {

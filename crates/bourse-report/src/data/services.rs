@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// One value of a benchmark.
 struct Measure {
     benchmark: String,
-    /// Short name of what is measured.
+    /// Short name of the measure.
     measure: String,
     unit: String,
     is_higher_better: bool,
@@ -19,7 +19,7 @@ struct Measure {
 
 /// The figures that count: throughput of each case, and the median, 90th and 99th percentile of each operation's response time.
 ///
-/// With an interval where the rounds give one. Void cases have none.
+/// Intervals are included if the rounds give one. Void cases have no figures.
 fn measures(run: &RunFile) -> Vec<Measure> {
     let notices = crate::view::notices(run).join(" ");
     let mut all = Vec::new();
@@ -65,7 +65,7 @@ fn response(operation: &OperationView, at: usize, quantile: f64) -> Option<Estim
 }
 
 /// The run in the [Bencher Metric Format](https://bencher.dev/docs/reference/bencher-metric-format): `throughput` in operations
-/// a second, `latency-p50` and others in nanoseconds. None if no figure counts.
+/// a second, `latency-p50` and others in nanoseconds. `None` if no figure counts.
 pub fn bencher(run: &RunFile) -> Option<String> {
     let mut benchmarks = Map::new();
     for it in measures(run) {
@@ -82,9 +82,9 @@ pub fn bencher(run: &RunFile) -> Option<String> {
     (!benchmarks.is_empty()).then(|| format!("{:#}\n", Value::Object(benchmarks)))
 }
 
-/// The run in the two custom formats of [github-action-benchmark](https://github.com/benchmark-action/github-action-benchmark):
-/// what is the better the higher, `customBiggerIsBetter`, and what is the better the lower, `customSmallerIsBetter`. None if no
-/// figure counts.
+/// The run in the two custom formats of
+/// [github-action-benchmark](https://github.com/benchmark-action/github-action-benchmark): `customBiggerIsBetter` with the
+/// throughputs and `customSmallerIsBetter` with the response times. `None` if no figure counts.
 pub fn github_action_benchmark(run: &RunFile) -> Option<[String; 2]> {
     let measures = measures(run);
     let of = |is_higher_better: bool| {

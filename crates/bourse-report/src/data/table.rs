@@ -1,4 +1,4 @@
-//! A table for programs, and how one is declared.
+//! A table for programs, and its declaration.
 
 /// Kind of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl DataKind {
 /// A column as declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataColumn {
-    /// Name, with the unit last: `response_p99_ns`; no keyword of SQL.
+    /// Name, with the unit last: `response_p99_ns`; never a keyword of SQL.
     pub name: &'static str,
     /// Kind of its values.
     pub kind: DataKind,
@@ -52,7 +52,7 @@ pub enum DataValue {
 }
 
 impl DataValue {
-    /// Whether it may stand in a column of that kind.
+    /// Whether it may occur in a column of that kind.
     pub const fn is_of(&self, kind: DataKind) -> bool {
         matches!(
             (self, kind),
@@ -127,7 +127,7 @@ pub struct DataTable {
     pub name: &'static str,
     /// Meaning of a row, in a sentence.
     pub meaning: &'static str,
-    /// Columns: first those that say what a row is about, then its values.
+    /// Columns: first the keys, then the values.
     pub columns: Vec<DataColumn>,
     /// Rows, with a value for each column.
     pub rows: Vec<Vec<DataValue>>,
@@ -145,8 +145,8 @@ impl DataTable {
     }
 }
 
-/// Declares a table: what a row is, its name, its key columns, what a row is made of, and for each further column its name, kind,
-/// meaning and value. Gives a type with `table()`, the empty table, and `row(…)`.
+/// Declares a table: meaning of a row, name, key columns, source of a row, and for each further column its name, kind,
+/// meaning and value. Generates a type with `table()`, the empty table, and `row(…)`.
 macro_rules! data_table {
     ($meaning:literal $type:ident $name:literal [$($key:expr),*] ($($arg:ident: $of:ty),+) {
         $($column:ident: $kind:ident, $what:literal => $value:expr;)+

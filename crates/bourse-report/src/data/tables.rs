@@ -1,4 +1,4 @@
-//! Every table: what a row is, and each column with its kind, its meaning and its value.
+//! Every table: the meaning of its rows, and each column with its kind, its meaning and its value.
 
 use super::latency::{Bucket, buckets, longest, mean, percentiles, quantile};
 use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};

@@ -23,8 +23,8 @@ const fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// The whole as text of so many columns: a line for each test with its verdict and reason, and with `verbose` every case
-/// with its steps, and the settings in force. Without it only what failed shows its first case that did.
+/// The document as text of `width` columns: a line for each test with its verdict and reason, and with `verbose` every case
+/// with its steps, and the settings in force. Otherwise only failed tests show their first failed case.
 pub fn acid_terminal(file: &AcidFile, width: usize, color: bool, verbose: bool) -> String {
     let (mut out, paint) = (String::new(), Paint { on: color });
     let engine = &file.engine;
@@ -70,7 +70,7 @@ pub fn acid_terminal(file: &AcidFile, width: usize, color: bool, verbose: bool) 
     out
 }
 
-/// Whether each transaction gets the isolation level that it demands; `None` of a document without levels.
+/// Whether each transaction gets the isolation level that it demands; `None` for a document without levels.
 fn isolation(file: &AcidFile) -> Option<String> {
     let given = || match isolation_not_given(&file.isolation) {
         None => "isolation: the engine gives each transaction the level that it demands".to_owned(),
@@ -123,7 +123,7 @@ pub(super) fn case(out: &mut String, case: &Case, width: usize) {
     }
 }
 
-/// One self-contained page: verdicts first, then each test with its cases, folded away until they are wanted.
+/// One self-contained page: verdicts first, then each test with its cases, folded.
 pub fn acid_html(file: &AcidFile) -> String {
     let page = context! {
         head => document_head(&format!("ACID tests of {}", file.engine.target), "ACID tests", &file.provenance, file.interrupted),
@@ -139,7 +139,7 @@ pub fn acid_html(file: &AcidFile) -> String {
     render("acid.html", page)
 }
 
-/// Verdicts first, then each test with its cases, and the settings they hold for. Ends with a line feed.
+/// Markdown with the verdicts first, then each test with its cases, and the settings they hold for. Ends with a line feed.
 pub fn acid_markdown(file: &AcidFile) -> String {
     let engine = &file.engine;
     let mut out = sections::title("ACID tests", &file.provenance, file.interrupted);
@@ -186,7 +186,7 @@ fn evidence(out: &mut String, test: &Test) {
     test.cases.iter().for_each(|it| sections::case(out, it));
 }
 
-/// A line for each test. Its evidence is no table: the page and the document have it.
+/// CSV with a line for each test. Its evidence is no table: the page and the document have it.
 pub fn acid_csv(file: &AcidFile, texts: CsvText) -> String {
     let heads = ["test", "property", "title", "source", "demanded", "verdict", "reason", "cases", "took_s"];
     let rows = file.tests.iter().map(|test| {

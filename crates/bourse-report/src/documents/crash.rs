@@ -49,7 +49,7 @@ pub fn crash_terminal(file: &CrashFile, width: usize, color: bool) -> String {
     out
 }
 
-/// The enumerated states: a line for each case, then what planted faults would be found, then the first states of each case
+/// The enumerated states: a line for each case, then the detection of planted faults, then the first states of each case
 /// that violate its guarantee.
 fn states_terminal(out: &mut String, states: &StatesSection, width: usize, paint: Paint) {
     line(out, width, 0, &format!("Simulated power losses on a small brokerage database: {}", states_words(states)));

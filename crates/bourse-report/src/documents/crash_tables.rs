@@ -52,12 +52,12 @@ pub(super) fn power_of_sample(file: &CrashFile) -> String {
     )
 }
 
-/// The largest share of crashes that may show a fault when none of so many did, with 95 % confidence.
+/// Largest share of crashes that may show a fault although none of this many did, with 95 % confidence.
 fn undetected(crashes: u32) -> f64 {
     1.0 - 0.05_f64.powf(1.0 / f64::from(crashes.max(1)))
 }
 
-/// Whether a guarantee was met, in a word.
+/// Word for a guarantee: met or not.
 const fn met(guarantee: Guarantee, holds: bool) -> &'static str {
     match (guarantee, holds) {
         (Guarantee::Nothing, _) => "none given",
@@ -193,7 +193,7 @@ pub(super) fn violation_words(example: &Example) -> String {
     format!("{}{repeats}", example.found)
 }
 
-/// States that violated the guarantee, each with its name for `--replay` and what was found.
+/// States that violated the guarantee, each with its name for `--replay` and its finding.
 pub(super) fn sampled_violations(sampled: &SampledStates) -> impl Iterator<Item = (String, String)> {
     let broken = sampled.states.iter().filter(|state| state.broken);
     broken.map(move |state| (format!("{}#{}", sampled.trace, state.number), sampled_state_words(state)))

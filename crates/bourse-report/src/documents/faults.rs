@@ -49,7 +49,7 @@ pub fn faults_terminal(file: &FaultsFile, width: usize, color: bool) -> String {
     out
 }
 
-/// A target's table, with what was not tried below it.
+/// A target's table, with the faults that were not tried below it.
 fn target_table(out: &mut String, rows: &[FaultRow], width: usize, paint: Paint) {
     let Some(first) = rows.first() else { return };
     out.push('\n');
@@ -82,7 +82,7 @@ fn reasons(rows: &[FaultRow]) -> Vec<String> {
     reasons.iter().map(|(why, titles)| format!("not tried: {}: {why}", titles.join(", "))).collect()
 }
 
-/// The target with its class and how it was interfered with.
+/// The target with its class and the way its calls were interfered with.
 fn heading(row: &FaultRow) -> String {
     let class = row.class.map_or_else(String::new, |class| format!("{class}, "));
     format!("{} ({class}by {})", row.target, row.through.name())
@@ -111,7 +111,7 @@ fn all_left_words(row: &FaultRow) -> String {
     words
 }
 
-/// Each of the words once, with how often they come where they differ.
+/// Each distinct text once, with its count if they differ.
 fn tally(all: impl Iterator<Item = String>) -> String {
     let mut counted: Vec<(String, u32)> = Vec::new();
     for words in all {
@@ -142,7 +142,7 @@ fn left_words(case: &FaultCase) -> String {
     }
 }
 
-/// A signal's name, of those that end processes.
+/// Name of a signal that ends processes.
 fn signal_name(signal: i32) -> String {
     match signal {
         4 => "SIGILL".to_owned(),
@@ -241,7 +241,7 @@ pub fn faults_html(file: &FaultsFile) -> String {
     render("faults.html", page)
 }
 
-/// A line for each case, and one for each row without.
+/// CSV with a line for each case, and one for each row without cases.
 pub fn faults_csv(file: &FaultsFile, texts: CsvText) -> String {
     let heads = [
         "target",

@@ -6,7 +6,7 @@ use crate::units::printable;
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Appends a paragraph of at most so many columns, each of its lines with its indent.
+/// Appends a paragraph of at most `width` columns, each of its lines indented.
 pub(super) fn line(out: &mut String, width: usize, indent: usize, words: &str) {
     let filled = fill(&printable(words), width.max(indent + 20).saturating_sub(indent), 0);
     for line in filled.lines() {

@@ -1,6 +1,6 @@
 //! Documents that are no runs: ACID tests, crashes, faults; each for the terminal, as a page, as Markdown and as CSV.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | `acid` | `acid.json` |
 //! | `crash`, `crash_tables` | `crash.json`, and the cells of its tables |

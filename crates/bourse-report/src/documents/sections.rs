@@ -11,7 +11,7 @@ pub(super) fn title(what: &str, head: &Provenance, interrupted: bool) -> String 
     format!("# Bourse: {what}, {}{interrupted}\n", escaped(&head.started_at))
 }
 
-/// A case: its steps, and what was looked at in the end.
+/// A case: its steps, and its findings at the end.
 pub(super) fn case(out: &mut String, case: &Case) {
     let met = if case.met.is_empty() { String::new() } else { format!(": {}", case.met) };
     line(out, &format!("**{}**", escaped(&format!("{}{met}", case.label))));
@@ -57,7 +57,7 @@ pub(super) fn line(out: &mut String, text: &str) {
     out.push_str(&format!("\n{text}\n"));
 }
 
-/// The head of a table, with the empty line that must stand before one.
+/// The head of a table, after the empty line that a table requires.
 pub(super) fn table(out: &mut String, heads: &[&str]) {
     out.push('\n');
     row(out, heads.iter().map(|head| (*head).to_owned()));

@@ -104,7 +104,7 @@ pub fn sheet_terminal(sheet: &Sheet, width: usize, color: bool) -> String {
     out
 }
 
-/// Entries in three columns: name, state, lines. What does not fit a column is filled into it.
+/// Entries in three columns: name, state, lines. Longer text is wrapped within its column.
 fn entries_terminal(out: &mut String, entries: &[Entry], width: usize) {
     let widest = |of: fn(&Entry) -> &str| entries.iter().map(|entry| of(entry).width()).max().unwrap_or(0);
     let (names, states) = (widest(|entry| &entry.name), widest(|entry| &entry.state));

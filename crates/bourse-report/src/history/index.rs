@@ -10,7 +10,7 @@ use crate::units::{self, command_line, printable};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
-/// The list for a terminal of so many columns: a line for each case of each run, the latest run last.
+/// The list for a terminal of `width` columns: a line for each case of each run, the latest run last.
 pub fn history_terminal(runs: &[StoredRun], width: usize, color: bool) -> String {
     sheet_terminal(&sheet(runs), width, color)
 }
@@ -68,12 +68,12 @@ pub fn history_csv(runs: &[StoredRun], texts: CsvText) -> String {
     sheet_csv(&Sheet { parts: vec![table], ..Sheet::default() }, texts)
 }
 
-/// The figures of a run, or one line without any.
+/// The figures of a run, or one line without a figure.
 fn lines_of(run: &StoredRun) -> Vec<Option<&StoredFigure>> {
     if run.figures.is_empty() { vec![None] } else { run.figures.iter().map(Some).collect() }
 }
 
-/// A figure with its interval, as a person reads it.
+/// A figure with its interval, in readable form.
 fn result(figure: &StoredFigure) -> String {
     let Some(value) = figure.value else {
         return if figure.failed { "VOID".to_owned() } else { units::NOTHING.to_owned() };
@@ -83,7 +83,7 @@ fn result(figure: &StoredFigure) -> String {
     format!("{} {}{}", units::number(value), figure.unit, interval.unwrap_or_default())
 }
 
-/// `2026-11-23 08:05` of a time.
+/// Date and minute of a time: `2026-11-23 08:05`.
 fn minute(started_at: &str) -> String {
     started_at.chars().take(16).collect::<String>().replace('T', " ")
 }
@@ -115,8 +115,8 @@ fn sheet(runs: &[StoredRun]) -> Sheet {
     }
 }
 
-/// The index page: trends with their changes, then every run with a link to its page. `links` are the folders as the page
-/// reaches them.
+/// The index page: trends with their changes, then every run with a link to its page. `links` are the paths of the folders
+/// relative to the page.
 pub fn history_html(runs: &[StoredRun], version: &str) -> String {
     let trends: Vec<Value> = Trend::all(runs).iter().enumerate().map(|(nth, trend)| trend_value(nth, trend)).collect();
     let rows: Vec<Value> = runs
@@ -159,7 +159,7 @@ pub fn history_html(runs: &[StoredRun], version: &str) -> String {
     render("history.html", context! { head, trends, rows, span, count => runs.len() })
 }
 
-/// A folder's name inside a link: what a URL would act upon is encoded.
+/// A folder's name inside a link: characters with a meaning in URLs are encoded.
 fn path_of_link(folder: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
     folder.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()

@@ -1,6 +1,6 @@
-//! Stored runs over time: a line for each, and how the figures of the same case change from run to run.
+//! Stored runs over time: a line for each, and the changes of the figures of the same case from run to run.
 //!
-//! A run is reduced to what the list and the charts need, so that hundreds of them can be drawn.
+//! A run is reduced to the values that the list and the charts need, so that hundreds of them can be drawn.
 
 mod index;
 mod trend;
@@ -26,11 +26,11 @@ pub struct StoredRun {
     pub command: Vec<String>,
     /// Version of Bourse.
     pub bourse: String,
-    /// Revision of what was measured, if one was given.
+    /// Revision of the measured software, if one was given.
     pub revision: Option<String>,
     /// Processor, cores and system.
     pub machine: String,
-    /// Whether it was ended before its time.
+    /// Whether it was interrupted.
     pub interrupted: bool,
     /// Its figures, one for each case.
     pub figures: Vec<StoredFigure>,
@@ -58,7 +58,7 @@ pub struct StoredFigure {
     pub durability: String,
     /// Unit of the figure.
     pub unit: String,
-    /// The figure; none if a failed check voids it or nothing was measured.
+    /// The figure; `None` if a failed check voids it or nothing was measured.
     pub value: Option<f64>,
     /// Lower end of its confidence interval.
     pub low: Option<f64>,

@@ -4,7 +4,7 @@ use super::{StoredFigure, StoredRun};
 use crate::likeness::Likeness;
 use bourse_stats::change_points::{ChangePoint, change_points};
 
-/// A run with a figure of it that counts.
+/// A run with a valid figure.
 type Point<'a> = (&'a StoredRun, &'a StoredFigure, f64);
 
 /// Figures of one case over runs.
@@ -21,7 +21,7 @@ pub(super) struct Trend<'a> {
 }
 
 impl<'a> Trend<'a> {
-    /// Every case with at least two figures that count, those with the most first.
+    /// Every case with at least two valid figures, those with the most first.
     pub(super) fn all(runs: &'a [StoredRun]) -> Vec<Self> {
         let mut groups: Vec<(&Likeness, Vec<Point<'a>>)> = Vec::new();
         for run in runs {

@@ -9,8 +9,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::io::Write as _;
 
-/// The script between its tags. The marks of the section keep a strict parser from reading it as markup; to the script they
-/// are comments.
+/// The script between its tags. CDATA marks keep a strict parser from reading it as markup; to the script they are comments.
 const SCRIPT: &str = concat!(
     "//<![CDATA[\n(() => {\n\"use strict\";\n",
     include_str!("script/numbers.js"),
@@ -22,7 +21,7 @@ const SCRIPT: &str = concat!(
 /// Hidden contents of a page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Carried {
-    /// Content security policy: this script and nothing from anywhere.
+    /// Content security policy: this script, and no other resource.
     policy: String,
     script: Value,
     /// The document, compressed, and the name of its file.
@@ -61,7 +60,7 @@ impl Carried {
     }
 }
 
-/// JSON that can stand in a page: of ASCII alone, and without what markup begins with.
+/// JSON that is safe in a page: ASCII alone, without characters that begin markup.
 pub(crate) fn json(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value).expect("numbers, text and lists have a form in JSON");
     let mut out = String::with_capacity(text.len());

@@ -26,7 +26,7 @@ struct Sized {
 }
 
 impl Drawing {
-    /// A chart of a kind, with the page's only id.
+    /// A chart of a kind, with an id that is unique in the page.
     pub(crate) fn new(key: &str, frame: &Frame<'_>, drawn: Drawn) -> Self {
         let sized = |(class, svg)| Sized { class, svg: Value::from_safe_string(svg) };
         Self {
@@ -45,7 +45,7 @@ impl Drawing {
     }
 }
 
-/// A table as the templates draw it.
+/// A table for the templates.
 #[derive(Serialize)]
 pub(crate) struct Grid {
     title: String,

@@ -1,9 +1,9 @@
-//! HTML pages that open offline: no font, no picture, no request to anywhere.
+//! HTML pages that open offline: no font, no picture, no network request.
 //!
-//! Every page extends `base.html`, filled by minijinja, which escapes all it is given; only our own drawings are trusted, and
-//! they escape for themselves. `page.css` and the scripts stand inside the page, which shows its still charts and tables
-//! without them. A script of our own draws the charts anew from the run file that the page [carries](carried): the crates that
-//! bring a chart library bring one of a megabyte and more, which is several such pages and more than the program has room for.
+//! Every page extends `base.html`, filled by minijinja, which escapes all values; only Bourse's own drawings are trusted,
+//! and they escape by themselves. `page.css` and the scripts are inside the page, which shows its still charts and tables
+//! without them. A script of Bourse redraws the charts from the run file that the page [contains](carried): crates with a
+//! chart library add a megabyte and more, the size of several such pages and more than the program's limit allows.
 
 mod carried;
 mod grid;
@@ -19,7 +19,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 use serde::Serialize;
 
-/// The style of our pages, light or dark as the reader's system is.
+/// Style of the pages, light or dark by the reader's system.
 pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Every template.
@@ -86,7 +86,7 @@ pub(crate) fn document_head(title: &str, name: &str, of: &Provenance, interrupte
 
 /// A run as one self-contained HTML page.
 ///
-/// The answer comes first; light or dark as the reader's system is; made to be printed and to be read on a phone.
+/// The answer comes first; it is light or dark by the reader's system, and suited to print and phones.
 pub fn html(file: &RunFile) -> String {
     render("page.html", Value::from(Serde(page::page(file))))
 }

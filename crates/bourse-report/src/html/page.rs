@@ -42,12 +42,12 @@ struct Group {
 struct CasePage {
     id: String,
     label: String,
-    /// The figure, or why there is none.
+    /// The figure, or the reason why there is none.
     figure: String,
     unit: String,
     /// Whether the figure is valid.
     counts: bool,
-    /// `± 2.6 %`, of a single round.
+    /// Uncertainty of a single round: `± 2.6 %`.
     sure: Option<String>,
     /// Trade-Results a second.
     results: Option<String>,
@@ -66,7 +66,7 @@ struct CasePage {
     transactions: Grid,
     /// Operations of the phase at a part of the rate.
     latency: Option<Grid>,
-    /// Columns left out because nothing of it happened.
+    /// Columns left out because all their values are zero.
     none: Vec<&'static str>,
     /// `a transaction`, `an operation`.
     noun: &'static str,

@@ -17,11 +17,11 @@ pub struct LiveRun {
     pub name: String,
     /// The case whose round it is.
     pub case: String,
-    /// Number of the round among all of the run, from 1, and how many there are; none before the first.
+    /// Number of the round in the run, from 1, and number of all rounds; `None` before the first.
     pub round: Option<[u32; 2]>,
     /// Current phase, as text.
     pub phase: String,
-    /// Seconds of the round's warm-up or interval that have passed, and that there are; none outside of them.
+    /// Seconds of the round's warm-up or interval: passed and planned; `None` outside of them.
     pub phase_s: Option<[f64; 2]>,
     /// Seconds since the run began.
     pub running_s: f64,
@@ -57,7 +57,7 @@ pub const LIVE_HEADS: [&str; 8] =
 pub struct LiveText {
     /// Name of the run and its case.
     pub title: String,
-    /// The round of how many; empty where nothing has begun.
+    /// Number of the round and of all rounds; empty before the first.
     pub round: String,
     /// Current phase, and its progress.
     pub phase: String,
@@ -65,7 +65,7 @@ pub struct LiveText {
     pub time: String,
     /// Current throughput.
     pub throughput: String,
-    /// A row for each operation, as [`LIVE_HEADS`] has it.
+    /// A row for each operation, with the columns of [`LIVE_HEADS`].
     pub operations: Vec<[String; LIVE_HEADS.len()]>,
     /// Current resource usage, by name.
     pub resources: Vec<(&'static str, String)>,

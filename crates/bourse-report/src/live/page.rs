@@ -1,4 +1,4 @@
-//! The page that follows a run: one for good, with a part that is drawn anew each second from what is known then.
+//! The page that follows a run: constant but for a part that is redrawn each second from the run's state.
 
 use super::{LIVE_HEADS, LivePoint, LiveRun};
 use crate::charts::{Drawn, Frame, live_panels};
@@ -7,10 +7,10 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde::Serialize;
 
-/// The page's script: asks for what is known each second, and puts it in its place.
+/// The page's script: fetches the redrawn part each second and inserts it.
 pub const LIVE_SCRIPT: &str = include_str!("live.js");
 
-/// The page's style: that of all pages.
+/// The page's style, the same as of all pages.
 pub const LIVE_STYLE: &str = STYLE;
 
 #[derive(Serialize)]
@@ -38,7 +38,7 @@ pub fn live_page(run: &LiveRun, version: &str) -> String {
     render("live.html", context! { title, version, now => Value::from_safe_string(live_fragment(run)) })
 }
 
-/// The part of the page that is drawn anew.
+/// The part of the page that is redrawn.
 pub fn live_fragment(run: &LiveRun) -> String {
     let text = run.text();
     let number = |at: usize| at > 0;
@@ -88,7 +88,7 @@ pub fn live_fragment(run: &LiveRun) -> String {
     )
 }
 
-/// Seconds since the first, with values, of which there is none where nothing ended.
+/// Points with seconds since the first and values; a second in which nothing ended has no value.
 pub(crate) fn points_of(points: &[LivePoint], of: impl Fn(&LivePoint) -> Option<f64>) -> Vec<(f64, Option<f64>)> {
     let first = points.first().map_or(0.0, |point| point.time_s);
     points.iter().map(|point| (point.time_s - first, of(point))).collect()

@@ -19,7 +19,7 @@ fn cell_of<'a>(table: &'a TableResult, row: &str, column: &str) -> Option<&'a Ce
     table.cells.iter().find(|cell| cell.row == row && cell.column == column)
 }
 
-/// More lanes than this are no picture.
+/// Most lanes of a chart; more are unreadable.
 const MOST_LANES: usize = 90;
 
 /// Marks of measured figures next to the published ones, a chart for each measure that has both.
@@ -59,7 +59,7 @@ pub(super) fn published(table: &TableResult, nth: usize) -> Vec<Drawn> {
     drawn
 }
 
-/// One chart for each measure, of a table that was published as charts.
+/// Charts of a table that was published as charts, one for each measure.
 pub(super) fn charts(table: &TableResult, nth: usize) -> Vec<Drawn> {
     if !table.charted {
         return Vec::new();

@@ -216,7 +216,7 @@ fn engines(file: &SuiteFile) -> Vec<EnginePage> {
     file.engines.values().map(engine).collect()
 }
 
-/// One figure of one cell, at length.
+/// Details of one figure of one cell.
 fn evidence(line: &view::Line) -> Vec<String> {
     let cell = &line.cell;
     let figure = line.figure.as_ref();

@@ -1,4 +1,4 @@
-//! A suite as it ends on a terminal.
+//! A suite as printed on a terminal.
 
 use super::view::{self, Matrix};
 use crate::tables::Tone;

@@ -267,7 +267,7 @@ pub(super) fn rests_on(finding: &FindingResult) -> String {
     units::printable(&format!("{}{}{}", finding.rests_on, level.unwrap_or_default(), departure.unwrap_or_default()))
 }
 
-/// Every cell with all its figures, a row each: what CSV, Markdown and the page show at length.
+/// Every cell with all its figures, a row each: the detailed form of CSV, Markdown and the page.
 pub(super) struct Line {
     pub(super) table: String,
     pub(super) row: String,

@@ -5,8 +5,8 @@ use crate::view::{CaseView, Remark, Standing};
 use bourse_record::{Durability, Estimate, Interval, Round};
 use bourse_stats::signed_rank::{fewest, level_of_each, ratio_of_pairs_at};
 
-/// The cases by durability class, since figures of different classes never stand in one ranking: the strongest class first, by
-/// workload and by what they count. Within them the best case is first, void ones are last; the values of a sweep stay in their
+/// The cases by durability class, since figures of different classes are never ranked together: the strongest class first,
+/// by workload and by unit. Within them the best case is first, void ones are last; the values of a sweep stay in their
 /// order. Each group has its name.
 pub(crate) fn by_class<'v, 'a: 'v>(
     views: impl IntoIterator<Item = &'v CaseView<'a>>,
@@ -51,13 +51,13 @@ fn best_first(members: &mut [&CaseView<'_>]) {
     members.sort_by(|a, b| figure(b).total_cmp(&figure(a)));
 }
 
-/// Cases of one workload whose results have one unit, with their places in the run.
+/// Cases of one workload whose results have one unit, with their indices in the run.
 pub(crate) struct OfUnit<'v, 'a> {
     pub(crate) name: String,
     pub(crate) members: Vec<(usize, &'v CaseView<'a>)>,
 }
 
-/// The cases by workload and unit, as they come.
+/// The cases by workload and unit, in their order.
 pub(crate) fn by_unit<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<OfUnit<'v, 'a>> {
     let mut groups: Vec<OfUnit<'v, 'a>> = Vec::new();
     let kind = |view: &CaseView<'_>| (view.case.workload.name.clone(), view.unit().to_owned());
@@ -150,7 +150,7 @@ pub(crate) fn comparisons(views: &[CaseView<'_>]) -> Vec<Table> {
     by_class(views).into_iter().map(|(class, members)| comparison(&members, &class)).collect()
 }
 
-/// The cases side by side, as they come.
+/// The cases side by side, in their order.
 pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
     let in_batches = views.iter().filter_map(|view| view.headline_operation()).any(|it| it.batches().is_some());
     let of_batches = |batches, each| if in_batches { batches } else { each };
@@ -195,7 +195,7 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
     table
 }
 
-/// The case that others of its kind are held against, and the level of their ratios.
+/// The case that others of its kind are compared with, and the level of their ratios.
 struct Reference<'v, 'a> {
     view: &'v CaseView<'a>,
     /// Level of each ratio, so that all intervals hold together.
@@ -203,8 +203,8 @@ struct Reference<'v, 'a> {
 }
 
 impl<'v, 'a> Reference<'v, 'a> {
-    /// The first of these that the run was given, of those whose figure counts: not the best, which looking at the figures picks. None
-    /// of a case alone, which has nothing to be compared with.
+    /// The first of these cases in the run whose figure counts: not the best, whose selection would depend on the figures.
+    /// `None` for a single case, which has nothing to be compared with.
     fn of(alike: &[&'v CaseView<'a>]) -> Option<Self> {
         let valid: Vec<&'v CaseView<'a>> = alike.iter().copied().filter(|view| view.valid_figure().is_some()).collect();
         let given = |view: &CaseView<'_>| view.file.cases.iter().position(|case| std::ptr::eq(case, view.case));
@@ -216,7 +216,8 @@ impl<'v, 'a> Reference<'v, 'a> {
         std::ptr::eq(self.view.case, view.case)
     }
 
-    /// Ratio of another case to it, with the interval of pairs of rounds that took turns. Rounds of different runs did not.
+    /// Ratio of another case to it, with the interval of pairs of rounds that took turns. Rounds of different runs never
+    /// took turns.
     fn relative(&self, view: &CaseView<'_>) -> Option<Estimate> {
         let first = self.view;
         let figure = first.valid_figure().filter(|it| *it > 0.0)?;
@@ -248,7 +249,7 @@ impl<'v, 'a> Reference<'v, 'a> {
     }
 }
 
-/// A ratio as a person reads it: `=` before it where its interval holds 1.
+/// A ratio in readable form: preceded by `=` if its interval holds 1.
 fn ratio_text(ratio: &Estimate) -> String {
     let alike = if ratio.interval.is_some_and(|it| it.holds(1.0)) { "= " } else { "" };
     format!("{alike}× {}", units::significant(ratio.value, 3))
@@ -321,7 +322,7 @@ fn row(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>) -> Vec<Cell> 
     ]
 }
 
-/// The largest of a size that was looked at closely; of others a look a second misses what matters.
+/// The largest value of a size that was sampled closely; of others one sample a second misses peaks.
 fn largest(view: &CaseView<'_>, metric: &str) -> Cell {
     let fine = view.case.rounds.iter().filter_map(|round| round.fine_series.column(metric));
     let largest = fine.flatten().flatten().copied().filter(|bytes| bytes.is_finite()).reduce(f64::max);

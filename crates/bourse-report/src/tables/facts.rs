@@ -18,7 +18,7 @@ fn pairs(values: &[NameValue]) -> impl Iterator<Item = (String, Cell)> + use<'_>
     values.iter().map(|pair| (pair.name.clone(), Cell::text(&pair.value)))
 }
 
-/// The workload's effective parameters, with what holds for the whole run.
+/// The workload's effective parameters, with those of the whole run.
 pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
     let file = view.file;
     let phases = view.case.rounds.first().map(phases).unwrap_or_default();
@@ -136,7 +136,7 @@ pub(crate) fn compile_options(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// The machine and the program; of runs merged, every machine with the cases that ran on it.
+/// The machine and the program; for merged runs, every machine with the cases that ran on it.
 pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
     let mut seen: Vec<(&Machine, &Build, Vec<&str>)> = Vec::new();
     for case in &file.cases {
@@ -196,7 +196,7 @@ pub(crate) fn machine_line(machine: &Machine) -> String {
     [machine.processor.clone(), cores, units::bytes(machine.memory_bytes as f64), machine.system.clone()].join(" · ")
 }
 
-/// Facts of the rounds: how the database was found, trades that came with it.
+/// Facts of the rounds: history of the database, trades found in it.
 pub(crate) fn round_facts(view: &CaseView<'_>) -> Table {
     let heads = vec![Head::right("round", "round"), Head::left("what", "name"), Head::left("value", "value")];
     let mut table = Table::new("facts", "Run details", heads);
@@ -475,7 +475,7 @@ fn own_threads(rounds: &[Round], process_s: f64) -> String {
     works.into_iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// Counts of each name added up, in the order in which names first come.
+/// Sums of the counts of each name, in the order of first occurrence.
 fn summed<'n>(counts: impl Iterator<Item = (&'n str, u64)>) -> Vec<(&'n str, u64)> {
     let mut sums: Vec<(&str, u64)> = Vec::new();
     for (name, count) in counts {

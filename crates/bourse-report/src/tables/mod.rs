@@ -1,4 +1,4 @@
-//! Every table of a report, once; the outputs differ in how they set them.
+//! Every table of a report, once; the outputs differ in their layout.
 
 mod comparison;
 mod facts;

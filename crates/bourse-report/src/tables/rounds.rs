@@ -48,7 +48,7 @@ pub(crate) fn rounds(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// Every series as it was measured, one value a row: metrics differ between cases.
+/// Every series as measured, one value a row: metrics differ between cases.
 pub(crate) fn series(view: &CaseView<'_>) -> Table {
     let heads = vec![
         Head::right("round", "round"),

@@ -85,7 +85,7 @@ impl Cell {
         Self { value: text.clone(), text, is_text: true, tone: Tone::Plain }
     }
 
-    /// No value: a dash, and nothing in CSV.
+    /// A cell without a value: a dash, and nothing in CSV.
     pub(crate) fn nothing() -> Self {
         Self { text: units::NOTHING.to_owned(), value: String::new(), is_text: false, tone: Tone::Faint }
     }
@@ -95,7 +95,7 @@ impl Cell {
         Self { text: units::count(count), value: count.to_string(), is_text: false, tone }
     }
 
-    /// A figure with its text, nothing if it is not finite.
+    /// A figure with its text, without a value if it is not finite.
     pub(crate) fn figure(value: f64, text: impl FnOnce(f64) -> String) -> Self {
         if value.is_finite() {
             Self { text: text(value), value: value.to_string(), is_text: false, tone: Tone::Plain }
@@ -108,8 +108,8 @@ impl Cell {
         Self::figure(nanoseconds, units::duration_ns)
     }
 
-    /// A quantile of a latency: blank where fewer than ten are expected beyond it; where those that failed, were dropped or
-    /// never started reach down to it, it is more than the slowest of the others.
+    /// A quantile of a latency: blank if fewer than ten operations are expected beyond it; if it falls on operations that
+    /// failed, were dropped or never started, it is more than the slowest of the others.
     pub(crate) fn quantile(found: Option<Quantile>) -> Self {
         match found {
             None | Some(Quantile::TooFew) => Self::nothing(),
@@ -163,8 +163,8 @@ impl Table {
         }
     }
 
-    /// Leaves out the columns that have nothing or zero in every row; answers the titles of those with zeros, which
-    /// are to be said: where nothing failed a reader wants to know it, but not that there is no limit to keep.
+    /// Leaves out the columns that are empty or zero in every row; returns the titles of those with zeros, to be reported:
+    /// that nothing failed is of interest, but not that there is no limit.
     pub(crate) fn fold(&mut self) -> Vec<&'static str> {
         let rows = &self.rows;
         let all = |at: usize, of: fn(&str) -> bool| rows.iter().all(|row| of(&row[at].value));
@@ -186,7 +186,7 @@ impl Table {
         self
     }
 
-    /// Leaves out the columns of the highest rank; whether there were any.
+    /// Leaves out the columns of the highest rank; returns whether there were any.
     pub(crate) fn narrow(&mut self) -> bool {
         let highest = self.heads.iter().map(|head| head.rank).max().unwrap_or(0);
         self.retain(|_, head| highest == 0 || head.rank < highest);

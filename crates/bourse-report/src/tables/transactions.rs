@@ -12,7 +12,7 @@ enum Figure {
     Max,
 }
 
-/// A column of a latency: title, title where operations were timed in batches, CSV name, rank, figure.
+/// A column of a latency: title, title for operations timed in batches, CSV name, rank, figure.
 type Column = (&'static str, &'static str, &'static str, u8, Figure);
 
 const COLUMNS: [Column; 7] = [
@@ -42,7 +42,7 @@ fn latency_cells(latency: &Latency) -> impl Iterator<Item = Cell> + use<'_> {
     })
 }
 
-/// The table by transaction, or operation: how many, how fast for those who waited, and how they ended.
+/// The table by transaction, or operation: counts, response times and outcomes.
 pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     let noun = view.noun();
     let title = format!("By {noun}, over {} of measuring; response times", units::seconds(view.measured_s()));
@@ -117,12 +117,13 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
 /// Name of the column with the driver's own queue, in CSV.
 pub(super) const DRIVER_QUEUE: &str = "driver_queue";
 
-/// The driver's own queue, where the response times include it.
+/// The driver's own queue, if the response times include it.
 pub(super) fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
     Cell::or_nothing(view.driver_queue(&operation.name).map(|queue| Cell::text(&queue)))
 }
 
-/// Takes that column out of a table, for outputs that have a line below it instead; the line, if any row has that queue.
+/// Takes that column out of a table, for outputs that have a line below it instead; returns the line, if any row has that
+/// queue.
 pub(crate) fn take_queue(table: &mut Table) -> Option<String> {
     let at = table.heads.iter().position(|head| head.csv == DRIVER_QUEUE)?;
     // A void case has no times that anything could be part of.
@@ -138,7 +139,7 @@ pub(crate) fn take_queue(table: &mut Table) -> Option<String> {
     Some(format!("response times{of} include the {queue}"))
 }
 
-/// Up to three names, or the first two and how many others there are.
+/// Up to three names, or the first two and the number of others.
 fn the_first(names: &[&str]) -> String {
     match names {
         [one] => (*one).to_owned(),
@@ -158,7 +159,7 @@ pub(crate) fn latency(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// The times spent inside the engine and its locks alone.
+/// Service times: inside the engine and its locks alone.
 pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
     let mut heads = vec![Head::left(view.noun(), view.noun()), Head::right("count", "count")];
     heads.push(Head::right("least", "min_ns"));
@@ -288,7 +289,7 @@ pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// A row for the times of those that failed, which are in no quantile of the row above.
+/// A row for the times of failed operations, which are in no quantile of the row above.
 fn failed_row(operation: &OperationView, response: &Latency, columns: usize) -> Vec<Cell> {
     let mut row = vec![failed_name(operation), Cell::count(operation.failed), Cell::nothing(), Cell::nothing()];
     row.extend(latency_cells(response));
@@ -308,7 +309,7 @@ fn troubling(count: u64, tone: Tone) -> Cell {
     if count == 0 { Cell::count(0) } else { Cell::count(count).tone(tone) }
 }
 
-/// The share, marked where it is off by more than its tolerance.
+/// The share, marked if it is off by more than its tolerance.
 fn share(operation: &OperationView) -> Cell {
     let Some(share) = operation.share_percent else { return Cell::nothing() };
     let cell = Cell::percent(share);

@@ -5,8 +5,8 @@ use bourse_record::RunFile;
 /// Form of texts in CSV. Numbers are bare in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CsvText {
-    /// A text that a spreadsheet would take for a formula has an apostrophe before it: one that begins with `=`, `+`, `-`,
-    /// `@`, a tabulator or a carriage return.
+    /// Text that a spreadsheet would take for a formula is preceded by an apostrophe: if it begins with `=`, `+`, `-`, `@`,
+    /// a tabulator or a carriage return.
     #[default]
     Guarded,
     /// Unchanged, for programs.
@@ -25,13 +25,13 @@ pub(crate) enum Field<'a> {
 /// A table as CSV.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CsvTable {
-    /// Name, which is also a good name for its file: `transactions`, `series` …
+    /// Name, also suited as a file name: `transactions`, `series` …
     pub name: &'static str,
     /// RFC 4180 text in UTF-8: a line of names with their units, then the rows; lines end in CR LF.
     pub text: String,
 }
 
-/// Every table of a run in one text: each below a line with its name, parted by an empty line, as spreadsheets like it.
+/// Every table of a run in one text: each below a line with its name, separated by an empty line, for spreadsheets.
 /// For programs [`csv_tables`] gives the same tables one by one.
 pub fn csv(file: &RunFile, texts: CsvText) -> String {
     let tables = csv_tables(file, texts);
@@ -83,7 +83,7 @@ fn written(table: &Table, texts: CsvText) -> CsvTable {
     CsvTable { name: table.key, text }
 }
 
-/// The tables of all cases in one, the case in front.
+/// The tables of all cases as one, with the case as the first column.
 fn joined(tables: &[(&str, Table)], texts: CsvText) -> Option<CsvTable> {
     let (_, first) = tables.first()?;
     let heads = std::iter::once("case").chain(first.heads.iter().map(|head| head.csv));

@@ -4,11 +4,11 @@ use crate::units;
 
 /// Rows of a curve.
 const ROWS: usize = 4;
-/// Eighths of a row's height, from nothing to all of it.
+/// Eighths of a row's height, from none to all of it.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The values over time as bars, each column the largest of its share of the time: rows from the top, with the largest
-/// value before the first, zero before the last, and the end of the time behind it. Nothing if all is zero.
+/// The values over time as bars, each column the largest of its share of the time: rows from the top, with the largest value
+/// before the first, zero before the last, and the end of the time after it. Empty if all values are zero.
 pub(super) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> String) -> Vec<String> {
     let largest = points.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     let end = points.last().map_or(0.0, |(time, _)| *time);

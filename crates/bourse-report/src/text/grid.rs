@@ -10,10 +10,10 @@ const GAP: &str = "  ";
 /// Units that belong to the number before them.
 const UNITS: [&str; 14] = ["%", "%,", "%;", "%)", "ns", "µs", "ms", "s", "s,", "s)", "min", "KiB", "MiB", "GiB"];
 
-/// A table drawn so that it fits, and what had to be left out for that.
+/// A table drawn to fit the width, and the columns that were left out.
 pub(super) struct Grid {
     pub(super) text: String,
-    /// Columns left out for want of room.
+    /// Columns left out for lack of room.
     pub(super) dropped: Vec<&'static str>,
 }
 
@@ -29,8 +29,8 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
 }
 
-/// Draws a table in at most `width` columns, leaving out columns that may go. One that cannot be made to fit runs over:
-/// a terminal wraps a line, but a name cut short is lost.
+/// Draws a table in at most `width` columns, leaving out columns if necessary. A table that cannot fit overflows: a terminal
+/// wraps a line, but a name cut short is lost.
 pub(super) fn grid(mut table: Table, width: usize, paint: Paint) -> Grid {
     let before: Vec<_> = table.heads.iter().map(|head| head.title).collect();
     while total(&widths(&table)) > width && table.narrow() {}

@@ -36,7 +36,7 @@ fn head(out: &mut String, file: &RunFile) {
     ));
 }
 
-/// A run as Markdown (tables as GitHub has them), to be pasted into an issue or a page. Ends with a line feed.
+/// A run as Markdown (with tables in GitHub's form), to be pasted into an issue or a page. Ends with a line feed.
 pub fn markdown(file: &RunFile) -> String {
     let mut out = String::new();
     let views = CaseView::all(file);
@@ -132,7 +132,7 @@ fn case(out: &mut String, view: &CaseView<'_>) {
     }
 }
 
-/// A table below its title; nothing of one without rows.
+/// Writes a table below its title; nothing for a table without rows.
 fn section(out: &mut String, level: usize, table: &Table) {
     if table.rows.is_empty() {
         return;
@@ -150,7 +150,7 @@ fn section(out: &mut String, level: usize, table: &Table) {
     }
 }
 
-/// Appends a row of a table as GitHub has them; the cells are [escaped] already.
+/// Appends a row of a table in GitHub's form; the cells are [escaped] already.
 pub(crate) fn row(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push('|');
     for cell in cells {
@@ -166,7 +166,7 @@ fn toned(tone: Tone, text: &str) -> String {
     }
 }
 
-/// Text from outside, with nothing in it that Markdown or HTML would act upon.
+/// Text from outside, without characters that have a meaning in Markdown or HTML.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for character in units::printable(text).chars() {
@@ -181,8 +181,8 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// Code in a line, fenced by more backticks than it holds in a row. What looks like a tag or a link is [escaped] instead: not
-/// every reader of Markdown leaves those alone between backticks.
+/// Inline code, fenced by more backticks than it contains in a row. Text like a tag or a link is [escaped] instead: some
+/// readers of Markdown interpret those between backticks.
 pub(crate) fn code(text: &str) -> String {
     if text.contains('<') || text.contains("](") {
         return format!("<code>{}</code>", escaped(text));

@@ -1,4 +1,4 @@
-//! Lines of a terminal: what both forms of the report draw with.
+//! Lines of a terminal: common to both forms of the report.
 
 use super::grid::{fill, grid};
 use super::paint::Paint;
@@ -8,10 +8,10 @@ use crate::units;
 use crate::view::{CaseView, Standing, case_words};
 use bourse_record::RunFile;
 
-/// The narrowest terminal we draw for; narrower ones wrap.
+/// The narrowest terminal that reports are drawn for; narrower ones wrap.
 const NARROWEST: usize = 40;
 
-/// Lines drawn so far, and how to draw the next.
+/// Lines drawn so far, and the settings for the next.
 pub(super) struct Page {
     pub(super) out: String,
     pub(super) width: usize,
@@ -66,7 +66,7 @@ impl Page {
         self.line(&bold);
     }
 
-    /// Filled to the width. A line is painted whole, so that no colour runs over its end.
+    /// Writes a paragraph filled to the width. A line is painted whole, so that no colour runs over its end.
     pub(super) fn paragraph(&mut self, tone: Tone, text: &str, indent: usize) {
         let filled = fill(&units::printable(text), self.width, indent);
         for line in filled.lines() {
@@ -74,7 +74,7 @@ impl Page {
         }
     }
 
-    /// A table without the columns that are zero or have no room, named below it.
+    /// Writes a table without the columns that are zero or have no room, named below it.
     pub(super) fn table(&mut self, table: Table) {
         let (zeros, dropped) = self.brief(table);
         if !zeros.is_empty() {
@@ -108,7 +108,7 @@ impl Page {
         }
     }
 
-    /// The figure of a case with its durability class, what it was measured on, and how far the rounds lie apart.
+    /// The figure of a case with its durability class, engine and target, and the spread of the rounds.
     pub(super) fn figure(&mut self, view: &CaseView<'_>) {
         let engine = &view.case.engine;
         let unit = units::printable(view.unit());

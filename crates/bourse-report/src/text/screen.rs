@@ -7,9 +7,9 @@ use crate::units;
 use crate::view::{CaseView, Kept, Told, lost_nodes, notices, other_warnings, rules, verdicts};
 use bourse_record::{CostCovers, RunFile, WorkloadKind};
 
-/// Lines of a run of one case at 80 columns. Only doubts are left out for it, and those are counted.
+/// Lines of a run of one case at 80 columns. Only doubts are left out to fit, and those are counted.
 const LINES: usize = 24;
-/// The most doubts, however much room there is.
+/// Most doubts, however much room there is.
 const DOUBTS: usize = 3;
 /// Lines of one doubt.
 const LINES_OF_DOUBT: usize = 2;
@@ -99,7 +99,7 @@ impl Page {
         self.paragraph(Tone::Plain, &format!("cost of {of}: {}", parts.join(", ")), 2);
     }
 
-    /// Several cases: one table, then what holds for all of them.
+    /// Several cases: one table, then the verdicts over all of them.
     fn answers(&mut self, views: &[CaseView<'_>], told: &[Told]) {
         let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
         let table = tables::comparison(&in_order, "all cases");
@@ -109,7 +109,7 @@ impl Page {
         }
     }
 
-    /// Rules of the specification in a number, and what no report may be without.
+    /// Number of rules of the specification that were met, and the notices that every report must have.
     fn compliance(&mut self, file: &RunFile, views: &[CaseView<'_>]) {
         let broken = views.iter().map(|view| {
             let rules = rules(view);

@@ -1,4 +1,4 @@
-//! The whole report for a terminal: the answer first, then everything that it rests on.
+//! The whole report for a terminal: the answer first, then its evidence.
 
 use super::curve::curve;
 use super::grid::grid;
@@ -51,7 +51,7 @@ fn time_words(file: &RunFile) -> Option<String> {
 /// Part of the busiest users' working time below which other users have no bar.
 const HARDLY: f64 = 0.05;
 
-/// A bar of so many letters, each for the same share of the time.
+/// A bar of `width` letters, each for the same share of the time.
 fn bar(role: &RoleSplit, width: usize) -> String {
     let mut bar = String::with_capacity(width);
     let mut end = 0.0;
@@ -215,7 +215,7 @@ impl Page {
         self.pairs(&table);
     }
 
-    /// The curves of sizes that were looked at closely, of the first round; those of the others stand in the page.
+    /// The curves of closely sampled sizes, of the first round; those of other rounds are in the page.
     fn growth(&mut self, view: &CaseView<'_>) {
         let Some(round) = view.case.rounds.first() else { return };
         for (metric, title) in [("log_bytes", "Write-ahead log"), ("journal_bytes", "Rollback journal")] {
@@ -251,7 +251,7 @@ impl Page {
         }
     }
 
-    /// Name and value, filled: values may be long.
+    /// Names and values, filled: values may be long.
     fn pairs(&mut self, table: &Table) {
         for row in &table.rows {
             let text = format!("{}: {}", row[0].text, row[1].text);

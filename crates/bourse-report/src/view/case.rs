@@ -16,7 +16,7 @@ pub(crate) struct CaseView<'a> {
     pub(crate) case: &'a Case,
     /// Operations in the specification's order, the others after them.
     pub(crate) operations: Vec<OperationView>,
-    /// All of them as one, where the headline counts all.
+    /// All operations as one, if the headline counts all.
     all: Option<OperationView>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> CaseView<'a> {
         })
     }
 
-    /// Whether each round was in steady state. Empty for workloads whose intervals are not meant to be.
+    /// Whether each round was in steady state. Empty for workloads whose intervals need not be.
     pub(crate) fn steadiness(&self) -> Vec<Steadiness> {
         let workload = &self.case.workload;
         if !workload.may_be_steady() {
@@ -70,16 +70,15 @@ impl<'a> CaseView<'a> {
         self.case.rounds.iter().map(|round| round.measured_s).sum()
     }
 
-    /// The rounds' headline figures, of those that measured anything: of the brokerage transactions of all kinds a second;
-    /// sorted.
+    /// The rounds' headline figures, of rounds that measured anything; sorted. For the brokerage transactions of all kinds a
+    /// second.
     pub(crate) fn figures(&self) -> Vec<f64> {
         let mut figures = self.case.figures();
         figures.sort_by(f64::total_cmp);
         figures
     }
 
-    /// The headline with the interval that belongs to it. None if nothing was measured; whether it counts says
-    /// [`Self::standing`].
+    /// The headline with its interval. `None` if nothing was measured; [`Self::standing`] has whether it counts.
     pub(crate) fn estimate(&self) -> Option<Estimate> {
         self.case.estimate()
     }
@@ -89,7 +88,7 @@ impl<'a> CaseView<'a> {
         round.figure(&self.case.workload)
     }
 
-    /// Valid completions of the headline's operation a second, if the figure counts: of the brokerage Trade-Results.
+    /// Valid completions of the headline's operation a second, if the figure counts: Trade-Results for the brokerage.
     pub(crate) fn results_per_second(&self) -> Option<f64> {
         let rate = center(&self.case.headlines()).map(|it| it.value);
         rate.filter(|_| self.standing() == Standing::Counts)
@@ -105,16 +104,16 @@ impl<'a> CaseView<'a> {
         Some(format!("{} {unit}{}", units::number(results), due.unwrap_or_default()))
     }
 
-    /// The share of the mix, in percent, that the headline's operation owed in these intervals, and the share once the market is
-    /// old enough; none of a market that is.
+    /// The share of the mix, in percent, that the headline's operation owed in these intervals, and the share once the
+    /// market is old enough; `None` for an old market.
     fn due(&self) -> Option<[f64; 2]> {
         let youngest = self.case.rounds.iter().filter_map(|round| round.market_age_s).reduce(f64::min)?;
         let operation = self.headline_operation().filter(|_| youngest < FULL_AGE_S)?;
         Some([operation.expected_percent?, operation.target_percent?])
     }
 
-    /// Half the width of a single round's interval, in percent of its figure, as `± 2.6 %`; none of a figure that does not
-    /// count, or of a series too short for its autocorrelation.
+    /// Half the width of a single round's interval, in percent of its figure, as `± 2.6 %`; `None` for a figure that does
+    /// not count, or a series too short for its autocorrelation.
     pub(crate) fn plus_minus(&self) -> Option<String> {
         let [_] = self.case.rounds.as_slice() else { return None };
         let figure = self.valid_figure().filter(|figure| *figure > 0.0)?;
@@ -133,7 +132,7 @@ impl<'a> CaseView<'a> {
         waits::sentence(self)
     }
 
-    /// The headline. None if nothing was measured; whether it counts says [`Self::standing`].
+    /// The headline. `None` if nothing was measured; [`Self::standing`] has whether it counts.
     pub(crate) fn figure(&self) -> Option<f64> {
         self.estimate().map(|it| it.value)
     }
@@ -186,7 +185,7 @@ impl<'a> CaseView<'a> {
             .flat_map(|(at, round)| round.checks.iter().map(move |check| (at + 1, check)))
     }
 
-    /// The rounds that have no figure, with their numbers from 1, and why.
+    /// The rounds without a figure, with their numbers from 1 and the reasons.
     pub(crate) fn void_rounds(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         self.case.rounds.iter().enumerate().filter_map(|(at, round)| Some((at + 1, round.void.as_deref()?)))
     }
@@ -215,7 +214,7 @@ impl<'a> CaseView<'a> {
         &self.case.conditions
     }
 
-    /// Whether its operations can end so at all.
+    /// Whether its operations can have this outcome at all.
     pub(crate) fn can_end(&self, outcome: Outcome) -> bool {
         self.case.workload.outcomes.contains(&outcome)
     }
@@ -230,7 +229,7 @@ impl<'a> CaseView<'a> {
         self.case.conditions.queue_of(operation).map(|queue| format!("driver's queue of {}", queue.room))
     }
 
-    /// The operation of the headline; all as one where it counts all.
+    /// The operation of the headline; all as one if it counts all.
     pub(crate) fn headline_operation(&self) -> Option<&OperationView> {
         match &self.case.workload.headline_operation {
             Some(name) => self.operations.iter().find(|operation| operation.name == *name),
@@ -253,7 +252,7 @@ impl<'a> CaseView<'a> {
         self.operations.iter().map(|operation| operation.retries).sum()
     }
 
-    /// Failures, over all operations, also of what followed at a part of the rate.
+    /// Failures, over all operations, including the phase at a part of the rate.
     pub(crate) fn failed(&self) -> u64 {
         let after = self.case.rounds.iter().filter_map(|round| Some(round.latency.as_ref()?.round.failed()));
         self.operations.iter().map(|operation| operation.failed).sum::<u64>() + after.sum::<u64>()
@@ -283,14 +282,14 @@ impl<'a> CaseView<'a> {
         Some(self.mean("server_cpu_user")? + self.mean("server_cpu_system")?)
     }
 
-    /// Our process's part of its processor time and the server's together, in percent; none without a server whose time is
+    /// This process's share of its CPU time and the server's together, in percent; `None` without a server whose time is
     /// known.
     pub(crate) fn client_percent(&self) -> Option<f64> {
         let (own, server) = (self.own_cores_busy()?, self.server_cores_busy()?);
         Some(100.0 * own / (own + server)).filter(|percent| percent.is_finite())
     }
 
-    /// Processor seconds of our process per second of measuring.
+    /// CPU seconds of the process that ran the rounds, per second of measuring.
     fn own_cores_busy(&self) -> Option<f64> {
         let used: f64 = self.case.rounds.iter().map(|round| round.cpu_user_s + round.cpu_system_s).sum();
         (self.measured_s() > 0.0).then(|| used / self.measured_s())
@@ -313,7 +312,7 @@ impl<'a> CaseView<'a> {
     }
 }
 
-/// A metric's values with their times, as far as there are any; of a metric that was looked at more closely, those.
+/// A metric's values with their times; the closer samples of a metric that has them.
 pub(crate) fn values<'a>(round: &'a Round, metric: &str) -> impl Iterator<Item = (f64, Option<f64>)> + use<'a> {
     let fine = round.fine_series.column(metric).map(|values| (&round.fine_series, values));
     let (series, values) = fine.unwrap_or_else(|| (&round.series, round.series.column(metric).unwrap_or_default()));

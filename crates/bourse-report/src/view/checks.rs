@@ -5,7 +5,7 @@ use crate::tables::Tone;
 use crate::units;
 use bourse_record::CheckStatus;
 
-/// Numbers of checks by how they ended, with their tone.
+/// Numbers of checks by their status, with their tone.
 pub(crate) fn checks_words(view: &CaseView<'_>) -> (Tone, String) {
     let [passed, failed, skipped] =
         [CheckStatus::Passed, CheckStatus::Failed, CheckStatus::NotApplicable].map(|status| view.checks_that(status));

@@ -6,23 +6,24 @@ use bourse_record::{CostCovers, Round};
 /// Cost of one operation, a server's part included.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
-    /// None where the server cannot be looked at.
+    /// CPU time, in nanoseconds; `None` if the server's cannot be read.
     pub(crate) cpu_ns: Option<f64>,
     /// CPU time of the process that runs the round: the client's part, and the engine's if it works in it.
     pub(crate) own_cpu_ns: f64,
-    /// None where there is no server, or it cannot be looked at.
+    /// The server's CPU time, in nanoseconds; `None` without a server, or if it cannot be read.
     pub(crate) server_cpu_ns: Option<f64>,
     /// Bytes written by the server's own count; `None` without one.
     pub(crate) server_counted_bytes: Option<f64>,
-    /// The processes that all of it is of: the fewest of any round's.
+    /// Processes that all of it covers: the fewest of any round's.
     pub(crate) covers: CostCovers,
-    /// None where the server cannot be looked at.
+    /// Bytes written; `None` if the server's cannot be read.
     pub(crate) written_bytes: Option<f64>,
-    /// None where the engine cannot say.
+    /// Syncs; `None` if the engine does not count them.
     pub(crate) syncs: Option<f64>,
 }
 
-/// None of a case without a figure: what a void case took is no result either. Rounds whose use was read too late are left out.
+/// Computes the cost; `None` for a case without a figure: the usage of a void case is no result either. Rounds whose usage
+/// was read too late are left out.
 pub(super) fn cost(view: &CaseView<'_>) -> Option<Cost> {
     view.valid_figure()?;
     let rounds: Vec<&Round> = view.case.rounds.iter().filter(|round| round.usage_late_s.is_none()).collect();

@@ -6,9 +6,9 @@ use crate::tables::Tone;
 use crate::units;
 use bourse_record::{BlockedOn, CUSTOMERS, Interference, MARKET_USERS};
 
-/// A share of the processors from which on they are full; the rest is the operating system's and the sampling's.
+/// Share of the CPUs from which on they are full; the rest is the operating system's and the sampling's.
 const FULL: f64 = 0.85;
-/// A share of the market users' time from which on they have no time left.
+/// Share of the market users' time from which on they have no time left.
 const ALWAYS_BUSY: f64 = 0.85;
 /// Share of the customers' time from which on their pauses are reported.
 const PAUSED: f64 = 0.10;
@@ -70,7 +70,7 @@ fn cores(view: &CaseView<'_>) -> f64 {
     f64::from(view.machine().cores.max(1))
 }
 
-/// Processors that we used, the server's among them, and those that others took.
+/// CPUs used by the run, the server's among them, and CPUs taken by other processes.
 fn processors(view: &CaseView<'_>) -> Option<String> {
     let busy = view.cores_busy().filter(|busy| busy.is_finite())?;
     let mut words = format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores);
@@ -92,7 +92,7 @@ fn taken(view: &CaseView<'_>) -> f64 {
 
 /// The time in which users had something to do.
 struct Working {
-    /// Seconds of it, and of all their time.
+    /// Seconds of it, and of all the users' time.
     seconds: f64,
     all_s: f64,
     /// Its parts with their shares, the largest first.
@@ -183,7 +183,7 @@ fn saturated_market(roles: &[RoleSplit]) -> Option<&RoleSplit> {
     is_saturated.then_some(market)
 }
 
-/// Pauses of the customers, which the driver's queue makes when it is full.
+/// Pauses of the customers, which the driver makes when its queue is full.
 pub(super) fn pauses(view: &CaseView<'_>) -> Option<Remark> {
     view.conditions().driver_queue.as_ref()?;
     let roles = roles(view);

@@ -34,7 +34,7 @@ use bourse_record::{
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// The notices that have to stand in every report, each once.
+/// The notices that every report must have, each once.
 pub(crate) fn notices(file: &RunFile) -> Vec<&str> {
     let mut notices: Vec<&str> = Vec::new();
     // A brokerage run says so even if its file forgot to.
@@ -118,7 +118,7 @@ pub(crate) fn isolation_words(levels: &[OperationIsolation]) -> String {
     units::printable(&words.collect::<Vec<_>>().join("; "))
 }
 
-/// The operations that get less than they demand, with both levels; `None` if all get what they demand.
+/// The operations that get a lower level than they demand, with both levels; `None` if all get what they demand.
 pub(crate) fn isolation_not_given(levels: &[OperationIsolation]) -> Option<String> {
     let short = levels.iter().filter(|it| it.provided < it.demanded);
     let short: Vec<String> =

@@ -22,7 +22,7 @@ const ALL: &str = "all operations";
 #[derive(Debug, Clone)]
 pub(crate) struct OperationView {
     pub(crate) name: String,
-    /// All outcomes, the commonest first.
+    /// All outcomes, the most frequent first.
     pub(crate) outcomes: Vec<OutcomeCount>,
     pub(crate) completed: u64,
     pub(crate) warned: u64,
@@ -42,20 +42,20 @@ pub(crate) struct OperationView {
     pub(crate) one_in: Option<f64>,
     /// Harness overhead per operation, on average of the rounds; given for short operations.
     pub(crate) harness_overhead_ns: Option<f64>,
-    /// Share of the mix in percent, if it is part of the mix and there were any.
+    /// Share of the mix in percent, if it is part of the mix and any ended.
     pub(crate) share_percent: Option<f64>,
     pub(crate) target_percent: Option<f64>,
-    /// Share that it should have in these rounds, where that is not the target: the mean over them.
+    /// Expected share in these rounds, if it differs from the target: the mean over them.
     pub(crate) expected_percent: Option<f64>,
     pub(crate) tolerance_points: Option<f64>,
     pub(crate) limit_ns: Option<u64>,
     pub(crate) response: Latency,
     pub(crate) service: Latency,
-    /// Quantiles of its response times in each round, of several rounds.
+    /// Quantiles of its response times in each round, if there are several.
     pub(crate) by_round: Vec<OfRound>,
-    /// Response and service times of those that failed; none if none did, or a file does not keep them.
+    /// Response and service times of failed operations; `None` if none failed, or the file does not have them.
     pub(crate) failed_times: Option<[Latency; 2]>,
-    /// Behind an application server.
+    /// Times behind an application server.
     pub(crate) server: Option<ServerLatency>,
 }
 
@@ -98,12 +98,12 @@ pub(crate) struct ServerLatency {
 }
 
 impl OperationView {
-    /// An operation of one round, or all of them as one; none if the round does not have it.
+    /// An operation of one round, or all of them as one; `None` if the round does not have it.
     pub(crate) fn of(round: &Round, operation: Option<&str>) -> Option<Self> {
         Self::as_one(std::slice::from_ref(round), operation)
     }
 
-    /// All operations of all rounds as one; none if there are none.
+    /// All operations of all rounds as one; `None` if there are none.
     pub(crate) fn all(rounds: &[Round]) -> Option<Self> {
         let by_round =
             if rounds.len() > 1 { rounds.iter().map(|round| of_round(round, None)).collect() } else { Vec::new() };
@@ -213,12 +213,12 @@ impl OperationView {
         }
     }
 
-    /// All that were started and ended somehow.
+    /// Number of operations that were started and ended, with any outcome.
     pub(crate) fn ended(&self) -> u64 {
         self.valid() + self.failed
     }
 
-    /// All that ended as the workload allows.
+    /// Number of operations with an outcome that the workload allows.
     pub(crate) fn valid(&self) -> u64 {
         self.completed + self.warned + self.rolled_back + self.too_few_rows
     }
@@ -236,19 +236,20 @@ impl OperationView {
         }
     }
 
-    /// Whether 90 % were answered within the limit, those that failed or were dropped counted as beyond it; none without a limit or a sample.
+    /// Whether 90 % were answered within the limit, with failed and dropped ones counted as beyond it; `None` without a
+    /// limit or a sample.
     pub(crate) fn limit_kept(&self) -> Option<bool> {
         Some(self.response.quantile_ns(0.9)? <= self.limit_ns? as f64)
     }
 
-    /// Whether the share of the mix is within its tolerance; none without a target, a tolerance or a sample.
+    /// Whether the share of the mix is within its tolerance; `None` without a target, a tolerance or a sample.
     pub(crate) fn mix_kept(&self) -> Option<bool> {
         let off = (self.share_percent? - self.expected_percent.or(self.target_percent)?).abs();
         Some(off <= self.tolerance_points? + 1e-9)
     }
 }
 
-/// The mean of some numbers; none of none.
+/// The mean of some numbers; `None` without any.
 fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, count) = numbers.fold((0.0, 0_u32), |(sum, count), number| (sum + number, count + 1));
     (count > 0).then(|| sum / f64::from(count))

@@ -4,11 +4,11 @@ use super::OperationView;
 use bourse_record::{Estimate, Quantile, Round};
 use bourse_stats::center;
 
-/// Quantiles that are looked at round by round.
+/// Quantiles reported for each round.
 pub(crate) const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// The [`QUANTILES`] of a round in nanoseconds: none where too few operations are beyond one, or it is one of those without a
-/// time.
+/// The [`QUANTILES`] of a round in nanoseconds: `None` if too few operations are beyond one, or it falls on an operation
+/// without a time.
 pub(crate) type OfRound = [Option<f64>; QUANTILES.len()];
 
 /// The quantiles of an operation in a round, or of all together.
@@ -21,9 +21,9 @@ pub(crate) fn of_round(round: &Round, operation: Option<&str>) -> OfRound {
     })
 }
 
-/// One of the quantiles over the rounds: the centre of their logarithms with its interval. Rounds differ by factors, as when a
-/// machine is slower for a while, so it is logarithms that scatter symmetrically. None below six rounds, and where a round
-/// has none: rounds left out for their slow operations would make the others' quantile look too good.
+/// One of the quantiles over the rounds: the centre of their logarithms with its interval. Rounds differ by factors, as when
+/// a machine is slower for a while, so logarithms scatter symmetrically. `None` below six rounds, or if a round has none:
+/// leaving out rounds for their slow operations would make the others' quantile look too good.
 pub(crate) fn over_rounds(rounds: &[OfRound], at: usize) -> Option<Estimate> {
     let logarithms: Option<Vec<f64>> = rounds.iter().map(|round| Some(round.get(at).copied()??.ln())).collect();
     let estimate = center(&logarithms?)?.map(f64::exp);
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
     use bourse_record::{OperationSpec, Outcome, Recorder, Sample};
 
-    /// A round of so many operations that take so long, and ten times as long for one in fifty.
+    /// A round of `count` operations that take `ns` each, and ten times as long for one in fifty.
     fn round(count: u64, ns: u64, failed: u64) -> Round {
         let mut recorder = Recorder::new([OperationSpec::new("read")].into(), |_| true);
         let mut sample = |end_ns, outcome| {

@@ -37,7 +37,7 @@ pub(crate) struct Rule {
 
 type Ask = fn(&CaseView<'_>) -> (Kept, String);
 
-/// Name, demand, question. Clauses are given where they are known to us.
+/// Name, demand and question. Clauses are given if known.
 const RULES: [(&str, &str, Ask); 18] = [
     ("throughput ratio", "throughput from 80 % to 102 % of customers / scale factor", ratio),
     ("customers for the rate", "500 customers for each Trade-Result a second, 2 % fewer at most", customers_for_rate),
@@ -248,7 +248,7 @@ fn steady_state(view: &CaseView<'_>) -> (Kept, String) {
     (Kept::No, worst.evidence())
 }
 
-/// Whether all sliding windows of that length stay near the result.
+/// Whether the means of all sliding windows of that length are near the result.
 fn windows(view: &CaseView<'_>, length_s: f64, step_s: f64, within_percent: f64) -> (Kept, String) {
     let metric = view.case.workload.headline_metric();
     let mut worst: Option<f64> = None;
@@ -301,7 +301,7 @@ fn durability(view: &CaseView<'_>) -> (Kept, String) {
     (kept, found)
 }
 
-/// Growth as measured, for as long as the specification wants room, against the room there was.
+/// Measured growth over the time for which the specification requires room, compared with the available room.
 fn growth_space(view: &CaseView<'_>) -> (Kept, String) {
     const DAYS: f64 = 60.0;
     const DAY_S: f64 = 8.0 * 3600.0;

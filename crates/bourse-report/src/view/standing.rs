@@ -42,7 +42,7 @@ impl Remark {
     }
 }
 
-/// Measured throughput may be from 80 % to 102 % of the nominal (Clause 6.7, as far as it is known to us).
+/// Range of the measured throughput, in percent of the nominal one (Clause 6.7, as far as known).
 pub(crate) const SCALE_RULE_PERCENT: (f64, f64) = (80.0, 102.0);
 
 pub(super) fn standing(view: &CaseView<'_>) -> Standing {
@@ -118,7 +118,7 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     remarks
 }
 
-/// Seconds rounded up, with some to spare: the next run's moments may share more.
+/// Seconds rounded up, with a margin: the next run may need more.
 fn advised(needs_s: f64) -> f64 {
     (1.5 * needs_s / 10.0).ceil() * 10.0
 }
@@ -188,7 +188,7 @@ fn without_interval(view: &CaseView<'_>) -> Option<Remark> {
     Some(Remark::new(Tone::Doubtful, text))
 }
 
-/// Whether the rounds were in steady state, with what says so.
+/// Whether the rounds were in steady state, with the evidence.
 fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
     let rounds = view.steadiness();
     let several = rounds.len() > 1;

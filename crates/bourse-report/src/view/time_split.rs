@@ -28,7 +28,7 @@ impl Part {
         Self::Blocked(BlockedOn::Schedule),
     ];
 
-    /// The words of tables and charts.
+    /// Name in tables and charts.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "on a CPU",
@@ -85,13 +85,13 @@ impl Part {
         }
     }
 
-    /// Whether the thread had nothing to do: no time that a faster engine would win.
+    /// Whether the thread had nothing to do: time that a faster engine would not save.
     pub(crate) const fn is_idle(self) -> bool {
         matches!(self, Self::Blocked(BlockedOn::Queue | BlockedOn::Schedule))
     }
 }
 
-/// The time of one kind of user. The parts add up to the whole.
+/// The time of one kind of user. The parts sum to the whole.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RoleSplit {
     pub(crate) role: String,
@@ -125,7 +125,7 @@ impl RoleSplit {
     }
 }
 
-/// The users' time by kind of user; empty where it is not known of every round.
+/// The users' time by kind of user; empty if it is unknown for any round.
 pub(crate) fn roles(view: &CaseView<'_>) -> Vec<RoleSplit> {
     let mut sum: Vec<RoleSplit> = Vec::new();
     for round in view.case.rounds.iter().filter(|round| round.measured_s > 0.0) {

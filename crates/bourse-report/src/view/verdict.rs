@@ -1,4 +1,4 @@
-//! The verdict on a case in a line (checks, steady or not, what limits), and on several cases together.
+//! The verdict on a case in a line (checks, steady or not, bottleneck), and on several cases together.
 
 use super::{CaseView, Remark, checks_words};
 use crate::tables::Tone;

@@ -10,8 +10,8 @@ fn phases<'a>(view: &CaseView<'a>) -> impl Iterator<Item = &'a LatencyPhase> + u
     view.case.rounds.iter().filter_map(|round| round.latency.as_deref())
 }
 
-/// A case of the phases after the rounds alone, for its tables. None where there was none, or one did not keep its pace: its
-/// response times would be those of another rate.
+/// A case of the phases after the rounds alone, for its tables. `None` without such phases, or if one did not keep its rate:
+/// its response times would be those of another rate.
 pub(crate) fn latency_case(view: &CaseView<'_>) -> Option<Case> {
     let rounds: Vec<_> = phases(view).map(|phase| phase.round.clone()).collect();
     let is_told = !rounds.is_empty() && phases(view).all(LatencyPhase::kept_pace);

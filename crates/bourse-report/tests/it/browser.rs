@@ -13,10 +13,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// The longest wait for an answer, on a machine that does much else.
+/// Longest wait for an answer, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A browser's program: the one that `BOURSE_CHROMIUM` names, or one of the usual names.
+/// Program of a browser: the one in `BOURSE_CHROMIUM`, or one with a usual name.
 fn program() -> Option<PathBuf> {
     let named = std::env::var_os("BOURSE_CHROMIUM").map(PathBuf::from);
     let usual = || {
@@ -48,7 +48,7 @@ impl Drop for Browser {
 }
 
 impl Browser {
-    /// None, and a word on it, where there is no browser.
+    /// Starts a browser; `None` if there is none, and reports the test as skipped.
     fn start(test: &str) -> Option<Self> {
         let Some(program) = program() else {
             bourse_testkit::skipped(test, "there is no Chromium; BOURSE_CHROMIUM may name one");
@@ -121,7 +121,7 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// Loads a page, at a place of it.
+    /// Loads a page at a fragment.
     fn open(&mut self, page: &str, fragment: &str) {
         let path = self.folder.path().join("page.html");
         std::fs::write(&path, page).expect("a page can be written");

@@ -5,7 +5,7 @@ use bourse_record::{Case, Durability, Round, RunFile, Verdict};
 use bourse_report::comparison::{Compared, Comparison, Noise, Pair};
 use bourse_report::{CsvText, csv_tables, markdown};
 
-/// Rounds of so many decks each.
+/// A case with rounds of these numbers of decks.
 fn case(label: &str, decks: &[u64]) -> Case {
     let mut case = fixture::case(label, Durability::Durable, 30);
     case.rounds = decks.iter().map(|decks| fixture::round(*decks)).collect();
@@ -22,7 +22,7 @@ fn verdict(compared: &Comparison, name: &str) -> Option<Verdict> {
     compared.metrics.iter().find(|it| it.name.starts_with(name)).expect(name).verdict
 }
 
-/// A comparison of so many pairs whose second side differs in each round as `change` says.
+/// A comparison of `pairs` pairs whose second side is changed in each round by `change`.
 fn changed(pairs: usize, change: impl Fn(usize, &mut Round)) -> Comparison {
     let base = case("a", &[30; 8][..pairs]);
     let mut head = base.clone();

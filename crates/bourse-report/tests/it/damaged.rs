@@ -1,4 +1,4 @@
-//! Run files that something has happened to: refused, or drawn, never a panic.
+//! Damaged run files: refused, or drawn, never a panic.
 
 use crate::fixture;
 use bourse_record::RunFile;

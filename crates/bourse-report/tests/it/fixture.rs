@@ -1,4 +1,4 @@
-//! Run files for tests: a TPC-E-derived run of known figures, and what is changed about it.
+//! Run files for tests: a TPC-E-derived run of known figures, and variants of it.
 
 use bourse_record::{
     Blocked, BlockedOn, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
@@ -141,7 +141,7 @@ fn series() -> Series {
     Series { time_s, columns }
 }
 
-/// The rate of each second in tenths of it, which scatter.
+/// The rate of each second, which scatters by tenths.
 fn throughput_series(seconds: &Series) -> Series {
     let time_s: Vec<f64> = (1..=420).map(|tenth| f64::from(tenth) / 10.0).collect();
     let column = |metric: &str| {
@@ -163,7 +163,7 @@ fn file(kind: FileKind, [syncs, writes, written_bytes, reads, read_bytes]: [u64;
     FileActivity { kind, syncs, sync_ns, writes, written_bytes, reads, read_bytes }
 }
 
-/// Responses of each second around 600 µs, slower where a checkpoint is.
+/// Responses of each second around 600 µs, slower at a checkpoint.
 fn response_map() -> ResponseMap {
     let counts = |second: u32| -> Vec<u64> {
         let shift = if second.is_multiple_of(7) { 3 } else { 0 };
@@ -261,7 +261,7 @@ pub(crate) fn round(decks: u64) -> Round {
     }
 }
 
-/// A run that went well: 30 s on a durable SQLite file.
+/// A successful run: 30 s on a durable SQLite file.
 pub(crate) fn normal() -> RunFile {
     let arguments = ["bourse", "tpce", "run", "sqlite:bourse-data/tpce.db?journal=wal&sync=full", "--users", "2"];
     let provenance = Provenance {

@@ -36,7 +36,7 @@ fn the_index_shows_where_the_level_changes_and_what_was_new() {
     assert_eq!(links.iter().find(|link| link.contains("tpce")), Some(&"20261112-080000-tpce/report.html"));
 }
 
-/// Runs once were one line whatever their number of users was, and a change of it a change of the figure.
+/// Runs once were one line in spite of different numbers of users, and a change of users a change of the figure.
 #[test]
 fn runs_of_other_users_are_another_trend() {
     let run = |day: u32| {

@@ -8,7 +8,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use sha2::Digest as _;
 use std::path::Path;
 
-/// The page is also well-formed XML, so that a strict parser can say whether anything got out of its place.
+/// The page is also well-formed XML, so that a strict parser can find misplaced markup.
 fn parsed(page: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     Document::parse_with_options(page, options).unwrap_or_else(|error| panic!("{error}:\n{page}"))

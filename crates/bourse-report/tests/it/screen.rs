@@ -49,7 +49,7 @@ fn results_stand_beside_the_share_that_is_due() {
     }
 }
 
-/// Below a tenth of pauses nothing said it, and the remark above was cut before it did.
+/// Pauses below a tenth were not reported, and the remark above was cut before it was.
 #[test]
 fn response_times_that_a_queue_of_ours_is_part_of_are_marked() {
     let line = "response times of Trade-Result and Market-Feed include the driver's queue of 16\n";
@@ -71,7 +71,7 @@ fn response_times_that_a_queue_of_ours_is_part_of_are_marked() {
     assert!(markdown(&mixed).contains("| includes |") && html(&mixed).contains("driver's queue of 16"));
 }
 
-/// The cost of an operation was all that was used, divided by the operations of the first kind alone.
+/// The cost of an operation was once the usage of all, divided by the operations of the first kind alone.
 #[test]
 fn the_cost_of_an_operation_is_by_all_that_the_headline_counts() {
     let shown = |headline: Option<&str>, order: [usize; 2], late_s: Option<f64>| {

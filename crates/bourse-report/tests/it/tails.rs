@@ -5,7 +5,7 @@ use bourse_record::{Arrivals, Case, Outcome, RunFile, Times};
 use bourse_report::comparison::{Compared, Noise, Pair, TOLERANCE};
 use bourse_report::{CsvText, csv_tables, svg, terminal};
 
-/// Two values of a sweep over one workload; what is changed about the second.
+/// Two values of a sweep over one workload; `change` changes the second case.
 fn swept(change: impl Fn(&mut Case)) -> RunFile {
     let mut file = fixture::micro();
     let mut base = file.cases[0].clone();
@@ -23,7 +23,7 @@ fn swept(change: impl Fn(&mut Case)) -> RunFile {
     file
 }
 
-/// The p90 and p99 of the second case in the table of several: as a person reads them, and for programs.
+/// The p90 and p99 of the second case in the table of several: as text, and for programs.
 fn second(file: &RunFile) -> [String; 2] {
     let text = terminal(file, 400, false);
     let row = text.lines().find(|line| line.starts_with("rate=200 ")).expect("a row for each case").to_owned();

@@ -58,7 +58,7 @@ fn one_text_holds_all_csv_tables() {
     assert!(text.starts_with("comparison\r\ncase,"), "{text}");
 }
 
-/// RFC 4180, as a reader would.
+/// Parses CSV as RFC 4180 says.
 pub(crate) fn parse_csv(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
     let mut quoted = false;
@@ -406,7 +406,7 @@ fn a_terminal_report_fits_where_it_can() {
     }
 }
 
-/// The work of a server's process is in what a side took, and a side whose server cannot be looked at has no such figure.
+/// The usage of a server's process is part of a side's usage, and a side whose server cannot be read has no such figure.
 #[test]
 fn a_comparison_has_the_servers_part_or_no_part() {
     let metric = |server: Option<ServerUse>, covers: Option<CostCovers>, includes_server: bool| {

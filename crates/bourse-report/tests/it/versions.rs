@@ -1,4 +1,4 @@
-//! Documents that older programs wrote are drawn by this one.
+//! Documents of older programs are drawn by this one.
 
 use bourse_record::{RunFile, SCHEMA_VERSION, Warning};
 use bourse_report::{CsvText, csv, html, markdown, terminal};
@@ -56,7 +56,7 @@ fn every_old_document_is_drawn_in_every_form_and_written_as_the_newest_version()
     }
 }
 
-/// Run files that the documentation shows as pages.
+/// Draws the run files that the documentation shows as pages.
 #[test]
 fn samples_of_the_documentation_are_drawn() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/samples");

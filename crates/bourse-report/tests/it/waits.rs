@@ -24,7 +24,7 @@ fn phase(each: u64, failed: u64) -> Round {
     round
 }
 
-/// The sentence below the headline of a run with that phase, where so many were never started.
+/// The sentence below the headline of a run with that phase, in which `unstarted` operations never started.
 fn told(round: Round, unstarted: u64) -> String {
     let ended = round.operations.iter().filter(|it| it.by_schedule).flat_map(|it| &it.outcomes);
     let started: u64 = ended.map(|it| it.count).sum();
@@ -47,7 +47,7 @@ fn the_rate_has_to_be_kept() {
     assert!(told(phase(4_975, 0), 50).starts_with("of that rate: p50 "));
 }
 
-/// The p99 was once that of those that were started: half a percent of all that never were makes it a p99.5 of theirs.
+/// The p99 was once that of the started operations: half a percent that never starts makes it a p99.5 of theirs.
 #[test]
 fn what_was_never_started_or_failed_counts_as_slower_than_all() {
     // A hundredth takes 12 ms, fifteen take 2 ms.
