@@ -1,4 +1,4 @@
-//! Compiles the yardsticks in C against the very SQLite that Bourse is linked with.
+//! Compiles the yardsticks in C against the SQLite that Bourse is linked with.
 
 fn main() {
     println!("cargo:rerun-if-changed=c");

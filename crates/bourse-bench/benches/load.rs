@@ -1,8 +1,8 @@
-//! Loading 1,000 customers and ten days into a SQLite file with all indexes, against a C program that has the rows ready
-//! in memory: rounds in turn (A B B A), seconds of each, and the ratio of each pair.
+//! Loading 1,000 customers and ten days into a SQLite file with all indexes, compared with a C program that has the
+//! rows ready in memory: interleaved rounds (A B B A), seconds of each, and the ratio of each pair.
 //!
-//! `cargo bench -p bourse-bench --bench load [PAIRS] [FOLDER]`. FOLDER is best on a memory file system: the disk's moods
-//! are not what is compared.
+//! `cargo bench -p bourse-bench --bench load [PAIRS] [FOLDER]`. FOLDER is best on a memory file system, since the
+//! disk's noise is not under test.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use bourse_bench::{ReadyTable, load_in_c};
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The statements before and after the rows: the settings that our loader uses, all tables, all indexes.
+/// Statements before and after the rows: the settings that Bourse's loader uses, all tables, all indexes.
 fn statements() -> (String, String) {
     let mut prepare = String::from(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;

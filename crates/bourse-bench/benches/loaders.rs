@@ -1,9 +1,10 @@
-//! Loading into a server by us, against the server's own loader that is fed with ready files: rounds in turn (A B B A),
-//! seconds of each, and the ratio of each pair.
+//! Loading into a server by Bourse, compared with the server's own loader that reads ready files: interleaved rounds (A
+//! B B A), seconds of each, and the ratio of each pair.
 //!
-//! `cargo bench -p bourse-bench --bench loaders [PAIRS] [CUSTOMERS] [DAYS] [ENGINE…]`. Both sides make the same tables, keys and
-//! indexes and gather the same statistics. Ours makes the rows too, and reads them back: that part is shown apart. Processor time is
-//! that of this process and of the server; it says more than seconds on a machine that is busy with other work.
+//! `cargo bench -p bourse-bench --bench loaders [PAIRS] [CUSTOMERS] [DAYS] [ENGINE…]`. Both sides make the same tables,
+//! keys and indexes and gather the same statistics. Bourse makes the rows too, and reads them back: that part is shown
+//! separately. Processor time is that of this process and of the server; it is more reliable than seconds on a machine
+//! that is busy with other work.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use bourse_egen::{Inputs, Part};
@@ -22,28 +23,28 @@ use std::time::Instant;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// An engine, and how its own loader is used.
+/// An engine, and the use of its own loader.
 struct Contest {
     name: &'static str,
     open: fn(&Path) -> Result<Box<dyn Engine>>,
     /// Form of the ready files.
     form: Form,
-    /// Statements before the tables are made.
+    /// Statements before the tables are created.
     before: &'static [&'static str],
-    /// The statement that loads a file into a table with these columns.
+    /// Statement that loads a file into a table with these columns.
     load: fn(&str, &str, &str) -> String,
-    /// Whether all is one transaction, and foreign keys are added when all rows are there.
+    /// Whether all is one transaction, and foreign keys are added after all rows.
     is_one_transaction: bool,
-    /// Statements at the end, `{tables}` for all of them.
+    /// Statements at the end; `{tables}` is replaced by all tables.
     after: &'static [&'static str],
 }
 
-/// How a value stands in a file.
+/// Form of a value in a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
-    /// Fields end with a tab, a backslash escapes.
+    /// Fields end with a tab; a backslash escapes.
     Mysql,
-    /// The same, with bytes in hexadecimal digits.
+    /// Form of [`Form::Mysql`], with bytes in hexadecimal digits.
     Postgres,
     /// Fields in quotation marks.
     Csv,
@@ -95,7 +96,7 @@ const fn mysql(name: &'static str) -> Contest {
     }
 }
 
-/// In memory where that can be had: the disk's moods are not what is compared.
+/// Option for storage in memory, if possible: the disk's noise is not under test.
 fn ram() -> &'static str {
     if Path::new("/dev/shm").is_dir() { "ram=on" } else { "" }
 }
@@ -165,7 +166,7 @@ fn open_folder() -> Result<tempfile::TempDir> {
     Ok(folder)
 }
 
-/// What a load took.
+/// Duration of a load.
 struct Took {
     /// Seconds without checks.
     loaded: f64,
@@ -183,7 +184,7 @@ fn processor(engine: &dyn Engine) -> f64 {
     used.sum::<u64>() as f64 / 1e9
 }
 
-/// Our load.
+/// Loads by Bourse.
 fn ours(engine: &dyn Engine, inputs: &Inputs, part: Part) -> Result<Took> {
     // A private server is started by whoever needs it first.
     engine.description()?;
@@ -213,7 +214,7 @@ fn ours(engine: &dyn Engine, inputs: &Inputs, part: Part) -> Result<Took> {
     Ok(Took { loaded: all - checked, checked, processor: used - (of_checks[1] - of_checks[0]) })
 }
 
-/// The server's own loader.
+/// Loads by the server's own loader.
 fn theirs(engine: &dyn Engine, contest: &Contest, files: &Path) -> Result<Took> {
     engine.description()?;
     let dialect = engine.sql()?.dialect();
@@ -247,7 +248,7 @@ fn theirs(engine: &dyn Engine, contest: &Contest, files: &Path) -> Result<Took> 
     Ok(Took { loaded: start.elapsed().as_secs_f64(), checked: 0.0, processor: processor(engine) - used })
 }
 
-/// Indexes, foreign keys, statistics.
+/// Adds indexes, foreign keys, statistics.
 fn finish(
     session: &mut dyn Session,
     contest: &Contest,
@@ -277,7 +278,7 @@ fn file_of(folder: &Path, table: &Table) -> PathBuf {
     folder.join(table.name)
 }
 
-/// The rows of each table as a file of its loader.
+/// Writes the rows of each table as a file for the loader.
 fn write_files(inputs: &Inputs, part: Part, form: Form, folder: &Path) -> Result<()> {
     fs::create_dir(folder)?;
     let mut files: BTreeMap<&str, BufWriter<File>> = BTreeMap::new();

@@ -1,6 +1,6 @@
-//! `point-read` and `bulk-load` on SQLite against a C program that does the same with the same library: both at once, in
-//! turns of 20 ms, each on a database of its own that is made anew for each pair; the rate of each, and the ratio of each
-//! pair. The ratio is to be 0.98 or better.
+//! `point-read` and `bulk-load` on SQLite, compared with a C program that does the same with the same library: both run
+//! concurrently, in turns of 20 ms, each on a separate database that is created anew for each pair. Prints the rate of
+//! each, and the ratio of each pair, which should be 0.98 or better.
 //!
 //! `cargo bench -p bourse-bench --bench rows -- [PAIRS] [PART OF A NAME]`.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints what it measured")]
@@ -17,29 +17,29 @@ use std::sync::atomic::AtomicBool;
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const ROWS: u64 = 100_000;
-/// Rows of a load: so many that the start of a round, some hundred microseconds on either side, is nothing beside them.
+/// Rows of a load: so many that the start of a round, some hundred microseconds on either side, is negligible.
 const LOADED: u64 = 500_000;
 const WIDTH: usize = 100;
-/// Long enough for every connection to have all pages in its cache.
+/// Warm-up after which every connection has all pages in its cache.
 const WARM_UP_NS: u64 = 500 * MS;
 const MEASURE_NS: u64 = 500 * MS;
-/// Operations that are timed together.
+/// Number of operations timed together.
 const TOGETHER: u32 = 200;
 
-/// Where the rows are, on either side.
+/// Location of the rows on either side.
 struct Place {
     name: &'static str,
-    /// Our target.
+    /// Target of Bourse.
     target: String,
-    /// What the C program opens.
+    /// Name that the C program opens.
     c_name: String,
     c_setup: &'static str,
     is_file: bool,
 }
 
-/// Our file system in memory, which the engine makes known to SQLite.
+/// Bourse's file system in memory, which the engine registers with SQLite.
 const RAM: &str = "bourse-ram";
-/// The C program's database in it.
+/// Name of the C program's database in it.
 const IN_RAM: &str = "/yardstick";
 
 fn places(folder: &Path) -> Vec<Place> {
@@ -67,7 +67,7 @@ fn places(folder: &Path) -> Vec<Place> {
     ]
 }
 
-/// Rate of ours.
+/// Rate of Bourse.
 fn ours(
     workload: &str,
     target: &str,
@@ -94,7 +94,7 @@ fn a_second(count: u64, ns: u64) -> f64 {
     count as f64 * SECOND as f64 / ns as f64
 }
 
-/// A new database of the C program, with its table in it.
+/// A new database of the C program, with its table.
 fn created_in_c(place: &Place) -> Result<CSession> {
     if place.is_file {
         for suffix in ["", "-wal", "-shm"] {
@@ -106,8 +106,8 @@ fn created_in_c(place: &Place) -> Result<CSession> {
     Ok(CSession::open(&place.c_name, &format!("{}; {CREATE}", place.c_setup))?)
 }
 
-/// Makes the rows and gives a connection of each thread, to read them. As ours, it makes its rows first: a machine that has
-/// just written is another than one that has not.
+/// Creates the rows and returns a connection for each thread to read them. Like Bourse, it creates its rows first: a
+/// machine that has just written behaves differently.
 fn readers_in_c(place: &Place, threads: usize) -> Result<Vec<CSession>> {
     let mut made = created_in_c(place)?;
     made.inserts(ROWS, WIDTH, &mut alone()?)?;
@@ -118,15 +118,15 @@ fn readers_in_c(place: &Place, threads: usize) -> Result<Vec<CSession>> {
     Ok(std::iter::repeat_with(open).take(threads).collect::<std::result::Result<Vec<_>, _>>()?)
 }
 
-/// A place in a relay that nobody else takes part in.
+/// A place in a relay without other participants.
 fn alone() -> Result<InTurn> {
     let relay = Relay::new(1);
     relay.closes(Side::Second);
     relay.place(Side::First).ok_or_else(|| "a new relay has a place".into())
 }
 
-/// The two sides of a pair at once: rate of ours, which has that side, and of the C program, whose threads each do `theirs`
-/// on a connection.
+/// Runs the two sides of a pair concurrently: Bourse on `side`, and the C program, whose threads each do `theirs` on a
+/// connection. Returns both rates.
 fn pair(
     side: Side,
     ours: impl Fn((&Arc<Relay>, Side)) -> Result<f64>,

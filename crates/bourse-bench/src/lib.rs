@@ -1,4 +1,4 @@
-//! Yardsticks: the same work done by a few lines of C, to say how much of a figure is ours and how much the engine's.
+//! Yardsticks: the same work done by a few lines of C, which separates Bourse's part of a figure from the engine's.
 
 mod relay;
 mod rows;
@@ -31,27 +31,27 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Rows of one table, made and encoded in memory before any clock starts.
+/// Rows of one table, created and encoded in memory before any clock starts.
 #[derive(Debug)]
 pub struct ReadyTable {
     table: &'static Table,
     bytes: Vec<u8>,
-    /// How many rows it holds.
+    /// Number of rows.
     pub rows: u64,
 }
 
 impl ReadyTable {
-    /// None yet.
+    /// A table without rows.
     pub fn new(table: &'static Table) -> Self {
         Self { table, bytes: Vec::new(), rows: 0 }
     }
 
-    /// Its table.
+    /// Declaration of the table.
     pub fn table(&self) -> &'static Table {
         self.table
     }
 
-    /// Encodes and keeps the rows of a batch.
+    /// Encodes and stores the rows of a batch.
     pub fn add(&mut self, batch: &dyn Batch) {
         for index in 0..batch.len() {
             batch.with_row(index, &mut |values| {
@@ -86,12 +86,12 @@ impl ReadyTable {
     }
 }
 
-/// Loads the tables into a new SQLite file at `path` by the C yardstick.
+/// Loads the tables into a new SQLite file at `path` with the C yardstick.
 ///
-/// `prepare` holds pragmas and `CREATE TABLE`, `finish` `CREATE INDEX`, each statement ended by a semicolon.
+/// `prepare` contains pragmas and `CREATE TABLE`, `finish` `CREATE INDEX`; each statement ends with a semicolon.
 ///
 /// # Errors
-/// SQLite's code.
+/// SQLite's error code.
 pub fn load_in_c(path: &Path, prepare: &str, tables: &[ReadyTable], finish: &str) -> Result<(), String> {
     let nul = |error: NulError| error.to_string();
     let path = CString::new(path.to_string_lossy().as_bytes()).map_err(nul)?;

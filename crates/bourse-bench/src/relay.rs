@@ -1,7 +1,7 @@
-//! Two sides that take turns of milliseconds: what a machine's other work takes, it takes from both alike.
+//! Two sides that take turns of milliseconds, so that a machine's other work affects both equally.
 //!
-//! Each side is a number of threads that read a clock now and then. The clock lets one side's threads go on at a time; when
-//! a turn is over it holds them back until the other side's is, and the time held back does not pass on it.
+//! Each side is a number of threads that read a clock regularly. The clock lets one side's threads run at a time; when
+//! a turn is over it blocks them until the other side's is, and the blocked time does not pass on it.
 
 use bourse_driver::{Clock, MS, Nanos, RealClock};
 use bourse_schema::Timestamp;
@@ -9,20 +9,20 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// How long a turn is: many switches a second, and each side's data is back in the caches long before it ends.
+/// Length of a turn: many switches a second, and each side's data is back in the caches long before its end.
 const TURN_NS: Nanos = 20 * MS;
 
-/// One of the two.
+/// One of the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// It has the first turn.
+    /// Side with the first turn.
     First,
-    /// It has the second.
+    /// Side with the second turn.
     Second,
 }
 
 impl Side {
-    /// The one beside it.
+    /// The opposite side.
     pub fn other(self) -> Self {
         if self == Self::First { Self::Second } else { Self::First }
     }
@@ -31,13 +31,13 @@ impl Side {
 #[derive(Debug)]
 struct State {
     turn: Side,
-    /// How many turns have ended.
+    /// Number of turns that have ended.
     ended: u64,
-    /// Threads of the side whose turn it is that wait for its end.
+    /// Number of threads of the current side that wait for the turn's end.
     waiting: usize,
-    /// Threads of each side that still run.
+    /// Number of threads of each side that still run.
     running: [usize; 2],
-    /// Threads of each side that may still come.
+    /// Number of threads of each side that may still join.
     coming: [usize; 2],
 }
 
@@ -59,18 +59,18 @@ impl State {
     }
 }
 
-/// The turns of two sides.
+/// Turns of two sides.
 #[derive(Debug)]
 pub struct Relay {
     clock: RealClock,
     state: Mutex<State>,
     moved: Condvar,
-    /// How long threads of each side were held back: for those beside them.
+    /// Time that threads of each side were blocked, for the threads without a place.
     held: [AtomicU64; 2],
 }
 
 impl Relay {
-    /// A relay of two sides of so many threads.
+    /// A relay of two sides of `threads` threads each.
     pub fn new(threads: usize) -> Arc<Self> {
         let state = State { turn: Side::First, ended: 0, waiting: 0, running: [threads; 2], coming: [threads; 2] };
         Arc::new(Self {
@@ -85,14 +85,14 @@ impl Relay {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a thread of a side; none if all are taken. It begins when the side's turn does.
+    /// A place for a thread of a side; `None` if all are taken. It begins when the side's turn does.
     pub fn place(self: &Arc<Self>, side: Side) -> Option<Place> {
         let left = &mut self.state().coming[side as usize];
         *left = left.checked_sub(1)?;
         Some(Place { relay: Arc::clone(self), side, held: 0, until: 0 })
     }
 
-    /// Nobody more comes to this side; whoever has not come by now will not be waited for.
+    /// Closes a side to further threads: the relay does not wait for those that have not joined.
     pub fn closes(&self, side: Side) {
         let mut state = self.state();
         let missing = std::mem::take(&mut state.coming[side as usize]);
@@ -100,14 +100,14 @@ impl Relay {
         self.moved.notify_all();
     }
 
-    /// The clock for a side whose threads somebody else starts: those whose name begins so take its places when they first
-    /// read it.
+    /// Clock for a side whose threads the caller does not start: threads whose name begins with `thread_names` take its
+    /// places when they first read it.
     pub fn clock(self: &Arc<Self>, side: Side, thread_names: &'static str) -> RelayClock {
         RelayClock { relay: Arc::clone(self), side, thread_names, latest: AtomicU64::new(0) }
     }
 }
 
-/// A thread's place on a side. Left by dropping it.
+/// Place of a thread on a side; dropping it leaves the relay.
 #[derive(Debug)]
 pub struct Place {
     relay: Arc<Relay>,
@@ -117,7 +117,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Nanoseconds that passed in this side's turns. Returns in one of them.
+    /// Time that passed in this side's turns, in nanoseconds. Returns in one of them.
     pub fn now(&mut self) -> Nanos {
         let mut now = self.relay.clock.now();
         if now >= self.until {
@@ -132,7 +132,7 @@ impl Place {
         now - self.held
     }
 
-    /// Ends the turn with the side's other threads and waits for the next.
+    /// Ends the turn together with the side's other threads and waits for the next.
     fn pass(&mut self) {
         let relay = &*self.relay;
         let mut state = relay.state();
@@ -158,13 +158,13 @@ impl Drop for Place {
     }
 }
 
-/// The clock of a side's threads, and of those beside them.
+/// Clock of a side's threads, and of threads without a place.
 #[derive(Debug)]
 pub struct RelayClock {
     relay: Arc<Relay>,
     side: Side,
     thread_names: &'static str,
-    /// The latest time that was told to a thread without a place: it knows of a turn's end too late, and must not go back.
+    /// Latest time returned to a thread without a place: it notices a turn's end too late, and time must not decrease.
     latest: AtomicU64,
 }
 

@@ -9,7 +9,7 @@ struct CConnection {
     _opaque: [u8; 0],
 }
 
-/// A place in a relay, as the C program reads its clock.
+/// A place in a relay, in the form in which the C program reads its clock.
 #[repr(C)]
 struct CClock {
     now: unsafe extern "C" fn(*mut c_void) -> u64,
@@ -54,26 +54,26 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// The most operations that the C program times together.
+/// Maximum number of operations that the C program times together.
 pub const MOST_TOGETHER: u32 = 1_024;
 
-/// The table that both sides use, as the classic workloads make it.
+/// Table that both sides use, as the classic workloads create it.
 pub const CREATE: &str =
     "CREATE TABLE persons (id INTEGER PRIMARY KEY, c1 INTEGER NOT NULL, c2 TEXT NOT NULL, c3 TEXT NOT NULL)";
 
-/// A connection of the C program. Used by one thread at a time.
+/// A connection of the C program, used by one thread at a time.
 #[derive(Debug)]
 pub struct CSession(NonNull<CConnection>);
 
 // SAFETY: the library is compiled thread-safe, and a connection may be used by any thread as long as it is one at a time.
 unsafe impl Send for CSession {}
 
-/// What reading came to.
+/// Result of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reads {
-    /// Rows read.
+    /// Number of rows read.
     pub count: u64,
-    /// Nanoseconds they took, drawing of keys included.
+    /// Duration in nanoseconds, drawing of keys included.
     pub ns: u64,
 }
 
@@ -89,7 +89,7 @@ impl CSession {
     /// Opens a file or URI and runs the statements of `setup`.
     ///
     /// # Errors
-    /// SQLite's code.
+    /// SQLite's error code.
     pub fn open(name: &str, setup: &str) -> Result<Self, String> {
         let (name, setup) = (text(name)?, text(setup)?);
         let mut db = ptr::null_mut();
@@ -100,10 +100,10 @@ impl CSession {
         this.ok_or_else(|| "no memory for a connection".to_owned())
     }
 
-    /// Removes a database from a file system of SQLite's, which nobody has open; one that is not there is fine.
+    /// Removes a database that is not open from a file system of SQLite's; a missing one is no error.
     ///
     /// # Errors
-    /// A name with a zero byte.
+    /// The name contains a zero byte.
     pub fn remove(vfs: &str, file: &str) -> Result<(), String> {
         let (vfs, log, file) = (text(vfs)?, text(&format!("{file}-wal"))?, text(file)?);
         // SAFETY: the texts end in zero.
@@ -111,11 +111,11 @@ impl CSession {
         Ok(())
     }
 
-    /// Reads rows by keys from 1 to `rows`, `together` of them between two looks at the clock: for `warm_up_ns`, and then
-    /// for `for_ns`, which is counted.
+    /// Reads rows by keys from 1 to `rows`, `together` of them between two readings of the clock: for `warm_up_ns`, and
+    /// then for `for_ns`, which is counted.
     ///
     /// # Errors
-    /// SQLite's code; that of corruption if a row was not found.
+    /// SQLite's error code; that of corruption if a row was not found.
     pub fn reads(
         &mut self,
         rows: u64,
@@ -138,11 +138,11 @@ impl CSession {
         check(code).map(|()| done)
     }
 
-    /// Inserts rows 1 to `rows` in one transaction, with two texts of `width` bytes each, and says how many nanoseconds
-    /// that took with its commit.
+    /// Inserts rows 1 to `rows` in one transaction, with two texts of `width` bytes each, and returns the duration with
+    /// its commit in nanoseconds.
     ///
     /// # Errors
-    /// SQLite's code.
+    /// SQLite's error code.
     pub fn inserts(&mut self, rows: u64, width: usize, place: &mut Place) -> Result<u64, String> {
         const STARTS: usize = 65_521;
         let sql = text("INSERT INTO persons (id, c1, c2, c3) VALUES (?1, ?2, ?3, ?4)")?;

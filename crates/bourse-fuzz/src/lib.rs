@@ -1,7 +1,8 @@
-//! Entry points of fuzzing: a function from bytes for each parser of what comes from outside.
+//! Entry points for fuzzing: a function from bytes for each parser of external data.
 //!
-//! `cargo xtask fuzz` runs them under libFuzzer (`fuzz/`); the tests here run them over the seeds (`fuzz/seeds`) and some
-//! thousand mutations of those. Any bytes are read or refused; whatever was read can be drawn. A panic is a finding.
+//! `cargo xtask fuzz` runs them under libFuzzer (`fuzz/`); the tests here run them over the seeds (`fuzz/seeds`) and
+//! some thousand mutations of those. Any bytes must be read or refused, and any document that was read must be drawn. A
+//! panic is a finding.
 
 // The program has no library: what reads its arguments and files of options is included as it is.
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
@@ -11,7 +12,7 @@ mod config;
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
 mod failure;
 pub mod mutate;
-/// Stands in for the program's own, whose version names its commit.
+/// Replacement of the program's module, whose version includes its commit.
 mod provenance {
     pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 }
@@ -33,18 +34,18 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// A parser with its name, which is its folder of seeds too.
+/// A parser with its name, which is also its folder of seeds.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Name.
+    /// Name of the parser.
     pub name: &'static str,
-    /// Reads the bytes, and draws or writes what was read.
+    /// Reads the bytes, and draws or writes the result.
     pub run: fn(&[u8]),
-    /// Mutations of each seed that the tests try: fewer of what takes longer.
+    /// Number of mutations of each seed in the tests: fewer for slow parsers.
     pub mutations: u64,
 }
 
-/// Every target.
+/// All targets.
 pub const TARGETS: [Target; 11] = [
     Target { name: "acid_document", run: acid_document, mutations: 500 },
     Target { name: "comparison", run: comparison, mutations: 150 },
@@ -59,7 +60,7 @@ pub const TARGETS: [Target; 11] = [
     Target { name: "targets", run: targets, mutations: 1_000 },
 ];
 
-/// `acid.json`, `crash.json` and `faults.json`, and what is drawn from them.
+/// Parses `acid.json`, `crash.json` and `faults.json`, and draws them.
 pub fn acid_document(bytes: &[u8]) {
     if let Ok(tested) = bourse_record::read::parse_acid(bytes, Path::new("acid.json")) {
         let _ = bourse_report::acid_terminal(&tested, 80, true, true);
@@ -75,7 +76,7 @@ pub fn acid_document(bytes: &[u8]) {
     }
 }
 
-/// The comparison of a run file with itself, stored and in turn, and with one of a single round of it.
+/// Compares a run file with itself, both as stored runs and as interleaved rounds, and with its first rounds alone.
 pub fn comparison(bytes: &[u8]) {
     let Ok(run) = RunFile::parse(bytes, Path::new("run.json")) else { return };
     let mut short = run.clone();
@@ -93,7 +94,8 @@ pub fn comparison(bytes: &[u8]) {
     }
 }
 
-/// The generator's input files: the first byte says which of them is spoilt, two more where, the others stand there then.
+/// Parses the generator's input files: the first byte selects the altered file, two more the position, and the rest
+/// replaces its content.
 pub fn inputs(bytes: &[u8]) {
     static BUILTIN: LazyLock<Vec<Option<Vec<u8>>>> =
         LazyLock::new(|| FILES.map(|name| bourse_egen::builtin::file(name).map(String::into_bytes)).into());
@@ -113,7 +115,7 @@ pub fn inputs(bytes: &[u8]) {
     });
 }
 
-/// Files of options, as `bourse run` takes them.
+/// Parses files of options, as `bourse run` reads them.
 pub fn options(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match config::arguments_of(text, &[]) {
@@ -122,7 +124,7 @@ pub fn options(bytes: &[u8]) {
     }
 }
 
-/// What a peer may send: a message that was read can be written and read again.
+/// Parses messages of a peer: a message that was read can be written and read again.
 pub fn protocol(bytes: &[u8]) {
     macro_rules! read {
         ($($message:ty),+) => {$(
@@ -142,7 +144,7 @@ pub fn protocol(bytes: &[u8]) {
     }
 }
 
-/// Run files: whatever is one can be drawn, and merged with itself.
+/// Parses run files: a valid one can be drawn, and merged with itself.
 pub fn run_file(bytes: &[u8]) {
     let Ok(run) = RunFile::parse(bytes, Path::new("run.json")) else { return };
     let _ = bourse_report::terminal(&run, 120, false);
@@ -153,7 +155,8 @@ pub fn run_file(bytes: &[u8]) {
     let _ = bourse_record::drivers::together(vec![run.clone(), run]);
 }
 
-/// What drivers say to a server, over an engine that does nothing: a script of messages, as [`rehearse`] reads it.
+/// Plays the messages of drivers to a server, over an engine that does nothing: a script of messages, as [`rehearse`]
+/// reads it.
 pub fn server(bytes: &[u8]) {
     static INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
     let part = Part::whole(1_000, 1).expect("a database of one load unit and one day");
@@ -166,7 +169,7 @@ pub fn server(bytes: &[u8]) {
     }
 }
 
-/// Files of statements, in both their forms.
+/// Parses files of statements, in both their forms.
 pub fn sql_workload(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for name in ["x.toml", "x.sql"] {
@@ -174,7 +177,7 @@ pub fn sql_workload(bytes: &[u8]) {
     }
 }
 
-/// Data files of experiments, and the plans made of them.
+/// Parses data files of experiments, and plans them.
 pub fn suite_definition(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(suite) = Suite::parse(text) {
@@ -184,7 +187,7 @@ pub fn suite_definition(bytes: &[u8]) {
     }
 }
 
-/// Suites' documents, and what is drawn from them.
+/// Parses suites' documents, and draws them.
 pub fn suite_document(bytes: &[u8]) {
     let Ok(suite) = SuiteFile::parse(bytes, Path::new("suite.json")) else { return };
     let _ = bourse_report::suite_terminal(&suite, 100, true);
@@ -193,7 +196,7 @@ pub fn suite_document(bytes: &[u8]) {
     let _ = bourse_report::suite_csv(&suite, CsvText::Guarded);
 }
 
-/// URLs of databases of every engine, and of servers.
+/// Parses URLs of databases of every engine, and of servers.
 pub fn targets(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(address) = text.parse::<Address>() {

@@ -1,8 +1,8 @@
-//! Mutations of a seed, which follow from a number: the same number gives the same bytes on every machine.
+//! Mutations of a seed by number: the same number gives the same bytes on every machine.
 
 use bourse_record::SplitMix;
 
-/// What parsers stumble over: ends of ranges, signs, brackets, characters of several bytes.
+/// Typical problems of parsers: ends of ranges, signs, brackets, characters of several bytes.
 const ODD: [&[u8]; 22] = [
     b"0",
     b"-1",
@@ -28,7 +28,8 @@ const ODD: [&[u8]; 22] = [
     "\u{202e}".as_bytes(),
 ];
 
-/// The bytes with one to four changes: a byte, a piece cut, doubled or moved, a number or odd bytes put in.
+/// Applies one to four changes to the bytes: a byte changed, a piece cut, doubled or moved, a number or unusual bytes
+/// inserted.
 pub fn mutated(seed: &[u8], number: u64) -> Vec<u8> {
     let mut random = SplitMix::new(number);
     let mut bytes = seed.to_vec();

@@ -2,22 +2,22 @@
 
 use bourse_schema::{CommissionRate, Price, Quantity, TaxRate};
 
-/// Cents that so many shares are worth.
+/// Value of a number of shares, in cents.
 pub(crate) fn worth(qty: Quantity, price: Price) -> i64 {
     i64::from(qty) * price.units()
 }
 
-/// `numerator / denominator` to the nearest whole, halves upwards.
+/// Rounds `numerator / denominator` to the nearest integer, halves upwards.
 fn nearest(numerator: i64, denominator: i64) -> i64 {
     (2 * numerator + denominator).div_euclid(2 * denominator)
 }
 
-/// Cents of commission: `rate` hundredths of a percent of the worth.
+/// Commission in cents: `rate` hundredths of a percent of the value.
 pub(crate) fn commission(rate: CommissionRate, qty: Quantity, price: Price) -> i64 {
     nearest(worth(qty, price) * rate.units(), 100 * 100)
 }
 
-/// Cents of tax on a gain in cents.
+/// Tax in cents on a gain in cents.
 pub(crate) fn tax(gain: i64, rate: TaxRate) -> i64 {
     nearest(gain * rate.units(), 100_000)
 }

@@ -1,4 +1,4 @@
-//! The tables with the orders that the transactions look things up in.
+//! Tables with the indexes that the transactions search.
 
 use crate::tables::Tables;
 use bourse_egen::{Generator, Inputs, Part};
@@ -9,10 +9,10 @@ use bourse_schema::tables::{
 use bourse_schema::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rows in the order of their moment, then of their number.
+/// Trades in order of time, then of number.
 type InTime = BTreeSet<(Timestamp, TradeId)>;
 
-/// The whole database.
+/// The complete database.
 #[derive(Default)]
 pub(crate) struct Market {
     pub(crate) tables: Tables,
@@ -22,13 +22,13 @@ pub(crate) struct Market {
     trades_of_account: BTreeMap<AccountId, InTime>,
     trades_in_security: BTreeMap<Symbol, InTime>,
     lots: BTreeMap<(AccountId, Symbol), InTime>,
-    /// The trades that changed each lot.
+    /// Trades that changed each lot.
     changes_of_lot: BTreeMap<TradeId, BTreeSet<TradeId>>,
     pub(crate) next_trade: i64,
 }
 
 impl Market {
-    /// The initial database.
+    /// Loads the initial database.
     pub(crate) fn load(inputs: &Inputs, part: Part, first_free: TradeId) -> Self {
         let mut market = Self { next_trade: first_free.0, ..Self::default() };
         let generator = Generator::new(inputs, part);
@@ -105,19 +105,19 @@ impl Market {
         self.tables.status_type.get(&(id,)).expect("every status has a name").st_name
     }
 
-    /// An account's trades, the oldest first.
+    /// Trades of an account, the oldest first.
     pub(crate) fn trades_of_account(&self, account: AccountId) -> impl DoubleEndedIterator<Item = &Trade> {
         let ids = self.trades_of_account.get(&account).into_iter().flatten();
         ids.map(|(_, id)| self.trade(*id).expect("an order of trades names trades"))
     }
 
-    /// A security's trades, the oldest first.
+    /// Trades in a security, the oldest first.
     pub(crate) fn trades_in_security(&self, symbol: &Symbol) -> impl DoubleEndedIterator<Item = &Trade> {
         let ids = self.trades_in_security.get(symbol).into_iter().flatten();
         ids.map(|(_, id)| self.trade(*id).expect("an order of trades names trades"))
     }
 
-    /// A trade's statuses, the first first.
+    /// Statuses of a trade, the earliest first.
     pub(crate) fn history(&self, trade: TradeId) -> Vec<&TradeHistory> {
         let next = TradeId(trade.0 + 1);
         let rows = self.tables.trade_history.range((trade, StatusId::EMPTY)..(next, StatusId::EMPTY));
@@ -131,7 +131,7 @@ impl Market {
         self.tables.holding_summary.range((account, Symbol::EMPTY)..(next, Symbol::EMPTY))
     }
 
-    /// What all that an account holds is worth at the last prices, in cents.
+    /// Value of an account's holdings at the last prices, in cents.
     pub(crate) fn assets(&self, account: AccountId) -> i64 {
         let worth = |row: &HoldingSummary| {
             let last = self.last_trade(&row.hs_s_symb).expect("every security has a price");
@@ -140,12 +140,12 @@ impl Market {
         self.holdings_of(account).map(worth).sum()
     }
 
-    /// How much of a security an account holds; 0 if nothing.
+    /// Quantity of a security that an account holds; 0 if none.
     pub(crate) fn held(&self, account: AccountId, symbol: Symbol) -> Quantity {
         self.tables.holding_summary.get(&(account, symbol)).map_or(0, |row| row.hs_qty)
     }
 
-    /// An account's lots of a security in the order in which they are closed.
+    /// Lots of a security in an account, in the order in which they are closed.
     pub(crate) fn lots(&self, account: AccountId, symbol: Symbol, is_lifo: bool) -> Vec<Holding> {
         let ids = self.lots.get(&(account, symbol)).into_iter().flatten();
         let lots = ids.map(|(_, id)| self.tables.holding.get(&(*id,)).expect("an order of lots names lots").clone());
@@ -163,7 +163,7 @@ impl Market {
         })
     }
 
-    /// A customer's tax rates added up.
+    /// Sum of a customer's tax rates.
     pub(crate) fn tax_rate(&self, customer: CustomerId) -> TaxRate {
         let next = CustomerId(customer.0 + 1);
         let his = self.tables.customer_taxrate.range((customer, TaxId::EMPTY)..(next, TaxId::EMPTY));
@@ -173,7 +173,7 @@ impl Market {
         TaxRate::from_units(his.map(rate).sum())
     }
 
-    /// The commission on so many shares.
+    /// Commission rate for a number of shares.
     pub(crate) fn commission_rate(
         &self,
         tier: u8,
@@ -193,7 +193,7 @@ impl Market {
         self.tables.trade.insert(row);
     }
 
-    /// A trade reaches another status.
+    /// Changes the status of a trade.
     pub(crate) fn move_trade(&mut self, id: TradeId, now: Timestamp, status: StatusId) -> &mut Trade {
         let row = self.tables.trade.change(&(id,)).expect("only trades that exist are moved");
         for order in [

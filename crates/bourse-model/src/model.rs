@@ -22,10 +22,10 @@ impl fmt::Debug for Model {
 }
 
 impl Model {
-    /// The name by which it is asked for.
+    /// Name of the model in place of a target.
     pub const NAME: &'static str = "model:";
 
-    /// The initial database of a part.
+    /// A model with the initial database of a part.
     pub fn new(inputs: &Inputs, part: Part) -> Self {
         let database = Database::of(part.total_customers(), part.scale_factor(), part.days());
         Self { market: Market::load(inputs, part, database.first_free_trade()) }

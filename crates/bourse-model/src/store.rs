@@ -1,24 +1,24 @@
-//! The rows of a table by key, and which of them have been changed.
+//! Rows of a table by key, and the set of changed ones.
 
 use bourse_schema::TableRow;
 use bourse_tpce::verify::{Cell, RowKey};
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
-/// A row that knows its primary key.
+/// A row with its primary key.
 pub(crate) trait Keyed: TableRow {
     type Key: Ord + Clone;
 
     fn key(&self) -> Self::Key;
 
-    /// The key's values, in the order of the table's key.
+    /// Values of the key, in the order of the table's key.
     fn cells(key: &Self::Key) -> Vec<Cell>;
 
-    /// The key of these values.
+    /// Key with these values.
     fn key_of(cells: &[Cell]) -> Option<Self::Key>;
 }
 
-/// A table's rows.
+/// Rows of a table.
 pub(crate) struct Store<R: Keyed> {
     rows: BTreeMap<R::Key, R>,
     /// Keys of rows that were made, changed or removed since [`Store::settle`].
@@ -32,13 +32,13 @@ impl<R: Keyed> Default for Store<R> {
 }
 
 impl<R: Keyed> Store<R> {
-    /// Puts in a row that belongs to the initial database.
+    /// Adds a row of the initial database.
     pub(crate) fn load(&mut self, row: R) {
         self.rows.insert(row.key(), row);
     }
 
     /// # Panics
-    /// If there is a row of that key: a transaction of ours is wrong.
+    /// Panics if a row with that key exists: a defect of the model's transactions.
     pub(crate) fn insert(&mut self, row: R) {
         self.changed.push(row.key());
         let before = self.rows.insert(row.key(), row);
@@ -54,7 +54,7 @@ impl<R: Keyed> Store<R> {
         self.rows.get(key)
     }
 
-    /// A row to change, whose key stays.
+    /// Row to be changed; its key must stay.
     pub(crate) fn change(&mut self, key: &R::Key) -> Option<&mut R> {
         self.changed.push(key.clone());
         self.rows.get_mut(key)
@@ -72,13 +72,13 @@ impl<R: Keyed> Store<R> {
         self.changed.iter().map(|key| RowKey { table: R::table(), key: R::cells(key) })
     }
 
-    /// Takes the rows as they are for unchanged.
+    /// Marks all rows as unchanged.
     pub(crate) fn settle(&mut self) {
         self.changed.clear();
     }
 }
 
-/// A row's values.
+/// Values of a row.
 pub(crate) fn row_cells<R: TableRow>(row: &R) -> Vec<Cell> {
     let columns = R::table().columns;
     row.with_values(|values| {

@@ -28,7 +28,7 @@ macro_rules! tables {
             }
         })+
 
-        /// Every table's rows.
+        /// Rows of all tables.
         #[derive(Default)]
         pub(crate) struct Tables {
             $(pub(crate) $field: Store<$row>,)+

@@ -1,4 +1,4 @@
-//! Values of a column that are not yet written.
+//! Values of a column that are not written yet.
 
 use crate::{Column, Kind};
 use bourse_schema::Value;
@@ -16,12 +16,12 @@ enum Values {
     Bytes(Vec<ByteArray>),
 }
 
-/// Values of one column, for the row group that is being gathered.
+/// Values of one column for the row group in progress.
 #[derive(Debug)]
 pub(crate) struct Pending {
     kind: Kind,
     values: Values,
-    /// Of a nullable column, 1 for each row with a value and 0 for each without.
+    /// Definition levels of a nullable column: 1 for each row with a value and 0 for each without.
     levels: Option<Vec<i16>>,
 }
 
@@ -37,7 +37,7 @@ impl Pending {
         Self { kind: column.kind, values, levels: column.is_nullable.then(Vec::new) }
     }
 
-    /// Takes a value and says how many bytes it has; none if it is not of the column's kind.
+    /// Adds a value and returns its size in bytes; `None` if it is not of the column's kind.
     pub(crate) fn push(&mut self, value: &Value<'_>) -> Option<usize> {
         if *value == Value::Null {
             self.levels.as_mut()?.push(0);
@@ -76,7 +76,7 @@ impl Pending {
         Some(8)
     }
 
-    /// Writes the values as a column of a row group, and has none any more.
+    /// Writes the values as a column of a row group, and clears them.
     pub(crate) fn write(&mut self, mut column: SerializedColumnWriter<'_>) -> Result<()> {
         let levels = self.levels.as_deref();
         match &mut self.values {

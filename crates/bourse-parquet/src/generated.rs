@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-/// Writes a part's tables into a folder as Parquet files, as [`bourse_gen::write_flat`] writes them as text: the same tables, rows
-/// and order, and the same files' names but for the ending. The options' format is not looked at.
+/// Writes a part's tables into a folder as Parquet files, like [`bourse_gen::write_flat`] as text: the same tables,
+/// rows and order, and the same files' names except for the extension. The options' format is ignored.
 ///
 /// # Errors
 /// [`GenError::Io`] if a file cannot be written, [`GenError::Cancelled`] if the flag was set.
@@ -61,7 +61,7 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GenErr
     move |source| GenError::Io { action, path, source }
 }
 
-/// Files that are being written. What is dropped unfinished is removed.
+/// Files in progress; unfinished ones are removed when dropped.
 struct Outputs(Vec<Output>);
 
 impl Drop for Outputs {
@@ -91,7 +91,7 @@ impl Output {
         Ok(Self { table, path, partial, writer })
     }
 
-    /// Writes the file's end and gives it its name: all its rows are down.
+    /// Writes the file's end and renames it to its final name, after all its rows.
     fn complete(self) -> Result<(&'static Table, PathBuf), GenError> {
         self.writer.finish().map_err(failed("write", &self.partial))?;
         fs::rename(&self.partial, &self.path).map_err(failed("rename", &self.partial))?;

@@ -1,4 +1,4 @@
-//! Columns, and how Parquet describes them.
+//! Columns, and their description in Parquet.
 
 use bourse_schema::ColumnType;
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
@@ -17,7 +17,7 @@ pub enum Kind {
     Real,
     /// Exact decimal of at most 18 digits.
     Decimal {
-        /// Digits in all.
+        /// Total number of digits.
         precision: u8,
         /// Digits after the point.
         scale: u8,
@@ -48,14 +48,14 @@ impl Column {
         Self { name: name.into(), kind, is_nullable: false }
     }
 
-    /// The same column, with rows that have no value.
+    /// Permits rows without a value.
     #[must_use]
     pub fn nullable(self) -> Self {
         Self { is_nullable: true, ..self }
     }
 }
 
-/// A declared column, in the kind of its domain.
+/// Column of a declared table, with the kind of its domain.
 impl From<&bourse_schema::Column> for Column {
     fn from(column: &bourse_schema::Column) -> Self {
         let kind = match column.column_type {
@@ -72,7 +72,7 @@ impl From<&bourse_schema::Column> for Column {
     }
 }
 
-/// The description of a table in Parquet's terms.
+/// Description of a table in Parquet's terms.
 pub(crate) fn described(table: &str, columns: &[Column]) -> Result<TypePtr> {
     let fields = columns.iter().map(|column| field(column).map(Arc::new)).collect::<Result<_>>()?;
     Ok(Arc::new(Type::group_type_builder(table).with_fields(fields).build()?))

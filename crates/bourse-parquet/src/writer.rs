@@ -11,9 +11,9 @@ use parquet::file::writer::SerializedFileWriter;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Rows of a row group at most: what readers like best is a hundred thousand or more.
+/// Maximum rows of a row group: readers prefer a hundred thousand or more.
 const ROWS: usize = 1 << 17;
-/// Bytes of a row group at most, as they are gathered in memory: of NEWS_ITEM a row has a hundred thousand.
+/// Maximum bytes of a row group in memory: a row of NEWS_ITEM has a hundred thousand.
 const BYTES: usize = 32 << 20;
 
 /// A table that is being written. Compressed with Snappy, which every reader knows.
@@ -42,11 +42,11 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(Self { columns, pending, rows: 0, bytes: 0, file })
     }
 
-    /// Adds a row, and says about how many bytes its values have.
+    /// Adds a row, and returns the approximate size of its values in bytes.
     ///
     /// # Errors
-    /// A value is not of its column's kind, there are too many or too few, or a row group cannot be written. The table is then
-    /// of no use any more.
+    /// A value is not of its column's kind, there are too many or too few, or a row group cannot be written. The table
+    /// is unusable afterwards.
     pub fn push(&mut self, values: &[Value<'_>]) -> io::Result<usize> {
         if values.len() != self.columns.len() {
             let (found, expected) = (values.len(), self.columns.len());
@@ -69,10 +69,10 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(bytes)
     }
 
-    /// Writes what is left and the end of the file, and gives back what was written to.
+    /// Writes the remaining rows and the end of the file, and returns the writer.
     ///
     /// # Errors
-    /// It cannot be written to.
+    /// The file cannot be written to.
     pub fn finish(mut self) -> io::Result<W> {
         if self.rows > 0 {
             self.write_group().map_err(io_error)?;
@@ -92,7 +92,7 @@ impl<W: Write + Send> TableWriter<W> {
     }
 }
 
-/// The cause itself where it is one of reading or writing.
+/// Cause of an error, if that is one of reading or writing.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

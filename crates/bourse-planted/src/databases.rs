@@ -27,10 +27,10 @@ pub(crate) struct Copy<'d> {
 }
 
 impl Databases {
-    /// Those in a folder; loaded there unless they are already.
+    /// Databases in a folder; loaded there unless they exist.
     ///
     /// # Panics
-    /// If the database cannot be loaded.
+    /// Panics if the database cannot be loaded.
     pub fn at(folder: &Path) -> Self {
         let (right, mut overcharged) = (Inputs::builtin(), Inputs::builtin());
         overcharged.overcharge();
@@ -45,7 +45,7 @@ impl Databases {
         self.folder.join("original.db")
     }
 
-    /// The database of a bug, freshly loaded: a copy of the one that was loaded right, or one that is loaded with the bug.
+    /// Copies the database for a bug: the correct one, or one that is loaded with the bug.
     pub(crate) fn copy(&self, bug: Option<Bug>) -> Result<Copy<'_>, LoadError> {
         let folder = tempfile::tempdir_in(&self.folder).expect("there is room for a folder");
         let path = folder.path().join("copy.db");
@@ -81,12 +81,12 @@ impl Databases {
     }
 }
 
-/// What the database has: one load unit, one day.
+/// Size of the database: one load unit, one day.
 pub(crate) fn part() -> Part {
     Part::whole(1_000, 1).expect("a valid part")
 }
 
-/// The same as emulators see it.
+/// Description of the database for the emulators.
 pub(crate) fn database() -> Database {
     let part = part();
     Database::of(part.total_customers(), part.scale_factor(), part.days())
@@ -101,9 +101,9 @@ fn fill(inputs: &Inputs, path: &Path) -> Result<(), LoadError> {
     load(&engine, inputs, part(), &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).map(drop)
 }
 
-/// What the database is opened with; full durability is asked for.
+/// Options that the database is opened with, which declare full durability.
 const OPTIONS: &str = "journal=wal&sync=full";
-/// The same as a bug has it.
+/// Options with the bug of a missing sync.
 const WITHOUT_SYNC: &str = "journal=wal&sync=off";
 
 impl Copy<'_> {
@@ -115,12 +115,12 @@ impl Copy<'_> {
         open(&target(&self.path(), options)).expect("a valid target")
     }
 
-    /// The engine as it should be.
+    /// The engine without a bug.
     pub(crate) fn right_engine(&self) -> SqliteEngine {
         self.sqlite(OPTIONS)
     }
 
-    /// The engine with the bug, if the bug is one of the engine.
+    /// The engine with the bug, if it is one of the engine.
     pub(crate) fn engine(&self) -> Box<dyn Engine> {
         match self.bug {
             Some(Bug::SyncOff) => Box::new(self.sqlite(WITHOUT_SYNC)),
@@ -131,7 +131,7 @@ impl Copy<'_> {
         }
     }
 
-    /// Leaves what an earlier run leaves that was killed: orders submitted and never executed.
+    /// Leaves the traces of a killed run: orders submitted and never executed.
     pub(crate) fn leave_orders(&self) {
         let database = database();
         let engine = self.right_engine();
@@ -145,7 +145,7 @@ impl Copy<'_> {
         }
     }
 
-    /// What the database was made of, as `run` is told.
+    /// Fingerprint of the database's input data, as passed to `run`.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.right_engine(), self.inputs, part(), Constraints::Full).expect("a SQL engine")
     }
@@ -162,7 +162,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Has an index point to a value that its row no longer has: the row is changed back while the index is out of sight.
+    /// Makes an index point to a value that its row no longer has: the row is changed back while the index is hidden.
     fn hide_an_entry(&self) -> Result<(), EngineError> {
         const INDEX: &str = "trade_by_account";
         const ROW: &str = "WHERE t_id = (SELECT max(t_id) FROM trade)";

@@ -1,4 +1,4 @@
-//! What runs, checks and compares, and what it finds of a bug.
+//! Detectors: commands that run, check and compare, and their findings for a bug.
 
 use crate::databases::{Copy, Databases, database, part};
 use crate::expected::is_asked;
@@ -17,10 +17,10 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// A way to notice a bug.
+/// A command that may detect a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Detector {
-    /// `bourse tpce run`: what it looks at before and after a round, and the round itself.
+    /// `bourse tpce run`: checks before and after a round, and the round itself.
     Run,
     /// `bourse tpce check` of the database after a run with the bug.
     Check,
@@ -31,10 +31,10 @@ pub enum Detector {
 }
 
 impl Detector {
-    /// All of them.
+    /// All detectors.
     pub const ALL: [Self; 4] = [Self::Run, Self::Check, Self::Verify, Self::Acid];
 
-    /// The command.
+    /// Name of the command.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -45,41 +45,41 @@ impl Detector {
     }
 }
 
-/// What a detector finds of a bug.
+/// Finding of a detector for a bug.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// It fails, for the first of these reasons.
+    /// The detector fails; its first reason.
     Caught(String),
-    /// It shows something, and passes.
+    /// The detector passes, but its report shows a sign of the bug.
     Shown(String),
-    /// Nothing.
+    /// The detector passes without any sign.
     Silent,
 }
 
-/// How long detectors run.
+/// Length of the detectors' runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Length {
     /// Transactions of a run, and of a comparison.
     pub transactions: u64,
     /// Transactions of the lockstep sample of a run.
     pub sampled: u64,
-    /// Customers' requests in a simulated second of a run.
+    /// Customers' requests per simulated second of a run.
     pub requests_per_second: u32,
-    /// The same of a comparison.
+    /// Customers' requests per simulated second of a comparison.
     pub compared_per_second: u32,
-    /// Whether `acid` is tried too.
+    /// Whether `acid` runs too.
     pub acid: bool,
 }
 
 impl Length {
-    /// What a build server runs.
+    /// Length for a build server.
     pub const SHORT: Self =
         Self { transactions: 1_000, sampled: 1_000, requests_per_second: 2, compared_per_second: 8, acid: false };
-    /// What `cargo xtask planted` runs.
+    /// Length for `cargo xtask planted`.
     pub const FULL: Self =
         Self { transactions: 4_000, sampled: 2_000, requests_per_second: 2, compared_per_second: 8, acid: true };
 
-    /// The argument of the program that asks for it.
+    /// Argument of the program that selects the length.
     pub(crate) fn argument(self) -> Option<&'static str> {
         match self {
             Self::FULL => Some("--full"),
@@ -88,14 +88,14 @@ impl Length {
     }
 }
 
-/// A reason that does not depend on the engine's words; those are for who looks for the cause.
+/// Reason without the engine's words, which may vary; these are printed for the person who examines the cause.
 #[expect(clippy::print_stderr, reason = "a program for developers")]
 fn short(reason: &str, words: &dyn std::fmt::Display) -> String {
     eprintln!("{reason}: {words}");
     reason.to_owned()
 }
 
-/// What `run` finds, and then `check` of the same database if it [is asked](is_asked), each with the time it took.
+/// Findings of `run`, and then of `check` on the same database if it [is requested](is_asked), each with its duration.
 pub(crate) fn run_and_check(
     databases: &Databases,
     bug: Option<Bug>,
@@ -128,7 +128,7 @@ pub(crate) fn run_and_check(
     (ran, Some((checked, began.elapsed())))
 }
 
-/// What `run` does, in its order: checks before, the round with its reconciliation, checks after, the samples.
+/// Finding of `run`, in its order: checks before, the round with its reconciliation, checks after, the samples.
 fn found_by_run(databases: &Databases, copy: &Copy<'_>, bug: Option<Bug>, length: Length) -> Found {
     if bug == Some(Bug::CleanupLeavesSubmitted) {
         copy.leave_orders();
@@ -177,7 +177,8 @@ fn found_by_run(databases: &Databases, copy: &Copy<'_>, bug: Option<Bug>, length
     shown(&ran, engine.description().expect("describes itself").durability)
 }
 
-/// What the samples find that end a run: transactions that are not as the model's, updates that one of two sessions lost.
+/// Finding of the samples at the end of a run: transactions that differ from the model's, updates that one of two
+/// sessions lost.
 fn sampled(databases: &Databases, bug: Option<Bug>, length: Length) -> Option<Found> {
     let copy = databases.copy(bug).expect("it was copied before");
     let mut subjects = subjects(&copy);
@@ -195,14 +196,14 @@ fn sampled(databases: &Databases, bug: Option<Bug>, length: Length) -> Option<Fo
     fault.map(|fault| Found::Caught(short("contention sample", &fault)))
 }
 
-/// The database of a bug, and the model.
+/// Subjects of a comparison: the database of a bug, and the model.
 fn subjects(copy: &Copy<'_>) -> [Box<dyn Subject>; 2] {
     let session = copy.engine().session().expect("connects");
     let subject = SqlSubject::new("sqlite", session, database().first_free_trade());
     [Box::new(subject), Box::new(Model::new(copy.inputs, part()))]
 }
 
-/// What the report of a run shows without failing.
+/// Signs that the report of a run shows without failing.
 fn shown(ran: &Ran, durability: Durability) -> Found {
     let operations = &ran.round.operations;
     let of_mix = || operations.iter().filter(|operation| operation.mix_target_percent.is_some());
@@ -226,7 +227,7 @@ fn shown(ran: &Ran, durability: Durability) -> Found {
     }
 }
 
-/// What `verify` finds.
+/// Finding of `verify`.
 pub(crate) fn verified(databases: &Databases, bug: Option<Bug>, length: Length) -> Found {
     let copy = match databases.copy(bug) {
         Ok(copy) => copy,
@@ -253,7 +254,7 @@ pub(crate) fn verified(databases: &Databases, bug: Option<Bug>, length: Length) 
     }
 }
 
-/// What `acid` finds without crashes.
+/// Finding of `acid` without crashes.
 pub(crate) fn examined(databases: &Databases, bug: Option<Bug>) -> Found {
     let copy = match databases.copy(bug) {
         Ok(copy) => copy,

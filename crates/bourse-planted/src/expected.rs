@@ -1,23 +1,23 @@
-//! What each detector finds of each bug.
+//! Expected findings of each detector for each bug.
 
 use crate::detectors::{Detector, Found, Length};
 use crate::matrix::{Cell, name};
 use bourse_tpce::planted::Bug;
 
-/// What is expected of a detector.
+/// Expected finding of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
-    /// It fails, for this reason first; for any where the reason is empty.
+    /// The detector fails with this first reason; an empty one matches any.
     Caught(&'static str),
-    /// It shows this, and passes.
+    /// The detector passes and shows this sign.
     Shown(&'static str),
-    /// It finds nothing.
+    /// The detector finds nothing.
     Silent,
 }
 
 use Want::{Caught, Shown, Silent};
 
-/// What is expected of `run`, `check`, `verify` and `acid`, in that order.
+/// Expected findings of `run`, `check`, `verify` and `acid`, in that order.
 #[rustfmt::skip]
 const EXPECTED: &[(Option<Bug>, [Want; 4])] = &[
     (None, [Silent, Silent, Silent, Silent]),
@@ -66,7 +66,7 @@ const EXPECTED: &[(Option<Bug>, [Want; 4])] = &[
     (Some(Bug::ServiceAsResponse), [Caught("response times"), Silent, Silent, Silent]),
 ];
 
-/// The same of bugs of which a [short](Length::SHORT) matrix asks `run` alone, for time.
+/// Expected findings for bugs for which a [short](Length::SHORT) matrix runs only `run`, to save time.
 #[rustfmt::skip]
 const OF_RUN_ALONE: &[(Option<Bug>, [Want; 4])] = &[
     (Some(Bug::BalanceReadEarly), [Caught("contention sample"), Silent, Silent, Caught("")]),
@@ -94,13 +94,13 @@ const OF_RUN_ALONE: &[(Option<Bug>, [Want; 4])] = &[
     (Some(Bug::TaxWithheldOfAll), [Caught("settled amounts"), Caught("settled amounts"), Caught("Trade-Result"), Silent]),
 ];
 
-/// What is expected of a detector; none for a bug without a line in the table.
+/// Expected finding of a detector; `None` for a bug without a line in the table.
 pub fn expected(bug: Option<Bug>, detector: Detector) -> Option<Want> {
     let (_, wants) = EXPECTED.iter().chain(OF_RUN_ALONE).find(|(of, _)| *of == bug)?;
     Some(wants[detector as usize])
 }
 
-/// Whether a matrix of that length asks a detector of a bug.
+/// Whether a matrix of that length runs a detector for a bug.
 pub fn is_asked(bug: Option<Bug>, detector: Detector, length: Length) -> bool {
     match detector {
         Detector::Run => true,
@@ -109,8 +109,8 @@ pub fn is_asked(bug: Option<Bug>, detector: Detector, length: Length) -> bool {
     }
 }
 
-/// Where something else was found than is expected. In a longer run another check may be the first to fail, and more may be
-/// caught; nothing may be caught in the control.
+/// Differences between actual and expected findings. In a longer run another check may be the first to fail, and more
+/// may be detected; nothing may be detected in the control.
 pub fn misses(cells: &[Cell], length: Length) -> Vec<String> {
     let is_met = |cell: &&Cell| match (expected(cell.bug, cell.detector), &cell.found) {
         (Some(Caught(want)), Found::Caught(why)) | (Some(Shown(want)), Found::Shown(why)) => {

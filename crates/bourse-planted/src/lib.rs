@@ -1,14 +1,14 @@
-//! Bugs planted on purpose, and which of our checks catch them.
+//! Bugs planted on purpose, and the checks that detect each.
 //!
-//! Empty without the feature `planted-bug`. With it each bug of `bourse_tpce::planted` is planted in turn, on a copy of one
-//! loaded database, and each detector is asked what it finds. What is expected stands beside each bug; the test `planted`
-//! fails where something else is found.
+//! Empty without the feature `planted-bug`. With it each bug of `bourse_tpce::planted` is planted in turn, on a copy of
+//! one loaded database, and each detector runs. The expected findings are listed by bug; the test `planted` fails if
+//! another one occurs.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | `databases` | the loaded database, and a copy of it for each bug |
-//! | `detectors` | what runs, checks and compares |
-//! | `expected` | what each detector finds of each bug |
+//! | `detectors` | commands that run, check and compare |
+//! | `expected` | expected findings of each detector for each bug |
 //! | `matrix` | all bugs by all detectors, on all processors |
 //! | `page` | the page of the documentation |
 #![cfg(feature = "planted-bug")]

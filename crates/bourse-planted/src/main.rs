@@ -1,4 +1,4 @@
-//! Plants bugs and says which detector catches which.
+//! Plants bugs and reports which detectors catch them.
 //!
 //! ```text
 //! planted [--full | --acid] [--page FILE] [BUG…]

@@ -1,4 +1,4 @@
-//! All bugs by all detectors, shared out among processes: a bug is planted in a whole process.
+//! All bugs by all detectors, distributed over processes: a bug is planted in a whole process.
 
 use crate::databases::Databases;
 use crate::detectors::{Detector, Found, Length, examined, run_and_check, verified};
@@ -9,20 +9,20 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a detector finds of a bug, and how long it takes.
+/// Finding of a detector for a bug, with its duration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// The bug; none is the control.
+    /// Bug of the cell; `None` for the control.
     pub bug: Option<Bug>,
     /// The detector.
     pub detector: Detector,
-    /// What it finds.
+    /// Finding of the detector.
     pub found: Found,
-    /// How long it takes.
+    /// Duration of the detector.
     pub took: Duration,
 }
 
-/// The control and all bugs, or those of these names.
+/// Selects the control and all bugs, or those with these names.
 ///
 /// # Errors
 /// The first name that is no bug's.
@@ -34,15 +34,15 @@ pub fn chosen(names: &[String]) -> Result<Vec<Option<Bug>>, String> {
     names.iter().map(of).collect()
 }
 
-/// The name of no bug.
+/// Name of the control.
 const CONTROL: &str = "control";
 
-/// The name of a bug, or of none.
+/// Name of a bug, or of the control.
 pub fn name(bug: Option<Bug>) -> &'static str {
     bug.map_or(CONTROL, Bug::name)
 }
 
-/// Plants each bug in turn and asks the detectors; `progress` hears of each answer.
+/// Plants each bug in turn and runs the detectors; `progress` is called for each cell.
 pub fn run(databases: &Databases, bugs: &[Option<Bug>], length: Length, progress: &mut dyn FnMut(&Cell)) {
     for &bug in bugs {
         let mut note = |detector, found, took| progress(&Cell { bug, detector, found, took });
@@ -66,7 +66,7 @@ pub fn run(databases: &Databases, bugs: &[Option<Bug>], length: Length, progress
 }
 
 impl Cell {
-    /// As a process tells it to the one that started it.
+    /// The cell as a line of output for the parent process.
     pub fn line(&self) -> String {
         let (word, why) = match &self.found {
             Found::Caught(why) => ("caught", why.as_str()),
@@ -94,10 +94,10 @@ impl Cell {
     }
 }
 
-/// [`run()`] in processes of `program`, one for each processor: each is called with `--share` and what it has to do.
+/// Runs [`run()`] in processes of `program`, one for each processor: each is started with `--share` and its bugs.
 ///
 /// # Panics
-/// If a process cannot be started or fails.
+/// Panics if a process cannot be started or fails.
 pub fn run_shared(program: &Path, bugs: &[Option<Bug>], length: Length, progress: &mut dyn FnMut(&Cell)) -> Vec<Cell> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     Databases::at(folder.path());

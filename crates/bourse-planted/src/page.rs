@@ -1,4 +1,4 @@
-//! The page of the documentation, and the line of a terminal.
+//! Page of the documentation, and line of the terminal.
 
 use crate::detectors::{Detector, Found, Length};
 use crate::matrix::{self, name};
@@ -6,7 +6,7 @@ use bourse_report::{Cell, Part, Sheet, sheet_markdown};
 use bourse_tpce::planted::Bug;
 use std::collections::BTreeSet;
 
-/// A line for a terminal.
+/// Line of a cell for a terminal.
 pub fn in_words(cell: &matrix::Cell) -> String {
     let found = match &cell.found {
         Found::Caught(why) => format!("caught  {why}"),
@@ -16,7 +16,7 @@ pub fn in_words(cell: &matrix::Cell) -> String {
     format!("{:<24} {:<7} {:>5.1} s  {found}", name(cell.bug), cell.detector.name(), cell.took.as_secs_f64())
 }
 
-/// What stands in a cell of the page.
+/// Content of a cell of the page.
 fn mark(cell: &matrix::Cell) -> Cell {
     let took = format!(" ({:.1} s)", cell.took.as_secs_f64());
     match &cell.found {
@@ -26,13 +26,13 @@ fn mark(cell: &matrix::Cell) -> Cell {
     }
 }
 
-/// The cells of a bug's row that do not depend on the run: its name and what it does.
+/// Cells of a bug's row that do not depend on the run: its name and its effect.
 fn bug_cells(bug: Option<Bug>) -> [Cell; 3] {
     let (breaks, words) = bug.map_or(("", "nothing: the control"), |bug| (bug.breaks().name(), bug.words()));
     [Cell::Code(name(bug).to_owned()), Cell::Text(words.to_owned()), Cell::Text(breaks.to_owned())]
 }
 
-/// A bug's row in Markdown as far as it does not depend on the run.
+/// Row of a bug in Markdown, up to the part that depends on the run.
 pub fn row_begins(bug: Option<Bug>) -> String {
     let heads = vec![String::new(); 3];
     let parts = vec![Part::Table { heads, rows: vec![bug_cells(bug).to_vec()] }];
@@ -40,7 +40,7 @@ pub fn row_begins(bug: Option<Bug>) -> String {
     table.lines().last().unwrap_or_default().to_owned()
 }
 
-/// The page of the documentation, in Markdown.
+/// Page of the documentation, in Markdown.
 pub fn page(cells: &[matrix::Cell], length: Length) -> String {
     let Length { transactions, requests_per_second, .. } = length;
     let detectors: BTreeSet<Detector> = cells.iter().map(|cell| cell.detector).collect();

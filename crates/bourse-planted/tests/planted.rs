@@ -19,7 +19,7 @@ fn each_bug_is_found_by_those_who_should() {
     assert!(missed.is_empty(), "not as expected:\n{}", missed.join("\n"));
 }
 
-/// Nothing that changes work or data may pass a run.
+/// Checks that `run` detects every bug that changes work or data.
 #[test]
 fn a_run_catches_each_bug_that_changes_work_or_data() {
     let passed = ALL.iter().filter(|bug| {
@@ -29,7 +29,8 @@ fn a_run_catches_each_bug_that_changes_work_or_data() {
     assert_eq!(passed.map(|bug| bug.name()).collect::<Vec<_>>(), [""; 0]);
 }
 
-/// The page was written at full length; another check may have been the first to fail there.
+/// Compares the page with the table; it was written at full length, so another check may have been the first to fail
+/// there.
 #[test]
 fn the_page_is_in_step() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/planted-bugs.md");

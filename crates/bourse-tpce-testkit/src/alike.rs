@@ -9,7 +9,7 @@ use bourse_tpce::transactions::Transaction;
 use bourse_tpce::verify::{Plan, SqlSubject, Subject, verify};
 use std::ops::ControlFlow;
 
-/// Performs so many transactions on each and compares each output, then all tables.
+/// Performs `transactions` transactions on each and compares each output, then all tables.
 pub fn transactions_are_alike(engine: &dyn Engine, transactions: u64) {
     let sqlite = bourse_engine_sqlite::open("sqlite::memory:").unwrap();
     let inputs = Inputs::builtin();

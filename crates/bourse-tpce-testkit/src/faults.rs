@@ -1,4 +1,4 @@
-//! A run by way of connections that fail, and what the books have to say after it.
+//! A run over connections that fail, and the reconciliation after it.
 
 use crate::load_small;
 use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
@@ -9,20 +9,20 @@ use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{RunOptions, run, verify};
 use std::sync::atomic::AtomicBool;
 
-/// What a run met.
+/// Events of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Met {
-    /// Transactions that were tried again.
+    /// Transactions that were retried.
     pub retried: u64,
-    /// Transactions of which nobody knows whether they were committed.
+    /// Transactions that may or may not have been committed.
     pub in_doubt: u64,
     /// Transactions that lost their node.
     pub lost: u64,
 }
 
-/// Loads a small database by way of `owner`, runs customers and market for some seconds by way of `engine`, which reaches the
-/// same database over several addresses and fails on the way, and checks everything by way of `owner`: no transaction fails
-/// but those in doubt, and the books agree with what was acknowledged.
+/// Loads a small database through `owner`, runs customers and market for some seconds through `engine`, which reaches
+/// the same database over several addresses and fails on the way, and checks everything through `owner`: no transaction
+/// fails but those in doubt, and the ledger agrees with the acknowledged changes.
 pub fn keeps_the_books_through_faults(engine: &dyn Engine, owner: &dyn Engine) -> Met {
     let inputs = Inputs::builtin();
     let part = load_small(owner, &inputs);

@@ -1,9 +1,10 @@
-//! TPC-E as a test of an engine, for the engines' own tests.
+//! TPC-E-derived tests of an engine, for the engines' own test suites.
 //!
-//! - [`run_and_check`] loads a small database, performs the emulators' transactions in simulated time and checks all of it.
+//! - [`run_and_check`] loads a small database, performs the emulators' transactions in simulated time and checks all of
+//!   it.
 //! - [`transactions_are_alike`] compares the same transactions with SQLite's and the model's.
 //! - [`keeps_the_books_through_faults`] does so in real time, over connections that fail.
-//! - [`round_trips`] counts them by transaction, and [`assert_fewer`] compares.
+//! - [`round_trips`] counts round trips by transaction, and [`assert_fewer`] compares.
 //! - [`statements`] are all that the transactions run, for tests of their plans.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 
@@ -29,7 +30,7 @@ fn part() -> Part {
     Part::whole(1_000, 1).unwrap()
 }
 
-/// Loads that database.
+/// Loads the tests' database.
 pub fn load_small(engine: &dyn Engine, inputs: &Inputs) -> Part {
     let part = part();
     let report = load(engine, inputs, part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
@@ -37,7 +38,7 @@ pub fn load_small(engine: &dyn Engine, inputs: &Inputs) -> Part {
     part
 }
 
-/// Every statement of the transactions.
+/// Statements of all transactions.
 pub fn statements() -> Vec<&'static Sql> {
     let own = Transaction::ALL.iter().flat_map(|kind| kind.statements().iter().copied());
     let statements: Vec<&Sql> = own.chain(kind::shared_statements()).collect();
@@ -45,7 +46,7 @@ pub fn statements() -> Vec<&'static Sql> {
     statements
 }
 
-/// Every statement that routines of a server run beside those.
+/// Statements that routines of a server run in addition to those.
 pub fn routine_statements() -> Vec<&'static Sql> {
     let statements: Vec<&Sql> = kind::routine_statements().collect();
     assert!(statements.len() > 7, "{}", statements.len());

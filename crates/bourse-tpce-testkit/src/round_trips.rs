@@ -10,11 +10,11 @@ use bourse_tpce::transactions::{Context, Request, Retry, TradeIds, Transaction, 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many transactions of a kind there were, and round trips in all of them.
+/// Number of transactions and their total round trips, by kind.
 pub type RoundTrips = BTreeMap<Transaction, (u64, u64)>;
 
-/// Loads a small database and performs so many of the customers' requests on it, and what follows from them at the market.
-/// The first half prepares statements and is not counted.
+/// Loads a small database and performs `requests` customers' requests on it, and the transactions that follow from them
+/// at the market. The first half prepares statements and is not counted.
 pub fn round_trips(engine: &dyn Engine, requests: u32) -> RoundTrips {
     let inputs = Inputs::builtin();
     load_small(engine, &inputs);
@@ -43,7 +43,7 @@ pub fn round_trips(engine: &dyn Engine, requests: u32) -> RoundTrips {
     counted
 }
 
-/// Performs a transaction; its round trips.
+/// Performs a transaction and returns its round trips.
 fn perform_one(
     session: &mut dyn Session,
     trade_ids: &TradeIds,
@@ -62,7 +62,8 @@ fn perform_one(
     session.round_trips().unwrap() - before
 }
 
-/// Each transaction with frames of several statements has fewer round trips by routines, and none has more.
+/// Checks that each transaction with frames of several statements has fewer round trips with routines, and none has
+/// more.
 pub fn assert_fewer(plain: &RoundTrips, routines: &RoundTrips) {
     let mean = |counted: &RoundTrips, kind: Transaction| {
         counted.get(&kind).map(|(transactions, all)| *all as f64 / *transactions as f64)

@@ -15,21 +15,21 @@ use bourse_tpce::transactions::{Context, Request, Retry, Status, TradeIds, Trans
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a database of one day explains: few trades of an account, a window without trades.
+/// Status codes that a database of one day explains: few trades of an account, a window without trades.
 const SHORT_DATABASE: [i32; 4] = [-221, -911, 621, 1_021];
 
-/// How much is run.
+/// Size of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
-    /// Customers' requests; what the market and maintenance ask for comes on top.
+    /// Customers' requests; those of market and maintenance come in addition.
     pub requests: u32,
-    /// More Trade-Results than this have to come of them.
+    /// Minimum number of resulting Trade-Results, exclusive.
     pub results: u64,
-    /// Sessions, which take turns.
+    /// Number of sessions, which are used in turn.
     pub sessions: usize,
 }
 
-/// Loads a small database, performs the workload on it, and checks and reconciles what it has become. `plans` looks at the
+/// Loads a small database, performs the workload on it, and checks and reconciles the result. `plans` examines the
 /// loaded database before the run.
 pub fn run_and_check(engine: &dyn Engine, run: Run, plans: impl FnOnce(&mut dyn Session)) {
     let inputs = Inputs::builtin();

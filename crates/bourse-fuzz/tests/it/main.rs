@@ -1,4 +1,4 @@
-//! Every entry point over its seeds and mutations of them: what CI has of fuzzing without a fuzzer.
+//! Runs every entry point over its seeds and mutations of them: CI's part of fuzzing, without a fuzzer.
 #![allow(missing_docs, reason = "tests")]
 
 use bourse_fuzz::mutate::mutated;
@@ -19,7 +19,7 @@ fn seeds(target: &Target) -> Vec<(String, Vec<u8>)> {
     paths.into_iter().map(read).collect()
 }
 
-/// Runs the target; its panic is told with what shows it again.
+/// Runs the target; a panic is reported with the input that reproduces it.
 fn survives(target: &Target, name: &str, number: Option<u64>, bytes: &[u8]) {
     if catch_unwind(|| (target.run)(bytes)).is_err() {
         let path = std::env::temp_dir().join(format!("bourse-fuzz-{}", target.name));
@@ -75,7 +75,7 @@ each!(
     targets,
 );
 
-/// Seeds that are good, so that mutations begin behind the first check of a parser.
+/// Checks that good seeds are read, so that mutations get past the first check of a parser.
 #[test]
 fn seeds_are_what_their_names_say() {
     let bytes = |target: &str, name: &str| {

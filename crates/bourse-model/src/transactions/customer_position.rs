@@ -35,7 +35,7 @@ impl Market {
         CustomerPositionOutput { status, cust_id, customer, accounts, history }
     }
 
-    /// The statuses of an account's ten latest trades, the newest first.
+    /// Statuses of an account's ten latest trades, the newest first.
     fn latest_history(&self, account: AccountId) -> Vec<HistoryRow> {
         let mut rows = Vec::new();
         for trade in self.trades_of_account(account).rev().take(10) {

@@ -68,7 +68,7 @@ impl Market {
         1
     }
 
-    /// The country's rate of a customer is replaced by the country's next.
+    /// Replaces the country's tax rate of a customer by the country's next.
     fn maintain_customers_taxes(&mut self, customer: CustomerId) -> u64 {
         let next_customer = CustomerId(customer.0 + 1);
         let his = self.tables.customer_taxrate.range((customer, TaxId::EMPTY)..(next_customer, TaxId::EMPTY));
@@ -152,7 +152,7 @@ impl Market {
         1
     }
 
-    /// The middle item of a customer's list is replaced by the next security that is not on it.
+    /// Replaces the middle item of a customer's watch list by the next security that is not on it.
     fn maintain_watch_list(&mut self, customer: CustomerId) -> u64 {
         let lists: Vec<WatchListId> = self.watch_lists_of(customer).to_vec();
         let mut items: Vec<_> =

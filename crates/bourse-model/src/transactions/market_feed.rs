@@ -34,7 +34,7 @@ impl Market {
         output
     }
 
-    /// The limit orders whose price a ticker entry reaches.
+    /// Limit orders whose price a ticker entry reaches.
     fn triggered(&self, entry: &TickerEntry) -> Vec<TradeRequest> {
         let mut orders = Vec::new();
         for row in self.tables.trade_request.all().filter(|row| row.tr_s_symb == entry.symbol) {

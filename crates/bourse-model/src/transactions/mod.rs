@@ -1,4 +1,4 @@
-//! The twelve transactions (Clause 3.3), each as the specification's text tells it.
+//! The twelve transactions (Clause 3.3), each according to the specification's text.
 
 mod broker_volume;
 mod customer_position;
@@ -15,7 +15,7 @@ mod trade_update;
 
 use bourse_schema::StatusId;
 
-/// The status of that code.
+/// Status with that code.
 fn status(code: &str) -> StatusId {
     StatusId::cut(code)
 }

@@ -1,4 +1,4 @@
-//! Trade-Lookup (Clause 3.3.6), and what Trade-Update reads alike.
+//! Trade-Lookup (Clause 3.3.6), and the reads that Trade-Update shares with it.
 
 use crate::market::Market;
 use bourse_egen::txn::TradeLookup;
@@ -8,7 +8,7 @@ use bourse_tpce::transactions::Status;
 use bourse_tpce::transactions::trade_lookup::{Change, Looked, TradeLookupOutput};
 use bourse_tpce::transactions::trades::{Cash, Detail, Reached, Settled, TradeById, TradeInSecurity, TradeOfAccount};
 
-/// The most trades, and the most changes of holdings, that a frame returns.
+/// Maximum number of trades, and of changes of holdings, that a frame returns.
 const MOST: usize = 20;
 
 impl Market {
@@ -51,7 +51,7 @@ impl Market {
         TradeLookupOutput { status, found }
     }
 
-    /// The first trades of a sequence whose moment lies in a window, both ends included.
+    /// First trades of a sequence whose time is in a window, both ends included.
     pub(super) fn in_window<'t>(
         &self,
         trades: impl Iterator<Item = &'t Trade>,

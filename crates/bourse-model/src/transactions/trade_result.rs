@@ -9,24 +9,25 @@ use bourse_schema::{Amount, Balance, Date, Price, Quantity, Text, Timestamp, Tra
 use bourse_tpce::transactions::Status;
 use bourse_tpce::transactions::trade_result::{Executed, Moved, Rates, TradeResultOutput};
 
-/// A lot that is closed, wholly or in part.
+/// A lot that is closed, entirely or in part.
 struct Closed {
     lot: TradeId,
     before: Quantity,
     after: Quantity,
 }
 
-/// What a trade does to the lots of its security.
+/// Changes by a trade to the lots of its security.
 struct Moves {
     closed: Vec<Closed>,
-    /// Shares of the lot it opens, negative if short; 0 for none.
+    /// Shares of the lot it opens, negative if short; 0 if none.
     opened: Quantity,
     buy_value: i64,
     sell_value: i64,
 }
 
 impl Market {
-    /// Everything is found out first and written in the end: a transaction that stops has then changed nothing.
+    /// Performs Trade-Result. All values are computed before the first change: a transaction that stops has then
+    /// changed nothing.
     pub(crate) fn trade_result(&mut self, input: &TradeResult, now: Timestamp) -> TradeResultOutput {
         let mut output = TradeResultOutput {
             status: Status::SUCCESS,
@@ -138,7 +139,7 @@ impl Market {
         })
     }
 
-    /// Which lots a trade closes, and what is left to open one with.
+    /// Lots that a trade closes, and the quantity that remains to open one.
     fn moves(&self, trade: &Executed, price: Price) -> Moves {
         let mut moves = Moves { closed: Vec::new(), opened: 0, buy_value: 0, sell_value: 0 };
         let mut needed = trade.trade_qty;

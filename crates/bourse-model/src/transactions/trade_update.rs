@@ -57,7 +57,7 @@ impl Market {
         TradeUpdateOutput { status, num_updated, found }
     }
 
-    /// Puts an X between the executor's names, or takes it away.
+    /// Inserts an X between the executor's names, or removes it.
     fn toggle_executor(&mut self, id: TradeId) -> bool {
         let Some(row) = self.tables.trade.change(&(id,)) else { return false };
         let name = row.t_exec_name.as_str();

@@ -18,7 +18,7 @@ pub(crate) fn inputs() -> &'static Inputs {
     INPUTS.get_or_init(Inputs::builtin)
 }
 
-/// A database in memory with the rows of a part. It lives as long as the engine.
+/// A database in memory with the rows of a part, which exists as long as the engine.
 pub(crate) fn loaded(part: Part) -> SqliteEngine {
     let engine = open("sqlite::memory:").expect("a valid target");
     load(&engine, inputs(), part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).expect("loads");
@@ -47,7 +47,8 @@ fn run(part: Part, plan: &Plan) -> Verdict {
     verdict
 }
 
-/// Slow enough that prices move, limit orders are reached and maintenance comes to every table.
+/// Thousands of transactions, paced so slowly that prices move, limit orders are reached and maintenance visits every
+/// table.
 #[test]
 fn thousands_of_transactions_are_alike() {
     let part = Part::whole(1_000, 1).expect("a valid part");
@@ -58,7 +59,8 @@ fn thousands_of_transactions_are_alike() {
     assert!(verdict.rows_compared > 10_000, "{}", verdict.rows_compared);
 }
 
-/// A run's sample: nothing differs, every kind is in it, and Trade-Cleanup finds an order that the market has.
+/// The sample of a run: no difference, every transaction included, and Trade-Cleanup finds an order that the market
+/// has.
 #[test]
 fn a_sample_has_every_kind_and_ends_with_an_order_to_cancel() {
     let part = Part::whole(1_000, 1).expect("a valid part");
@@ -82,7 +84,7 @@ fn a_sample_has_every_kind_and_ends_with_an_order_to_cancel() {
     assert!(canceled > 0);
 }
 
-/// The long run of a release: `BOURSE_VERIFY=2000,3,100000` for customers, days and transactions.
+/// The long test of a release: `BOURSE_VERIFY=2000,3,100000` for customers, days and transactions.
 #[test]
 #[expect(clippy::print_stderr, reason = "a long test says what it did")]
 fn as_many_transactions_as_asked_for_are_alike() {

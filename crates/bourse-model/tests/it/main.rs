@@ -1,4 +1,4 @@
-//! Tests of the model: against SQLite, and of how a difference is told.
+//! Tests of the model: comparison with SQLite, and reports of differences.
 
 mod against_sqlite;
 mod odd;

@@ -1,4 +1,4 @@
-//! Inputs that no emulator draws: what is not there, what is empty, what is the wrong way round.
+//! Inputs that no emulator draws: missing rows, empty values, inverted bounds.
 
 use crate::against_sqlite::{inputs, loaded, sqlite};
 use bourse_egen::txn::*;
@@ -92,7 +92,7 @@ fn maintain(table_name: &'static str) -> Request {
         .into()
 }
 
-/// Every odd request, with the status it must have.
+/// Unusual requests, each with its required status.
 fn requests(symbol: &str) -> Vec<(Request, i32)> {
     let first = 200_000_000_000_001;
     let ever = (None, None);

@@ -1,4 +1,4 @@
-//! A difference made on purpose is found and told down to the value.
+//! A planted difference is found and reported with the value.
 
 use crate::against_sqlite::{database, inputs, loaded, sqlite};
 use crate::wrong_cent::WrongCent;
@@ -17,7 +17,7 @@ fn part() -> Part {
     Part::whole(1_000, 1).expect("a valid part")
 }
 
-/// Settles its thirty-first trade with a cent too much.
+/// A subject that settles its thirty-first trade with a cent too much.
 fn wrong(engine: &SqliteEngine) -> SqlSubject {
     let session = WrongCent::after(30, engine.session().expect("connects"));
     SqlSubject::new("wrong", Box::new(session), database(part()).first_free_trade())
@@ -70,7 +70,7 @@ fn a_wrong_cent_is_found_and_named_and_can_be_replayed() {
     assert!(statements.iter().any(|ran| ran.sql.trim_start().starts_with("INSERT INTO settlement")));
 }
 
-/// Without the model nobody knows which rows a transaction changes: the digests find it later.
+/// Without the model, the rows that a transaction changes are unknown: the digests find the difference later.
 #[test]
 fn databases_alone_find_it_by_their_digests() {
     let (engine, other) = (loaded(part()), loaded(part()));
@@ -83,7 +83,7 @@ fn databases_alone_find_it_by_their_digests() {
     assert!(difference.to_string().contains("differ in or before transaction"), "{difference}");
 }
 
-/// A model that lies about one trade's quantity, and has lost one row from the beginning, if asked to.
+/// A model that returns one trade's quantity wrong, and on request lacks one row from the start.
 struct Liar {
     model: Model,
     lost: bool,

@@ -1,16 +1,16 @@
-//! A session that is wrong on purpose.
+//! A session with a planted fault.
 
 use bourse_engine::{EngineError, Params, Session, Sql, Value, forward_session};
 
 /// A session that settles one trade with a cent too much.
 pub(crate) struct WrongCent {
     inner: Box<dyn Session>,
-    /// Settlements still to be written before the wrong one.
+    /// Settlements before the wrong one.
     settlements: u64,
 }
 
 impl WrongCent {
-    /// The settlement after so many is wrong.
+    /// A session that alters the settlement after `settlements` others.
     pub(crate) fn after(settlements: u64, inner: Box<dyn Session>) -> Self {
         Self { inner, settlements }
     }

@@ -1,4 +1,4 @@
-//! Files are read back by the reader of the library.
+//! Files are read back by the library's reader.
 #![allow(missing_docs, reason = "tests")]
 
 use bourse_egen::{Inputs, Part};
