@@ -4,10 +4,10 @@ use crate::cargo;
 use std::path::Path;
 use std::process::Command;
 
-/// Transactions on each engine, unless said otherwise.
+/// Default number of transactions on each engine.
 const TRANSACTIONS: &str = "20000";
 
-/// Engines, and a target of each whose data lie in memory, or in a file that waits for no disk.
+/// Engines, each with a target in memory, or in a file without syncs.
 const TARGETS: [(&str, &str); 13] = [
     // Without a name, the system's library.
     ("sqlite+lib", "sqlite+lib::memory:"),
@@ -25,8 +25,8 @@ const TARGETS: [(&str, &str); 13] = [
     ("jdbc+derby", "jdbc+derby::memory:"),
 ];
 
-/// Compares every output and every row. An engine that is not there is skipped by name. No part of `cargo xtask ci`: it takes
-/// minutes for each engine.
+/// Compares every output and every row. An engine that is not available is skipped by name. Not part of `cargo xtask ci`: it
+/// takes minutes for each engine.
 pub(crate) fn compare(root: &Path, transactions: Option<&str>) -> Result<(), String> {
     cargo(&["build", "--release", "--package", "bourse", "--features", "full"])?;
     let program = root.join("target/release/bourse");

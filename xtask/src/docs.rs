@@ -17,7 +17,7 @@ pub(crate) fn write(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Fails if a generated page is not what the code says now.
+/// Fails if a generated page differs from its current content.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     for (path, content) in pages() {
         if std::fs::read_to_string(root.join(path)).unwrap_or_default() != content {

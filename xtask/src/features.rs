@@ -1,13 +1,13 @@
-//! Each feature of the program alone: what one engine needs must not come from another.
+//! Each feature of the program alone: no engine may depend on another engine's feature.
 
 use crate::{cargo, optional_component};
 use std::path::Path;
 
-/// Features that are sets of others, or bugs on purpose.
+/// Features that are sets of others, or plant bugs.
 const NOT_ALONE: [&str; 3] = ["default", "full", "planted-bug"];
 
-/// Checks the program without any feature, and with each alone. No part of `cargo xtask ci`: it compiles the program as often as
-/// there are engines.
+/// Checks the program without any feature, and with each alone. Not part of `cargo xtask ci`: it compiles the program as
+/// often as there are engines.
 pub(crate) fn alone(root: &Path) -> Result<(), String> {
     let manifest = root.join("crates/bourse/Cargo.toml");
     let text = std::fs::read_to_string(&manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
@@ -22,7 +22,7 @@ pub(crate) fn alone(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks and tests the program with no other feature than the engine of `docs/adding-an-engine.md`: that page's promise, and
+/// Checks and tests the program with no other feature than the engine of `docs/adding-an-engine.md`: proof of that page, and
 /// that SQLite needs nothing of another engine.
 pub(crate) fn least() -> Result<(), String> {
     // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.

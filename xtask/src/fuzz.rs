@@ -1,17 +1,17 @@
 //! `cargo xtask fuzz [SECONDS [TARGET…]]`: each fuzz target for a minute, from the seeds, under libFuzzer.
 //!
 //! libFuzzer comes as a crate, and the coverage it needs from flags that every toolchain has: neither cargo-fuzz nor a nightly
-//! compiler is needed. A C++ compiler is, for libFuzzer itself.
+//! compiler is needed. libFuzzer itself needs a C++ compiler.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Counts edges and compares operands, as `cargo fuzz` has it without a sanitizer.
+/// Flags to count edges and compare operands, as `cargo fuzz` sets them without a sanitizer.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Clink-dead-code";
 
-/// Builds the targets and runs each for so many seconds; fails if one finds something.
+/// Builds the targets and runs each for a time; fails if one finds a fault.
 pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<(), String> {
     let seconds: u32 = match arguments.first() {
         None => 60,
@@ -60,7 +60,7 @@ fn names(root: &Path) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// The machine's own target: named, so that the flags are not those of build scripts.
+/// The machine's own target triple: passed explicitly, so that the flags do not apply to build scripts.
 fn triple() -> Result<String, String> {
     let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -4,7 +4,7 @@ use bourse_stats::sessions::{
     Disturbed, Noise, Order, Repeating, simulate, simulate_repeats, simulate_sequential, simulate_tables,
 };
 
-/// Prints how often the interval of A against A does not hold 1, for each kind of noise, in either order.
+/// Prints the rate of intervals of A against A that do not hold 1, for each kind of noise, in either order.
 pub(crate) fn print(sessions: Option<&str>) -> Result<(), String> {
     let sessions: u32 = match sessions {
         None => 10_000,
@@ -33,7 +33,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// Prints how often the interval misses where disturbed rounds are repeated.
+/// Prints the rate of misses with repeats of disturbed rounds.
 fn repeats(sessions: u32) -> Result<(), String> {
     println!(
         "\n| pairs | a round is disturbed | stays so | no repeats | a budget for each side | whole pairs from one budget |"
@@ -51,7 +51,8 @@ fn repeats(sessions: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints how often a comparison of at most 32 pairs that ends when it is decided misses, how often it decides, and after how many pairs.
+/// Prints for a comparison of at most 32 pairs that ends when it is decided: the rates of misses and of decisions, and the
+/// number of pairs.
 fn until_decided(sessions: u32) {
     println!("\n| true difference | tolerance | missed | decided | pairs on average | missed by who adds pairs |");
     println!("|---:|---:|---:|---:|---:|---:|");
@@ -70,7 +71,7 @@ fn until_decided(sessions: u32) {
     }
 }
 
-/// Prints how many tables of equal cases show a ratio that excludes 1.
+/// Prints the number of tables of equal cases with a ratio that excludes 1.
 fn tables(sessions: u32) {
     println!("\n| equal cases | rounds | to the best, 95 % each | to the first, 95 % together |");
     println!("|---:|---:|---:|---:|");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Holds every relative link of these Markdown files.
+/// Checks every relative link of these Markdown files.
 pub(crate) fn check(root: &Path, files: &[PathBuf], faults: &mut Vec<String>) {
     let mut anchors = BTreeMap::new();
     for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "md")) {
@@ -69,8 +69,8 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Names of a page's headings, as sites derive them: lower case, words joined by hyphens, other signs left out; of equal ones
-/// the later are numbered.
+/// Names of a page's headings, as sites derive them: lower case, words joined by hyphens, without other signs; repeated ones
+/// are numbered.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let headings = prose(text).filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());

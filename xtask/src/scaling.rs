@@ -1,5 +1,5 @@
-//! Drivers on nodes of one machine: the table of docs/distributed.md. Starts Galera clusters of 1, 2 and 3 nodes as a person's,
-//! which drivers reach by address, and drives each with 1, 2 and 3 coordinated drivers.
+//! Drivers on nodes of one machine: the table of docs/distributed.md. Starts Galera clusters of 1, 2 and 3 nodes, which
+//! drivers reach by address like a user's own, and drives each with 1, 2 and 3 coordinated drivers.
 
 use serde_json::Value;
 use std::fs;
@@ -15,8 +15,8 @@ const NODE: Duration = Duration::from_secs(60);
 const COMMAND: Duration = Duration::from_secs(600);
 const MOST: usize = 3;
 
-/// Measures and prints the table: seconds of each run's interval, 20 unless said; customers, 3,000 unless said; with a number of
-/// nodes, for that alone. `BOURSE_PROGRAM` names the program; otherwise a release build with Galera is made.
+/// Measures and prints the table. Arguments: seconds of each run's interval, default 20; customers, default 3,000; and a
+/// number of nodes, default each. `BOURSE_PROGRAM` names the program; otherwise a release build with Galera is made.
 pub(crate) fn print(root: &Path, arguments: &[String]) -> Result<(), String> {
     let number = |at: usize, default: u32| match arguments.get(at) {
         None => Ok(default),
@@ -50,7 +50,7 @@ fn program(root: &Path) -> Result<PathBuf, String> {
     Ok(root.join("target/release/bourse"))
 }
 
-/// A folder that is removed in the end: in memory, if there is room for files.
+/// A folder that is removed at the end: in memory, if there is room for files.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -124,7 +124,7 @@ impl Cluster {
         self.wait(at, &log)
     }
 
-    /// Has the only node end by itself.
+    /// Shuts the only node down.
     fn stop(&mut self) -> Result<(), String> {
         let Some((mut child, port)) = self.nodes.pop() else { return Ok(()) };
         let port = format!("--port={port}");
@@ -141,7 +141,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Waits until a node takes clients and has what the others have.
+    /// Waits until a node accepts clients and has the data of the others.
     fn wait(&mut self, at: usize, log: &Path) -> Result<(), String> {
         let begun = Instant::now();
         let (child, port) = &mut self.nodes[at];
@@ -217,7 +217,7 @@ fn node(folder: &Path, user: &[&str], at: usize, ports: &[u16]) -> Command {
     command
 }
 
-/// Number of the user that Debian's and Red Hat's packages make for the server.
+/// Number of the user that packages of Debian and Red Hat make for the server.
 fn server_user() -> Result<u32, String> {
     let users = fs::read_to_string("/etc/passwd").map_err(|error| format!("/etc/passwd: {error}"))?;
     let line = users.lines().find_map(|line| line.strip_prefix("mysql:"));
@@ -230,7 +230,7 @@ fn succeeded(what: &str, output: std::io::Result<std::process::Output>) -> Resul
     if output.status.success() { Ok(()) } else { Err(format!("{what}: {}", String::from_utf8_lossy(&output.stderr))) }
 }
 
-/// Galera's library where Debian and Red Hat have it.
+/// Path of Galera's library on Debian or Red Hat.
 fn provider() -> String {
     let known = ["/usr/lib/galera/libgalera_smm.so", "/usr/lib64/galera-4/libgalera_smm.so"];
     known.iter().find(|path| Path::new(path).exists()).unwrap_or(&known[0]).to_string()
@@ -274,7 +274,7 @@ fn ended(started: Started) -> Result<(), String> {
     }
 }
 
-/// One row: all drivers of a round, their figures added.
+/// One row: all drivers of a round, with their figures added.
 fn row(program: &Path, folder: &Path, target: &str, size: (usize, usize), seconds: u32) -> Result<String, String> {
     let (nodes, drivers) = size;
     let (place, interval) = (format!("unix:{}/c", folder.display()), format!("{seconds}s"));

@@ -1,5 +1,5 @@
-//! The documentation as a site, by mdBook: `docs` with the pages of the workspace's folder, and the sample runs as the program
-//! draws them.
+//! The documentation as a site, by mdBook: `docs` with the pages of the workspace's folder, and the sample runs as pages of
+//! the program.
 
 use crate::links::links;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::Command;
 /// Pages of the workspace's folder that are chapters too.
 const ABOVE: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 
-/// Builds the site into `target/site/book`, and holds each of its links.
+/// Builds the site into `target/site/book`, and checks each of its links.
 pub(crate) fn build(root: &Path) -> Result<(), String> {
     let program = std::env::var("BOURSE_MDBOOK").unwrap_or_else(|_| "mdbook".to_owned());
     let found = Command::new(&program).arg("--version").output();
@@ -56,7 +56,7 @@ fn samples(root: &Path, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Copies a folder, Markdown with its links turned.
+/// Copies a folder, with the links of Markdown rewritten.
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     std::fs::create_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
     for entry in std::fs::read_dir(from).map_err(|error| format!("{}: {error}", from.display()))?.flatten() {
@@ -104,7 +104,7 @@ fn turned(text: &str) -> String {
     out
 }
 
-/// A text in which links to that target are their words alone.
+/// A text in which links to that target are replaced by their text.
 fn without_link(text: &str, link: &str) -> String {
     let end = format!("]({link})");
     let mut out = String::new();
@@ -123,7 +123,7 @@ fn without_link(text: &str, link: &str) -> String {
     out + rest
 }
 
-/// Follows each relative link of the pages, and says how many there are.
+/// Checks each relative link of the pages, and returns their number.
 fn held(book: &Path) -> Result<usize, String> {
     let mut pages = Vec::new();
     collect(book, &mut pages);

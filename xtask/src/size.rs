@@ -1,6 +1,6 @@
 //! Limits of the program with its default features: the bytes of the release binary, the number of dependencies.
 //!
-//! No part of `cargo xtask ci`, since it needs a release build, which takes minutes.
+//! Not part of `cargo xtask ci`, since it needs a release build, which takes minutes.
 
 use std::collections::BTreeSet;
 use std::path::Path;

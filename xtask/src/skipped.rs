@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-/// Names the file that tests write it to.
+/// Environment variable with the file that tests write skips to.
 pub(crate) const VARIABLE: &str = "BOURSE_SKIPPED";
 
-/// The file, which nothing else writes.
+/// The file, which has no other writer.
 pub(crate) fn file() -> PathBuf {
     crate::root().join("target/skipped-tests.txt")
 }
 
-/// Does the work, whose tests begin with no line in the file, and prints what was skipped, also if it fails.
+/// Runs the work with an empty file, and prints the skipped tests, also if it fails.
 pub(crate) fn told(work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let file = file();
     if file.exists() {

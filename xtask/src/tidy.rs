@@ -21,7 +21,7 @@ pub(crate) fn tidy(root: &Path) -> Result<(), String> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
 }
 
-/// Files under version control; without git (a source archive) there is nothing to hold against.
+/// Files under version control; empty without git, as in a source archive.
 fn tracked(root: &Path) -> Result<Vec<PathBuf>, String> {
     let output = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output();
     let Ok(output) = output else { return Ok(Vec::new()) };
@@ -76,7 +76,8 @@ fn dependencies_are_used(root: &Path, files: &[PathBuf], faults: &mut Vec<String
     }
 }
 
-/// No source of a crate, its tests apart, names a file outside the crate's folder: each can be packaged by itself.
+/// Checks that no source of a crate, except its tests, names a file outside the crate's folder: each can be packaged by
+/// itself.
 ///
 /// A source that two crates share is a link in one of them, which a package has as a file.
 fn crates_read_their_own_folder(root: &Path, files: &[PathBuf], faults: &mut Vec<String>) {
@@ -108,7 +109,7 @@ fn named_files(text: &str) -> impl Iterator<Item = &str> {
     marks.into_iter().flat_map(move |mark| text.split(mark).skip(1).filter_map(|rest| rest.split('"').next()))
 }
 
-/// A path without its `..`; none if it leaves the workspace.
+/// A path without its `..`; `None` if it leaves the workspace.
 fn inside(path: &Path) -> Option<PathBuf> {
     let mut whole = PathBuf::new();
     for part in path.components() {

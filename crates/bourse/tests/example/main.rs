@@ -1,10 +1,10 @@
-//! The program with the engine of `docs/adding-an-engine.md`: nothing of the program names it but one line and a feature.
+//! The program with the engine of `docs/adding-an-engine.md`: one line and a feature are all that the program has of it.
 #![allow(missing_docs, reason = "tests")]
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The program in a folder of its own, without settings from the environment.
+/// Runs the program in a folder of its own, without settings from the environment.
 fn output(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bourse"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BOURSE_")) {
@@ -55,7 +55,7 @@ fn a_look_at_all_engines_has_it() {
     assert!(plan.contains("point-read, example::memory:"), "{plan}");
 }
 
-/// An engine that this build leaves out is named with what has it.
+/// An engine that this build leaves out is named with the feature that includes it.
 #[cfg(not(feature = "redb"))]
 #[test]
 fn what_is_left_out_is_said() {

@@ -1,5 +1,5 @@
-//! `bourse tpce acid` on each engine that is there: every test of atomicity, consistency and isolation passes, and levels that
-//! the engine does not give are those that it declares. Tests of durability are those of engines with files, in other places.
+//! `bourse tpce acid` on each available engine: every test of atomicity, consistency and isolation passes, and the levels
+//! that the engine lacks are those that it declares. Durability of engines with files is tested elsewhere.
 
 use crate::{in_java, printed, private_server};
 use bourse_engine_cluster::Product;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// Every test except the crashes.
 const TESTS: [&str; 13] = ["A1", "A2", "A3", "A4", "C1", "C2", "C3", "C4", "C5", "I1", "I2", "I3", "I4"];
 
-/// Examines a target, whose engine gives Trade-Result this level: serializable is demanded.
+/// Examines a target whose engine gives Trade-Result this level; serializable is demanded.
 #[track_caller]
 fn keeps(target: &str, trade_result: IsolationLevel) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -61,7 +61,7 @@ fn mysql_keeps_all() {
     }
 }
 
-/// The server that the environment names, as a setting of a target: the program is started without that environment.
+/// The server named in the environment, as a setting of a target: the program is started without that environment.
 fn named_server() -> String {
     std::env::var(SERVER_VARIABLE).map_or_else(|_| String::new(), |server| format!("&server={server}"))
 }

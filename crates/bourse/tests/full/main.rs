@@ -83,7 +83,7 @@ fn an_engine_that_is_unavailable_is_told_with_what_has_it() {
     assert!(missing.iter().any(|engine| **engine == "jdbc+monetdb"), "{missing:?}");
 }
 
-/// Runs a writing and two reading workloads on a target, twice each, so that the second finds what the first has made.
+/// Runs a writing and two reading workloads on a target, twice each, so that the second run finds the first one's database.
 fn workloads_run(target: &str) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     for workload in ["update", "point-read", "scan"] {
@@ -136,7 +136,7 @@ fn private_servers_run() {
     }
 }
 
-/// A target of a private server in memory; where it is not installed, the test's name is printed.
+/// A target of a private server in memory; if it is not installed, the test is reported as skipped.
 fn private_server(test: &str, engine: &str) -> Option<String> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let listed: serde_json::Value =
@@ -249,7 +249,7 @@ fn in_java(target: &str, settings: &str, test: &str) -> Option<String> {
     }
 }
 
-/// Checks that a target was lost, in these words.
+/// Checks that a target was lost, with these words in the message.
 #[track_caller]
 fn is_lost(ended: &Output, words: &[&str]) {
     let errors = String::from_utf8_lossy(&ended.stderr);
@@ -259,7 +259,7 @@ fn is_lost(ended: &Output, words: &[&str]) {
     }
 }
 
-/// The process of a program's round, once a virtual machine is in it.
+/// The process of a program's round, once it contains a virtual machine.
 #[cfg(target_os = "linux")]
 fn round_with_machine(program: u32) -> Option<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{program}/task")).ok()?.flatten();
@@ -296,7 +296,7 @@ fn a_virtual_machine_that_is_killed_is_a_lost_target() {
     is_lost(&ended, &["a round of point-read on jdbc+h2::memory:", "was lost", "signal: 9"]);
 }
 
-/// A function of the database ends the machine, and the process with it, which says that all is well.
+/// A function of the database exits the virtual machine, and the process with it, with exit code 0.
 #[test]
 fn a_virtual_machine_that_exits_is_a_lost_target() {
     let Some(target) = in_java("jdbc+h2::memory:", "", "a_virtual_machine_that_exits_is_a_lost_target") else { return };
@@ -319,7 +319,7 @@ fn a_heap_that_is_full_is_told_with_what_makes_it_larger() {
     is_lost(&ended, &["Java virtual machine", "`heap=` makes it larger"]);
 }
 
-/// Checks that a folder without the mark stays as it is.
+/// Checks that a folder without the mark is not changed.
 fn theirs_is_left_alone(scheme: &str) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     std::fs::create_dir(folder.path().join("theirs")).expect("a folder can be made");
@@ -351,7 +351,7 @@ fn ours_is_listed_and_removed(scheme: &str) {
     assert!(!folder.path().join(&ours).exists() && folder.path().join(&theirs).join("notes").exists());
 }
 
-/// Names of the files in a folder, each of which begins and ends as Parquet files do.
+/// Names of the files in a folder, each of which must begin and end like a Parquet file.
 fn parquet_files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let mut names: Vec<String> = entries

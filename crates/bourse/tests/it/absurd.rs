@@ -23,7 +23,7 @@ const ABSURD: [&str; 15] = [
     "a\u{1b}[31m☃",
 ];
 
-/// Ways to call each command that end soon whatever a single option is: most name a target, or a name, that is refused once
+/// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
 const CALLS: [(&str, &[&str]); 25] = [
     ("tpce run", &["lmdb:none"]),

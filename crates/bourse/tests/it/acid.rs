@@ -1,4 +1,4 @@
-//! `tpce acid`: verdicts, evidence, exit codes; and what crashes leave with each setting.
+//! `tpce acid`: verdicts, evidence, exit codes; and the effects of crashes with each setting.
 
 use crate::{bourse, load, output, text};
 use bourse_acid::sampled::LoadTrace;
@@ -23,7 +23,7 @@ fn verdict<'v>(verdicts: &'v [(String, String)], id: &str) -> &'v str {
     &verdicts.iter().find(|(test, _)| test == id).expect("it was run").1
 }
 
-/// Each setting loses what its class says, and no more: killed processes nothing, failing power what was not synced.
+/// Each setting loses what its class permits, and no more: nothing on a killed process, unsynced writes on a power loss.
 #[test]
 fn crashes_lose_what_each_setting_lets_them() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -1,5 +1,5 @@
-//! A run on a database that is not as it was loaded is refused before anything is measured; one that is lost on the way has no
-//! figure.
+//! A run on a database that has changed since it was loaded is refused before anything is measured; a run that loses its
+//! database has no figure.
 
 use crate::{bourse, load, output, text};
 use bourse_engine::Engine as _;
@@ -19,7 +19,7 @@ fn change(file: &Path, statements: &[&str]) {
     }
 }
 
-/// Runs and checks a copy of a database after changes; both have to find it changed, in these words.
+/// Runs on and checks a copy of a database after changes; both must report the changes, in these words.
 fn is_refused(folder: &Path, statements: &[&str], words: &[&str]) {
     fs::copy(folder.join("whole.db"), folder.join("x.db")).expect("copies");
     change(&folder.join("x.db"), statements);

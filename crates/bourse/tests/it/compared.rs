@@ -5,7 +5,7 @@ use bourse_record::{Case, Gate, RunFile};
 use std::fs;
 use std::path::Path;
 
-/// A stored run whose rounds reached these figures; no other figure of it matters here.
+/// Stores a run whose rounds reached these figures; its other figures do not matter.
 fn store(folder: &Path, name: &str, figures: &[f64]) {
     let template = r#"{
         "schema_version": 1, "name": "micro-point-read", "started_at": "2026-11-21T09:00:00+00:00", "command": ["bourse"], "seed": 1,
@@ -35,7 +35,7 @@ fn store(folder: &Path, name: &str, figures: &[f64]) {
     fs::write(folder.join(name), file.to_json()).expect("a run file can be written");
 }
 
-/// Compares two stored runs: exit code and what was printed, both streams.
+/// Compares two stored runs: exit code and the output of both streams.
 fn compared(base: &[f64], head: &[f64], options: &[&str]) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     store(folder.path(), "a.json", base);
@@ -78,7 +78,7 @@ fn only_what_is_surely_slower_fails() {
     assert_eq!(code, Some(0), "without a tolerance nothing fails: {said}");
 }
 
-/// A gate once passed although nothing was decided, and once failed although its own interval held no difference.
+/// A gate once passed although nothing was decided, and once failed although its own interval included no difference.
 #[test]
 fn every_row_of_the_gate_ends_as_its_page_says() {
     for row in gate::ROWS {
@@ -170,7 +170,7 @@ fn earlier_runs_tell_the_noise() {
     assert!(code == Some(1) && said.contains("cannot read --baseline nowhere"), "{said}");
 }
 
-/// Makes a stored run one of so many users, which began at that time.
+/// Changes a stored run's number of users, and the time at which it began.
 fn make(file: &Path, users: u64, at: &str) {
     let mut run = RunFile::read(file).expect("it was written");
     run.cases[0].conditions.users = Some(users);
@@ -178,7 +178,7 @@ fn make(file: &Path, users: u64, at: &str) {
     fs::write(file, run.to_json()).expect("it can be written");
 }
 
-/// Earlier runs once made one noise floor, and the newest was the baseline, whatever their number of users was.
+/// Earlier runs were once mixed in one noise floor, with the newest as the baseline, in spite of different numbers of users.
 #[test]
 fn runs_of_other_users_are_neither_noise_nor_a_baseline() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -265,7 +265,7 @@ fn what_cannot_be_compared_is_refused() {
     assert_eq!(left, 1, "nothing is left behind");
 }
 
-/// `bourse report` of two runs, each form whole.
+/// Output of `bourse report` of two runs, in each form.
 fn reported(folder: &Path, runs: [&str; 2]) -> [String; 3] {
     let shown = output(folder, &["report", runs[0], runs[1]]);
     assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
@@ -303,7 +303,7 @@ fn two_runs_of_the_same_work_are_reported_with_their_comparison() {
     }
 }
 
-/// The verdict once stood in the page of the comparison alone, and a report of the run had another figure for each side.
+/// The verdict was once on the page of the comparison alone, and a report of the run had another figure for each side.
 #[test]
 fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 const TARGET: &str = "sqlite:a.db?sync=off";
 
-/// Starts a driver that writes its run into a folder of its number.
+/// Starts a driver that writes its run into a folder named after its number.
 fn drive(folder: &Path, target: &str, part: &str, more: &[&str]) -> Child {
     let out = format!("out-{}", part.split('/').next().expect("a number"));
     let own = ["--part", part, "--coordinate", "unix:c", "-u", "1", "--market-users", "1", "-o", &out];
@@ -20,7 +20,7 @@ fn drive(folder: &Path, target: &str, part: &str, more: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started")
 }
 
-/// The exit code of a driver, its report and what it said.
+/// The exit code of a driver, its report and its stderr.
 fn ended(driver: Child) -> (Option<i32>, String, String) {
     let ended = driver.wait_with_output().expect("it ends");
     (ended.status.code(), text(&ended.stdout), text(&ended.stderr))
@@ -35,13 +35,13 @@ fn run_file(folder: &Path, number: u32) -> (PathBuf, RunFile) {
     (path, run)
 }
 
-/// The journal's size and when it was written.
+/// The journal's size and the time of its last change.
 fn journal(folder: &Path) -> Option<(u64, SystemTime)> {
     let found = folder.join("a.db-wal").metadata().ok()?;
     Some((found.len(), found.modified().ok()?))
 }
 
-/// Waits until users have written since the journal was seen.
+/// Waits until users have written since the journal had the state `before`.
 fn begun(folder: &Path, before: Option<(u64, SystemTime)>) {
     let begun = (0..1_200).any(|_| {
         sleep(Duration::from_millis(50));

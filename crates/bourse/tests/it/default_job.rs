@@ -1,5 +1,5 @@
-//! The default job from load to page on every kind of server target: a person's own, and private ones. It ended with exit 2 on a
-//! person's PostgreSQL, whose sample's database could not be dropped.
+//! The default job from load to page on every kind of server target: a user's own server, and private ones. It once ended
+//! with exit 2 on a user's PostgreSQL, whose sample's database could not be dropped.
 
 use crate::{bourse, text};
 use bourse_engine::{Engine, RowExt as _};
@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Runs the job, short, on a smallest database; checks what it says and writes, and that nothing else is left.
+/// Runs the job, shortened, on a smallest database; checks its output and its files, and that nothing else is left.
 fn runs(target: &str, engine_name: &str) {
     // A private server's account has to reach its folder.
     let folder = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().expect("a folder");

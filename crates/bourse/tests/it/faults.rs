@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-/// A process that runs: its number, its parent's, its arguments.
+/// A running process: its number, its parent's, its arguments.
 struct Process {
     id: u32,
     parent: u32,
@@ -54,7 +54,7 @@ fn spawn(folder: &Path, arguments: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program can be started")
 }
 
-/// The process of a round, once it is another than those seen.
+/// The process of a round, once there is one not among `seen`.
 fn round_of(program: &Child, seen: &[u32]) -> u32 {
     wait_for("a round's process", || {
         let is_round = |it: &Process| it.parent == program.id() && it.arguments.iter().any(|word| word == "round");
@@ -241,7 +241,7 @@ fn a_round_ends_with_the_program_that_asked_for_it() {
     }
 }
 
-/// The process of the private server that works below a folder.
+/// The process of the private server in a folder.
 fn server_below(folder: &Path) -> u32 {
     let data = format!("--datadir={}", folder.display());
     let is_it = |it: &Process| it.arguments.iter().any(|argument| argument.starts_with(&data));
@@ -284,7 +284,7 @@ fn a_server_or_its_owner_that_is_killed_leaves_nothing_behind() {
     }
 }
 
-/// A stand-in for MySQL's server that counts how often it is to make a data directory, and makes none.
+/// A stand-in for MySQL's server that counts the requests for a data directory, and makes none.
 const NO_SERVER: &str = r#"case "$*" in
 *--version*) echo "mysqld  Ver 8.0.0 for Linux" ;;
 *) echo asked >> "$0.asked"; echo "no room for tables today" >&2; exit 7 ;;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Every command that opens a target. `T` is the target; no other word is one letter.
+/// Every command that opens a target. `T` is the target; no other argument has one letter.
 const COMMANDS: &[&str] = &[
     "tpce load T --days 1",
     "tpce load T --days 1 --reload --threads 2",
@@ -56,7 +56,7 @@ fn files(folder: &Path) -> Files {
     files
 }
 
-/// Runs the program in a folder of its own, for a minute at most: what it said, and its exit code.
+/// Runs the program in a folder of its own, for a minute at most: exit code and output.
 fn ended(arguments: &[String]) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -79,7 +79,7 @@ fn ended(arguments: &[String]) -> (Option<i32>, String) {
     (ended.status.code(), text(&ended.stderr))
 }
 
-/// Gives a target to every command, and expects each to refuse it and to leave `folder` as it is.
+/// Passes a target to every command, and expects each to refuse it and to leave `folder` unchanged.
 fn every_command_refuses(target: &str, folder: &Path, words: &str) {
     let before = files(folder);
     for command in COMMANDS.iter().chain(INTERNAL) {
@@ -112,7 +112,7 @@ fn make_sqlite(path: &Path, journal: &str) {
     unmark(path);
 }
 
-/// Takes our mark out of a SQLite database's header, as if it had been made elsewhere.
+/// Removes Bourse's mark from a SQLite database's header, as if it had been made elsewhere.
 fn unmark(path: &Path) {
     let mut bytes = fs::read(path).expect("it was made");
     bytes[68..72].fill(0);
@@ -215,7 +215,7 @@ fn what_a_command_has_made_it_finds_again() {
     }
 }
 
-/// Opening a FIFO waited for its other end, deaf to signals; a device and a link that led nowhere were replaced by a file.
+/// Opening a FIFO once waited for its other end, deaf to signals; a device and a dangling link were replaced by a file.
 #[test]
 fn what_is_no_file_is_refused_before_it_is_opened() {
     use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
@@ -271,7 +271,7 @@ fn quick_leaves_a_database_of_somebody_else_alone() {
     assert!(files(&data) == before);
 }
 
-/// `check` switched the journal mode of what it checked, wrote its log back, and failed where it may not write.
+/// `check` once switched the journal mode of the checked database, wrote its log back, and failed on a read-only one.
 #[test]
 fn a_database_that_is_checked_stays_as_it_is() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -1,4 +1,4 @@
-//! A person's databases on a server: no command changes any of them. A private server of the test's own is the person's.
+//! A user's databases on a server: no command changes any of them. A private server plays the user's.
 
 use crate::{output, text};
 use bourse_engine::{Engine as _, Session};
@@ -6,7 +6,7 @@ use bourse_engine_mysql::{Flavour, MysqlEngine, installed, open};
 use bourse_testkit::ServerDump;
 use std::path::Path;
 
-/// A person's server, or `None` where none is installed: then the test's name is printed.
+/// A stand-in for a user's server; `None` if none is installed: then the test is reported as skipped.
 fn server(test: &str, flavour: Flavour) -> Option<MysqlEngine> {
     if let Err(why) = installed(flavour, None) {
         bourse_testkit::skipped(test, why);
@@ -25,7 +25,7 @@ fn run(session: &mut dyn Session, statements: &[&str]) {
     }
 }
 
-/// Tables with rows, and everything else that a database can hold.
+/// Tables with rows, and every other kind of object of a database.
 const DIARY: &[&str] = &[
     "CREATE DATABASE diary CHARACTER SET utf8mb4",
     "CREATE TABLE diary.days (day DATE PRIMARY KEY, words TEXT NOT NULL)",
@@ -42,7 +42,7 @@ const DIARY: &[&str] = &[
     "CREATE DATABASE other_bourse_loading",
 ];
 
-/// Every command that takes a database, with the target in the place of `T`.
+/// Every command that takes a database, with the target in place of `T`.
 const COMMANDS: &[&str] = &[
     "tpce load T --days 1",
     "tpce load T --days 1 --reload",

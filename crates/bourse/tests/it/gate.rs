@@ -1,4 +1,4 @@
-//! All inputs of the gate and what it makes of them: the page that people read, and what the program is held to.
+//! All inputs of the gate and its results: the page of the documentation, and the program's reference.
 
 use bourse_record::{Better, Evidence, Gate, Verdict};
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// Tolerance of the rows, as a part of one.
 const TOLERANCE: f64 = 0.05;
 
-/// A place of the two ends of the interval, with an example.
+/// Position of the interval's two ends, with an example.
 pub(crate) struct Row {
     /// Description of the evidence.
     words: &'static str,
@@ -25,7 +25,7 @@ const fn row(words: &'static str, low: f64, high: f64) -> Row {
     Row { words, ends: [low, high] }
 }
 
-/// Each place that the two ends can have against no difference and the tolerance on either side.
+/// Every position of the two ends relative to no difference and the tolerance on either side.
 pub(crate) const ROWS: [Row; 10] = [
     row("all of it slower, beyond the tolerance", -12.0, -8.0),
     row("from slower beyond the tolerance to slower within it", -8.0, -2.0),

@@ -1,6 +1,6 @@
 //! Two concurrent commands on one database: the first holds it, and the second is refused or waits.
 //!
-//! A first command is stopped (SIGSTOP) once it holds, so that no test depends on how long it takes.
+//! A first command is stopped (SIGSTOP) once it holds, so that no test depends on its duration.
 #![cfg(unix)]
 
 use crate::waiting::wait_for;
@@ -16,8 +16,8 @@ use std::time::Instant;
 
 const SQLITE: &str = "sqlite:h.db?sync=off";
 
-/// Commands that load, change, restore, check or remove a database of the brokerage workload, with the target in the place of `T`,
-/// and how each ends as the first of two: by itself, or interrupted.
+/// Commands that load, change, restore, check or remove a database of the brokerage workload, with the target in place of
+/// `T`, and the end of each as the first of two: its own, or an interruption.
 const BROKERAGE: &[(&str, Ends)] = &[
     ("tpce load T --days 1 --reload", Ends::Itself),
     ("tpce run T --days 1 --for 1s --warmup 0s", Ends::Itself),
@@ -41,7 +41,7 @@ const MICRO: &[(&str, Ends)] = &[
 enum Ends {
     /// Own end, with exit code 0.
     Itself,
-    /// Interrupted, with the exit code of that, or 0 where that is its end.
+    /// Interruption, with exit code 130, or 0 for a command that ends so.
     Interrupted,
 }
 
@@ -54,7 +54,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
-/// A command that holds a database, stopped.
+/// A stopped command that holds a database.
 struct Holder {
     child: Child,
     command: String,
@@ -98,7 +98,7 @@ fn is_named(lock: &Path, process: u32) -> bool {
     fs::read_to_string(lock).is_ok_and(|text| text.contains(&format!("\nprocess: {process}\n")) && text.ends_with('\n'))
 }
 
-/// Each of the first commands against each of the second, which are refused and say who holds the database.
+/// Runs each of the first commands against each of the second, which must be refused with the holder of the database.
 fn refuses_each(
     folder: &Path,
     firsts: &[(&str, Ends)],
@@ -230,7 +230,7 @@ fn processes_of_a_killed_holder_hold_until_they_end() {
     assert!(!lock.exists());
 }
 
-/// A folder that cannot be written to takes no lock; its database can be read all the same.
+/// A read-only folder takes no lock file; its database can still be read.
 #[test]
 fn a_database_in_a_folder_that_is_read_only_can_be_checked() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -244,7 +244,7 @@ fn a_database_in_a_folder_that_is_read_only_can_be_checked() {
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
 }
 
-/// Servers of the tests' own stand for a person's.
+/// Private servers play a user's.
 #[test]
 fn a_second_command_on_a_postgres_server_is_refused() {
     if let Err(why) = bourse_engine_postgres::installed(None) {

@@ -4,7 +4,7 @@
 use crate::{load, output, text};
 use std::path::Path;
 
-/// A short run of point reads with its results in `bourse-runs`; the name of its folder.
+/// Makes a short run of point reads with its results in `bourse-runs`; returns the name of its folder.
 fn read_some(folder: &Path, revision: &str) -> String {
     let words =
         ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=1000", "--for", "300ms", "--warmup", "0s"];

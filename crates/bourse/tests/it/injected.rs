@@ -1,5 +1,5 @@
-//! Calls to the file system that go wrong while the program works: `bourse faults`, and the commands that measure, which
-//! never end as if nothing had happened.
+//! Failing file-system calls while the program works: `bourse faults`, and the commands that measure, which must never end
+//! with success then.
 #![cfg(target_os = "linux")]
 
 use crate::{bourse, load, output, text};
@@ -142,8 +142,8 @@ fn a_server_that_meets_a_fault_ends_or_tells() {
     all(&file, (target, "preload"), "killed", "left", &["whole"]);
 }
 
-/// PostgreSQL's processes write and sync each other's files: what was acknowledged is there after a loss of power, and is not
-/// where the settings let go of it.
+/// PostgreSQL's processes write and sync each other's files: acknowledged commits survive a power loss, or are lost if the
+/// settings permit it.
 #[test]
 fn a_server_of_many_processes_keeps_what_its_settings_promise() {
     let name = "injected::a_server_of_many_processes_keeps_what_its_settings_promise";
@@ -207,8 +207,8 @@ fn what_cannot_be_tried_is_refused_before_anything_is_made() {
     );
 }
 
-/// Runs a command on databases below `files` while a fault comes; says how it ended and which call met the fault; empty if
-/// none did.
+/// Runs a command on databases below `files` with a fault injected; returns its output and the call that met the fault;
+/// empty if none did.
 fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, String) {
     let base = folder.canonicalize().expect("it is there");
     let library = base.join("faults.so");
@@ -246,7 +246,7 @@ fn never_succeeds(folder: &Path, call: Call, nth: u64, effect: Effect, arguments
     }
 }
 
-/// The commands that measure, on engines whose calls go wrong in the middle of it.
+/// The commands that measure, on engines whose calls fail in the middle of a round.
 #[test]
 fn a_workload_whose_engine_meets_a_fault_has_no_figure() {
     if nothing_preloads("injected::a_workload_whose_engine_meets_a_fault_has_no_figure") {

@@ -1,4 +1,4 @@
-//! Programs that are ended: Ctrl-C leaves a report, `kill -9` never a database that could be taken for a good one.
+//! Interrupted programs: Ctrl-C leaves a report, `kill -9` never a database that could be taken for a good one.
 
 use crate::waiting::{measuring, wait_for};
 use crate::{load, output, start, text};

@@ -6,7 +6,8 @@ use crate::{load, output, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The library of that name, as a path of its own in the folder; says which test is skipped if it is nowhere.
+/// Copies the library of that name into the folder, and returns its path; reports the test as skipped if there is no such
+/// library.
 fn copied(name: &str, folder: &Path, to: &str, test: &str) -> Option<PathBuf> {
     match bourse_engine_sqlite_lib::info(Some(name)) {
         Ok(found) => {
@@ -22,7 +23,7 @@ fn copied(name: &str, folder: &Path, to: &str, test: &str) -> Option<PathBuf> {
     }
 }
 
-/// The system's library, or the one that the environment names, as a path of its own in the folder.
+/// Copies the system's library, or the one named in the environment, into the folder, and returns its path.
 fn systems(folder: &Path, to: &str, test: &str) -> Option<PathBuf> {
     let name = std::env::var("BOURSE_SYSTEM_SQLITE").unwrap_or_else(|_| "libsqlite3.so.0".to_owned());
     copied(&name, folder, to, test)
@@ -55,7 +56,7 @@ fn two_libraries_are_compared_and_told_apart() {
     }
 }
 
-/// The process of the program that has a database in its care.
+/// The process of the program with a database in its care.
 #[cfg(target_os = "linux")]
 fn keeper_of(program: u32) -> Option<u32> {
     let children = fs::read_to_string(format!("/proc/{program}/task/{program}/children")).ok()?;

@@ -1,5 +1,5 @@
-//! Runs that are followed while they go on: by a scraper, by `bourse watch`, by the view of `--live`; and what is known of one that was
-//! killed.
+//! Unfinished runs that are followed: by a scraper, by `bourse watch`, by the view of `--live`; and the known state of a
+//! killed one.
 
 use crate::waiting::{measuring, run_folder, wait_for};
 use crate::{bourse, output, start, text};
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The samples of operations at an address.
+/// The samples of operations served at an address.
 fn scraped(address: &str) -> Option<BTreeMap<String, f64>> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.write_all(format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes()).ok()?;
@@ -186,7 +186,7 @@ fn a_run_that_was_killed_is_told_from_one_that_goes_on() {
     assert!(!listed().contains(&name), "{}", listed());
 }
 
-/// A terminal that is closed amid a run: what was measured is written, and nothing hangs. With the view and without it.
+/// A terminal that is closed amid a run: results until then are written, and nothing hangs. With the view and without it.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_run_ends_with_its_terminal() {

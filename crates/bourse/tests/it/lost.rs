@@ -1,4 +1,4 @@
-//! Calls that never return: the round is lost, and what was measured before is written.
+//! Calls that never return: the round is lost, and the results before it are written.
 
 use crate::{bourse, load, output, text};
 use bourse_engine::{Access, Engine as _, Isolation};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// The one run file below `bourse-runs`.
+/// The only run file below `bourse-runs`.
 fn run_file(folder: &Path) -> RunFile {
     let run = fs::read_dir(folder.join("bourse-runs")).expect("a run leaves a folder").next();
     RunFile::read(&run.expect("there is one").expect("it can be read").path().join("run.json")).expect("it can be read")

@@ -1,4 +1,4 @@
-//! The program as a person meets it: what it prints, where it refuses, how it ends.
+//! The program from outside: its output, its refusals, its exit codes.
 #![allow(missing_docs, reason = "tests")]
 
 mod absurd;
@@ -41,7 +41,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// The program in a folder of its own, without settings from the environment.
+/// Command of the program in a folder of its own, without settings from the environment.
 fn bourse(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bourse"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BOURSE_")) {
@@ -65,7 +65,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8")
 }
 
-/// Starts the program with its output thrown away.
+/// Starts the program with its output discarded.
 fn start(folder: &Path, arguments: &[&str]) -> Child {
     bourse(folder, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program can be started")
 }

@@ -1,11 +1,11 @@
-//! Rates, rounds, sweeps, searches and steadiness, as a person asks for them.
+//! Rates, rounds, sweeps, searches and steadiness, by the command line.
 
 use crate::{bourse, output, text};
 use bourse_record::{Operation, Outcome, RunFile};
 use std::fs;
 use std::path::Path;
 
-/// The one run file below `bourse-runs`.
+/// The only run file below `bourse-runs`.
 fn run_file(folder: &Path) -> RunFile {
     let mut folders = fs::read_dir(folder.join("bourse-runs")).expect("a run leaves a folder");
     let only = folders.next().expect("a run leaves a folder").expect("it can be read").path();

@@ -1,4 +1,4 @@
-//! The classic workloads as a person runs them.
+//! The classic workloads, by the command line.
 
 use crate::{output, text};
 use std::fs;
@@ -266,7 +266,7 @@ fn own_statements_come_from_a_file_before_the_targets() {
     assert!(!folder.path().join("notes.db").exists());
 }
 
-/// A figure was called durable at no syncs, since one of the operations turned them off.
+/// A figure without syncs was once called durable, since one of the operations turned them off.
 #[test]
 fn a_setting_that_an_operation_changes_voids_the_figure() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A short run of point reads in a folder of its own below `bourse-runs`; that folder.
+/// Makes a short run of point reads in a folder of its own below `bourse-runs`; returns that folder.
 fn read_some(folder: &Path) -> String {
     let words = ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=100", "--count", "100", "--warmup", "0s"];
     let ran = output(folder, &words);
@@ -49,7 +49,7 @@ fn state(path: &Path) -> Vec<(String, u64, u32, u32, Vec<u8>)> {
 const KINDS: [&str; 8] =
     ["foreign", "folder", "link", "dangling", "pipe", "marked and read-only", "marked by another user", "hard link"];
 
-/// Puts something of that kind at a path; `marked` is a file of Bourse's of this place. `false` where it cannot be made.
+/// Puts something of that kind at a path; `marked` is a file of Bourse's for this place. `false` if it cannot be made.
 fn put(kind: &str, path: &Path, marked: &[u8]) -> bool {
     let other = path.with_file_name("other");
     match kind {
@@ -82,7 +82,8 @@ fn put(kind: &str, path: &Path, marked: &[u8]) -> bool {
     true
 }
 
-/// A command that writes a file where a person says: its words, the file, and a neighbour that carries its mark if it has one.
+/// A command that writes a file at a given path: its arguments, the file, and a neighbour that carries its mark if it has
+/// one.
 struct Writes {
     words: Vec<String>,
     file: &'static str,
@@ -161,7 +162,7 @@ fn only_files_with_a_mark_are_replaced() {
     }
 }
 
-/// A generation removed files of a person's whose names looked like those of its unfinished ones.
+/// Generating files once removed a user's files whose names looked like those of its unfinished ones.
 #[test]
 fn a_generation_leaves_what_lies_in_its_folder() {
     let folder = tempfile::tempdir().expect("a test may do so");
@@ -223,7 +224,7 @@ fn only_results_of_runs_are_removed() {
     assert!(!folder.join(&run).exists() && fs::read(&kept).expect("a test may do so") == bytes);
 }
 
-/// A link was followed, and what it led to removed.
+/// A link was once followed, and its target removed.
 #[test]
 fn a_database_is_not_removed_by_a_link() {
     let folder = tempfile::tempdir().expect("a test may do so");
@@ -282,7 +283,7 @@ fn what_cannot_be_a_document_is_refused_at_once() {
     }
 }
 
-/// Each of them ended with an internal error.
+/// Each of these arguments once ended the program with an internal error.
 #[test]
 #[cfg(target_os = "linux")]
 fn arguments_need_not_be_utf8() {

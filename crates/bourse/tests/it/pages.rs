@@ -1,4 +1,5 @@
-//! Pages of the documentation that are made of what the program says. `cargo xtask docs` writes them; otherwise they are compared.
+//! Pages of the documentation generated from the program's output. `cargo xtask docs` writes them; otherwise they are
+//! compared.
 
 use crate::{output, text};
 use bourse_report::{DataTable, data_tables};
@@ -17,7 +18,7 @@ fn hold(name: &str, content: &str) {
     assert!(found == content, "docs/{name} is out of date; run: cargo xtask docs");
 }
 
-/// The help of a command, its lines without spaces at their ends.
+/// The help of a command, its lines without trailing spaces.
 fn help(folder: &Path, command: &[&str]) -> String {
     let helped = output(folder, &[&["help"], command].concat());
     assert!(helped.status.success(), "{command:?}: {}", text(&helped.stderr));
@@ -94,7 +95,7 @@ fn pages() -> Vec<PathBuf> {
     all.filter(|path| path.extension().is_some_and(|it| it == "md")).collect()
 }
 
-/// Every command that a page shows is one that the program knows, with options that it knows.
+/// Every command in a page is one that the program knows, with options that it knows.
 #[test]
 fn commands_in_the_pages_are_commands_of_the_program() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +114,7 @@ fn commands_in_the_pages_are_commands_of_the_program() {
     assert!(seen > 40, "{seen}");
 }
 
-/// Lines of blocks that are a command of the program, without what follows a comment sign or a pipe.
+/// Lines of code blocks with a command of the program, up to a comment sign or a pipe.
 fn shown_commands(page: &str) -> Vec<String> {
     let mut is_inside = false;
     let mut found = Vec::new();
@@ -131,7 +132,7 @@ fn shown_commands(page: &str) -> Vec<String> {
     found
 }
 
-/// Whether the first words are a command, and the options options of it.
+/// Checks that the first words are a command, and the options are options of it.
 fn known(folder: &Path, words: &[&str]) -> Result<(), String> {
     use std::collections::HashMap;
     use std::sync::{LazyLock, Mutex};

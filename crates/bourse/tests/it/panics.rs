@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 const SHORT: [&str; 7] = ["micro", "run", "point-read", "null:", "--for=100ms", "--warmup=0s", "--seed=1"];
 
-/// The program with a panic planted at a place; debug builds alone can have one.
+/// Command of the program with a panic planted at a place; only in debug builds.
 fn with_panic(folder: &Path, place: &str, arguments: &[&str]) -> Command {
     let mut command = bourse(folder, arguments);
     command.env("BOURSE_TEST_PANIC", place).env_remove("RUST_BACKTRACE");

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-/// The plan of a command, which leaves nothing behind.
+/// The plan of a command, which must leave no files.
 fn plan(arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let mut command = bourse(folder.path(), &[arguments, &["--dry-run"]].concat());
@@ -119,7 +119,7 @@ fn a_market_is_aged_at_the_rate_it_is_told() {
     }
 }
 
-/// The one run file below `bourse-runs`.
+/// The only run file below `bourse-runs`.
 fn run_file(folder: &Path) -> RunFile {
     let mut folders = fs::read_dir(folder.join("bourse-runs")).expect("a run leaves a folder");
     let only = folders.next().expect("a run leaves a folder").expect("it can be read").path();

@@ -1,4 +1,4 @@
-//! Users in several processes: their figures are one, and none of them outlives the program.
+//! Users in several processes: their figures are merged, and none of them outlives the program.
 
 use crate::waiting::wait_for;
 use crate::{bourse, load, output, text};
@@ -85,7 +85,7 @@ fn processes_share_a_database_and_their_figures_add_up() {
     assert!(shown.contains("processes=1") && shown.contains("processes=2"), "{shown}");
 }
 
-/// A run with its users in two processes, which work when this returns.
+/// Starts a run with its users in two processes, which work when this returns.
 fn started(folder: &Path) -> (Child, Vec<u32>) {
     load(folder, TARGET);
     let arguments = ["tpce", "run", TARGET, "--users", "2", "--processes", "2", "--days", "1", "--for", "50s"];
@@ -100,7 +100,7 @@ fn started(folder: &Path) -> (Child, Vec<u32>) {
     (run, children)
 }
 
-/// Waits until no process of these ids is at work.
+/// Waits until none of these processes runs.
 fn gone(ids: &[u32]) {
     for id in ids {
         let stat = format!("/proc/{id}/stat");

@@ -3,7 +3,7 @@
 use crate::{output, text};
 use std::fs;
 
-/// Runs the program and expects a refusal that says these things.
+/// Runs the program and expects a refusal with these words.
 fn refused(arguments: &[&str], words: &[&str]) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let ended = output(folder.path(), arguments);

@@ -31,7 +31,7 @@ impl Server {
         Self { child, url: url.trim().to_owned() }
     }
 
-    /// Interrupts it; its exit code, and what it said.
+    /// Interrupts it; returns its exit code and its output.
     fn end(mut self) -> (Option<i32>, String) {
         let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill can be run");
         assert!(sent.success());

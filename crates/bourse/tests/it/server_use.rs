@@ -5,7 +5,7 @@ use bourse_engine::Engine;
 use bourse_engine_mysql::Flavour;
 use std::path::Path;
 
-/// A run on each server that is installed; of another its name is printed.
+/// A run on each installed server; others are reported as skipped.
 #[test]
 fn a_run_tells_what_a_private_server_counted_and_used() {
     let mariadb = bourse_engine_mysql::installed(Flavour::Mariadb, None).err().map(|why| why.to_string());

@@ -58,7 +58,7 @@ fn fact(told: &str) -> String {
     about_the_disk.map_or_else(|| told.to_owned(), |name| format!("{name}…"))
 }
 
-/// The report of the one case, without what differs from run to run.
+/// The report of the single case, without the parts that differ from run to run.
 fn redacted(report: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut section = "";

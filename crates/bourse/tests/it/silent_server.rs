@@ -1,4 +1,5 @@
-//! Servers that accept and say nothing, or what cannot be read. Each command waited for an hour, and heard the second signal alone.
+//! Servers that accept connections and send nothing, or garbage. Each command once waited for an hour, and reacted only to
+//! the second signal.
 
 use crate::{bourse, text};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,7 +10,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Commands with the target in the place of `T`, and the first words of one that is heard to be interrupted.
+/// Commands with the target in place of `T`, and the begin of the message of an interrupted one.
 const COMMANDS: &[&str] = &[
     "tpce run T --days 1 --for 1s --warmup 0s",
     "tpce load T --days 1",
@@ -18,7 +19,7 @@ const COMMANDS: &[&str] = &[
     "micro run update T -s rows=100 --count 10 --warmup 0s --rounds 1",
 ];
 
-/// A server that does that with each connection, in a thread of its own, for as long as the test runs; its port.
+/// Serves each connection in a thread of its own, as long as the test runs; returns the port.
 fn server(serve: fn(TcpStream)) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
@@ -64,7 +65,7 @@ fn terminate(child: &Child) {
     rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("it runs");
 }
 
-/// The lines of what it says, up to one with those words.
+/// The lines of its stderr, up to one with those words.
 fn heard(child: &mut Child, words: &str) -> (BufReader<std::process::ChildStderr>, String) {
     let mut said = BufReader::new(child.stderr.take().expect("it was asked for"));
     let mut all = String::new();
@@ -117,7 +118,7 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[kind][..], &length, body].concat()
 }
 
-/// Lets a session in as PostgreSQL does, and answers its first statement; what comes then is `after`.
+/// Lets a session in like PostgreSQL, and answers its first statement; then sends `after`.
 fn postgres(mut connection: TcpStream, after: &[u8]) {
     let mut bytes = [0; 4_096];
     let ready = message(b'Z', b"I");
@@ -139,7 +140,7 @@ fn packet(number: u8, body: &[u8]) -> Vec<u8> {
 
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 
-/// Lets a session in as MySQL does, and answers `statements` of its own; what comes then is `after`.
+/// Lets a session in like MySQL, and answers its first `statements` statements; then sends `after`.
 fn mysql(mut connection: TcpStream, statements: usize, after: &[u8]) {
     let mut bytes = [0; 4_096];
     let greeting = [

@@ -1,4 +1,4 @@
-//! The published experiments as a person reruns them.
+//! The published experiments, rerun by the program.
 
 use crate::{bourse, output, start, text};
 use bourse_suite::{State, SuiteFile};
@@ -25,7 +25,7 @@ fn every_suite_is_listed_and_shown() {
     }
 }
 
-/// Every case of every suite is one that its workload takes, at every scale.
+/// Every case of every suite is accepted by its workload, at every scale.
 #[test]
 fn every_case_of_every_suite_can_be_planned() {
     for suite in bourse_suite::all().expect("they are whole") {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 const PAGE: &str = include_str!("../../../../docs/data.md");
 
-/// A short run of point reads; its folder is below `bourse-runs`.
+/// Makes a short run of point reads; its folder is below `bourse-runs`.
 fn read_some(folder: &Path) {
     let words = ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=1000", "--rounds", "2", "--warmup", "0s"];
     let ran = output(folder, &[&words[..], &["--for", "1500ms"]].concat());

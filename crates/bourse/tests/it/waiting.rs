@@ -1,10 +1,10 @@
-//! Waiting for what another process is to do.
+//! Waits for the actions of other processes.
 
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Waits until there is something, for a minute at most.
+/// Waits until `found` returns a value, for a minute at most.
 pub(crate) fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
