@@ -1,7 +1,8 @@
-//! The form of a suite's data file.
+//! Form of a suite's data file.
 //!
-//! A cell's case is assembled from four parts, each of which may say any of it: the table's, the column's, the row's and
-//! the cell's own; what is said later wins. So a table whose rows are threads and whose columns are targets says each once.
+//! A cell's case is assembled from four parts, each of which may define any of it: the table's, the column's, the row's
+//! and the cell's own; later ones take precedence. So a table whose rows are threads and whose columns are targets
+//! defines each once.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::document::MEAN_ROW;
@@ -15,24 +16,24 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// Name, as it is typed.
+    /// Name, as typed.
     pub name: String,
-    /// What it measures, in a line.
+    /// One-line description of what the suite measures.
     pub title: String,
-    /// What was published on which machine, with which settings.
+    /// Machine and settings of the publication.
     pub published_on: Vec<String>,
-    /// What is different here, and why.
+    /// Differences from the publication, with reasons.
     #[serde(default)]
     pub departures: Vec<String>,
-    /// Where the published figures contradict themselves, and other doubts.
+    /// Contradictions in the published figures, and other doubts.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What has to stand in every report of these figures.
+    /// Notice that every report of these figures must show.
     #[serde(default)]
     pub notice: Option<String>,
-    /// Rounds of each case where none are asked for.
+    /// Default number of rounds of each case.
     pub rounds: u32,
-    /// Seconds that a round may take to measure where no cap is asked for.
+    /// Default maximum of a round's measurement in seconds.
     pub cap_s: f64,
     /// Targets by name.
     pub targets: BTreeMap<String, Target>,
@@ -43,19 +44,19 @@ pub struct Suite {
     pub findings: Vec<Finding>,
 }
 
-/// Target of cases.
+/// A target that cases run on.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// Its URL. `{data}` is the folder for databases; `{env:NAME}` an environment variable, without which the target's cells
-    /// are not run.
+    /// URL. `{data}` is the folder for databases; `{env:NAME}` an environment variable, without which the target's
+    /// cells are not run.
     pub url: String,
-    /// Title, in a few words.
+    /// Title of a few words.
     pub title: String,
-    /// Whether the workload reaches it through the application server (`bourse tpce serve`).
+    /// Whether the workload uses the application server (`bourse tpce serve`) in front of it.
     #[serde(default)]
     pub served: bool,
-    /// How to get what it needs, said where it is absent.
+    /// Instructions to obtain what the target needs, shown if that is absent.
     #[serde(default)]
     pub hint: Option<String>,
 }
@@ -64,17 +65,17 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// Short name, by which findings refer to it.
+    /// Short name that findings refer to.
     pub id: String,
     /// Title of the table.
     pub title: String,
-    /// What its rows are: head of the first column.
+    /// Head of the first column, which names the rows.
     pub rows_are: String,
-    /// What is shown of each cell, each in a table of its own.
+    /// Measures shown for each cell, each in a separate table.
     pub measures: Vec<Measure>,
-    /// What is counted: `reads`, `rows`.
+    /// Unit that is counted: `reads`, `rows`.
     pub counted: String,
-    /// Parts that all its cells share.
+    /// Part of the case that all cells share.
     #[serde(default)]
     pub case: CasePatch,
     /// Columns, from left to right.
@@ -84,7 +85,8 @@ pub struct Table {
     /// Notes.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Whether what one operation costs depends on how many rows there are, so that rates at another scale cannot be compared.
+    /// Whether the cost of an operation depends on the number of rows, so that rates at another scale cannot be
+    /// compared.
     #[serde(default)]
     pub depends_on_size: bool,
     /// Whether it was published as charts by row.
@@ -93,7 +95,7 @@ pub struct Table {
     /// Whether only some rows are run at a smaller scale: the first, the last, and a part of those between.
     #[serde(default)]
     pub thins: bool,
-    /// A row of means over the other rows, with the means that were published, by column.
+    /// Row of means over the other rows, with the published means, by column.
     #[serde(default)]
     pub mean: Option<MeanRow>,
 }
@@ -104,7 +106,7 @@ pub struct Table {
 pub struct MeanRow {
     /// Label of the row.
     pub title: String,
-    /// What was published, by column.
+    /// Published figures by column.
     pub published: BTreeMap<String, Published>,
 }
 
@@ -116,10 +118,10 @@ pub struct Column {
     pub id: String,
     /// Head of the column.
     pub title: String,
-    /// Parts that its cells share.
+    /// Part of the case that its cells share.
     #[serde(default)]
     pub case: CasePatch,
-    /// Its cells are not measured but the sums of these columns' times.
+    /// Columns whose times are added up to this one's cells, which are then not measured.
     #[serde(default)]
     pub sum_of: Vec<String>,
 }
@@ -132,13 +134,13 @@ pub struct Row {
     pub id: String,
     /// Label of the row.
     pub title: String,
-    /// Parts that its cells share.
+    /// Part of the case that its cells share.
     #[serde(default)]
     pub case: CasePatch,
-    /// What was published, by column.
+    /// Published figures by column.
     #[serde(default)]
     pub published: BTreeMap<String, Published>,
-    /// What single cells have to themselves, by column.
+    /// Parts of individual cells, by column.
     #[serde(default)]
     pub cells: BTreeMap<String, CellSpec>,
 }
@@ -147,25 +149,25 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellSpec {
-    /// What its case has to itself.
+    /// Part of the case that only this cell has.
     #[serde(default)]
     pub case: CasePatch,
-    /// Why there is no such cell; it is not run.
+    /// Reason that the cell does not exist; it is not run.
     #[serde(default)]
     pub absent: Option<String>,
 }
 
-/// Published figures of a cell, as they were printed.
+/// Published figures of a cell, as printed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Times of the single rounds, in milliseconds.
+    /// Times of the individual rounds, in milliseconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds_ms: Vec<f64>,
     /// Mean time, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_ms: Option<f64>,
-    /// Operations a second.
+    /// Operations per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// Processor time, in percent of one core.
@@ -177,12 +179,12 @@ pub struct Published {
     /// Memory used on the machine, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<f64>,
-    /// Doubt about the published figure.
+    /// Doubt about the published figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// Part of what a cell's case is.
+/// Part of the definition of a cell's case.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CasePatch {
@@ -190,30 +192,30 @@ pub struct CasePatch {
     pub workload: Option<String>,
     /// Name of the target.
     pub target: Option<String>,
-    /// The operation that fills the cell; the workload's first where none is named.
+    /// Operation that fills the cell; the workload's first by default.
     pub operation: Option<String>,
-    /// Options of the workload that are the same at every scale.
+    /// Options of the workload that do not depend on the scale.
     #[serde(default)]
     pub options: BTreeMap<String, String>,
-    /// Options that shrink with the scale.
+    /// Options of the workload that are multiplied by the scale.
     #[serde(default)]
     pub scaled: BTreeMap<String, u64>,
-    /// Operations of each thread, the same at every scale.
+    /// Operations of each thread, independent of the scale.
     pub count: Option<u64>,
-    /// Operations of each thread, which shrink with the scale.
+    /// Operations of each thread, multiplied by the scale.
     pub scaled_count: Option<u64>,
-    /// Length of the measurement interval, in seconds, at scale 1; it shrinks with the scale, to 1 s at least.
+    /// Length of the measurement interval in seconds at scale 1; multiplied by the scale, at least 1 s.
     pub seconds: Option<f64>,
-    /// Operations of all threads together: what the published time is for. Shrinks if the count does.
+    /// Operations of all threads together that the published time covers; scaled if the count is.
     pub work: Option<u64>,
-    /// Seconds that a round may take to measure, where the suite's cap does not fit.
+    /// Maximum of a round's measurement in seconds, if the suite's is unsuitable.
     pub cap_s: Option<f64>,
-    /// Seconds of warm-up.
+    /// Warm-up in seconds.
     pub warm_up_s: Option<f64>,
 }
 
 impl CasePatch {
-    /// This, and over it what `later` says.
+    /// Merges with a later part, which takes precedence.
     pub fn over(&self, later: &Self) -> Self {
         let mut case = self.clone();
         macro_rules! take {
@@ -232,36 +234,38 @@ impl CasePatch {
     }
 }
 
-/// What was found when it was published, as tests on cells.
+/// A published finding, as tests on cells.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
-    /// What was found, in a sentence without full stop.
+    /// Finding in a sentence without full stop.
     pub says: String,
-    /// The published figures it rests on.
+    /// Published figures that the finding rests on.
     pub rests_on: String,
-    /// All of these must hold. None where it cannot be tested here, for the reason [`untested`](Self::untested) gives.
+    /// Tests, all of which must hold. Empty if the finding cannot be tested here, for the reason in
+    /// [`untested`](Self::untested).
     #[serde(default)]
     pub tests: Vec<Test>,
-    /// Reason why it is not tested.
+    /// Reason that the finding is not tested.
     #[serde(default)]
     pub untested: Option<String>,
-    /// Cores that it takes: with fewer its tests say something about the machine alone.
+    /// Minimum number of cores: with fewer, the tests describe only the machine.
     #[serde(default)]
     pub needs_cores: Option<u32>,
-    /// The scale that it takes: with less to do its tests say something about other sizes.
+    /// Minimum scale: with less work, the tests describe other sizes.
     #[serde(default)]
     pub needs_scale: Option<f64>,
-    /// Conditions that the publication's machine met, as tests: where one does not hold here, the finding cannot be tested.
+    /// Conditions that the publication's machine met, as tests: if one does not hold here, the finding cannot be
+    /// tested.
     #[serde(default)]
     pub given: Vec<Test>,
-    /// What is done here differently, so that another thing is tested than was found.
+    /// Difference from the publication because of which something other than the finding is tested.
     #[serde(default)]
     pub departure: Option<String>,
 }
 
 impl Finding {
-    /// Why it cannot be tested with so many cores at that scale, if it cannot.
+    /// Reason that the finding cannot be tested with `cores` cores at that scale, if it cannot.
     pub fn unmet(&self, cores: u32, scale: f64) -> Option<String> {
         let cores_needed = self.needs_cores.filter(|needed| cores < *needed);
         let scale_needed = self.needs_scale.filter(|needed| scale < *needed);
@@ -274,21 +278,21 @@ impl Finding {
     }
 }
 
-/// A range that a value formed of one or two cells must lie in.
+/// A range for a value computed from one or two cells.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
-    /// The comparison, as a sentence.
+    /// Comparison as a sentence.
     pub says: String,
-    /// The cell: `table/row/column`.
+    /// Path of the cell: `table/row/column`.
     pub cell: String,
-    /// The cell it is divided by.
+    /// Path of the cell that the value is divided by.
     #[serde(default)]
     pub by: Option<String>,
     /// Measure that is compared.
     pub measure: Measure,
-    /// The value is the exponent with which the figure grows from the cell `by` to this one: log of their ratio over the log of
-    /// the ratio of their rows' work.
+    /// Whether the value is the exponent with which the figure grows from the cell `by` to this one: the log of their
+    /// ratio over the log of the ratio of their rows' work.
     #[serde(default)]
     pub exponent: bool,
     /// Lower end of the range.
@@ -299,45 +303,45 @@ pub struct Test {
     pub at_most: Option<f64>,
 }
 
-/// A data file that cannot be used.
+/// Error of a data file or of a request for a suite.
 #[derive(Debug, Error)]
 pub enum SuiteError {
-    /// No suite of that name.
+    /// No suite has that name.
     #[error("unknown suite '{name}'; suites: {known}")]
     Unknown {
-        /// The name as it was typed.
+        /// Name as typed.
         name: String,
-        /// Those there are.
+        /// Names of all suites.
         known: String,
     },
-    /// Not TOML, or not of this form.
+    /// The file is not TOML, or not of this form.
     #[error("the data file of a suite cannot be read: {0}")]
     Form(#[from] Box<toml::de::Error>),
-    /// A name that nothing has.
+    /// A name in the file refers to nothing.
     #[error("{suite}: {what}")]
     Dangling {
         /// Name of the suite.
         suite: String,
-        /// The mistake.
+        /// Description of the defect.
         what: String,
     },
-    /// A scale that makes no sense.
+    /// The scale is out of range.
     #[error("a scale is a number above 0 and up to 1, not {0}")]
     Scale(f64),
 }
 
 impl Suite {
-    /// Reads a data file.
+    /// Parses a data file.
     ///
     /// # Errors
-    /// It is not of this form, or a name in it means nothing.
+    /// The file is not of this form, or a name in it refers to nothing.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
         let suite: Self = toml::from_str(text).map_err(Box::new)?;
         suite.check()?;
         Ok(suite)
     }
 
-    /// A table by its id.
+    /// Table with that id.
     pub fn table(&self, id: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.id == id)
     }
@@ -405,12 +409,12 @@ impl Suite {
 }
 
 impl Table {
-    /// A column by its id.
+    /// Column with that id.
     pub fn column(&self, id: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.id == id)
     }
 
-    /// What fills a cell: its case, assembled. None where nothing is measured.
+    /// Complete case of a cell; `None` if nothing is measured.
     pub fn case(&self, row: &Row, column: &Column) -> Option<CasePatch> {
         if !column.sum_of.is_empty() {
             return None;

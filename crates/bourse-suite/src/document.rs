@@ -1,5 +1,5 @@
-//! `suite.json`: one versioned document with what was measured beside what was published, and all that is needed to doubt
-//! it. Written and read as run files are; every report of a suite is drawn from it alone.
+//! `suite.json`: one versioned document with measured and published figures, and all that is needed to doubt them.
+//! Written and read like run files; every report of a suite is drawn from it alone.
 
 use crate::definition::{Published, Table};
 use crate::finding::{self, FindingResult};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Version of the document; raised when a reader of the old form would misread the new.
+/// Version of the document's form; raised when a reader of the previous form would misread this one.
 pub const SUITE_SCHEMA_VERSION: u32 = 2;
 
 /// A rerun of a published experiment.
@@ -27,41 +27,41 @@ pub struct SuiteFile {
     pub suite: String,
     /// Title: what the suite measures.
     pub title: String,
-    /// What was published on which machine, with which settings.
+    /// Machine and settings of the publication.
     pub published_on: Vec<String>,
-    /// What is different here, and why.
+    /// Differences from the publication, with reasons.
     pub departures: Vec<String>,
-    /// Contradictions and other doubts in what was published.
+    /// Contradictions in the published figures, and other doubts.
     pub notes: Vec<String>,
-    /// What has to stand in every report of these figures.
+    /// Notice that every report of these figures must show.
     pub notice: Option<String>,
-    /// When, how and on what it ran.
+    /// Time, command, seed, program and machine of the rerun.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// Counts of rows and operations were multiplied by this.
+    /// Factor that counts of rows and operations were multiplied by.
     pub scale: f64,
-    /// Rounds asked for, of each case.
+    /// Requested rounds of each case.
     pub rounds: u32,
-    /// What cases ran on, by the name of the target.
+    /// Engines of the cases, by name of the target.
     pub engines: BTreeMap<String, EngineUsed>,
-    /// The published tables.
+    /// Published tables.
     pub tables: Vec<TableResult>,
-    /// Whether what was found then holds here.
+    /// Results for the published findings.
     pub findings: Vec<FindingResult>,
-    /// What casts doubt on the figures.
+    /// Warnings about the figures.
     pub warnings: Vec<Warning>,
-    /// Whether it was ended before its time.
+    /// Whether the rerun was interrupted.
     pub interrupted: bool,
 }
 
-/// What cases ran on, or were to run on.
+/// Engine of a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EngineUsed {
-    /// Title, in a few words.
+    /// Title of a few words.
     pub title: String,
-    /// As read back from it; none if nothing was run on it.
+    /// Engine as read back; `None` if nothing was run on it.
     pub engine: Option<Engine>,
-    /// Why nothing was run on it, if nothing was.
+    /// Reason that nothing was run on it, if so.
     pub not_run: Option<String>,
 }
 
@@ -72,17 +72,17 @@ pub struct TableResult {
     pub id: String,
     /// Title of the table.
     pub title: String,
-    /// Name of what the rows are.
+    /// Head of the first column, which names the rows.
     pub rows_are: String,
-    /// What is counted.
+    /// Unit that is counted.
     pub counted: String,
     /// Measures shown in each cell.
     pub measures: Vec<Measure>,
-    /// Columns: short name and head.
+    /// Columns, by short name and head.
     pub columns: Vec<Named>,
-    /// Rows: short name and what stands before them.
+    /// Rows, by short name and label.
     pub rows: Vec<Named>,
-    /// Cells, row by row; every row has one for each column.
+    /// Cells, row by row; each row has one for each column.
     pub cells: Vec<CellResult>,
     /// Notes.
     pub notes: Vec<String>,
@@ -90,12 +90,12 @@ pub struct TableResult {
     pub charted: bool,
 }
 
-/// A row or a column.
+/// Name of a row or a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Named {
     /// Short name.
     pub id: String,
-    /// Title of the measure.
+    /// Title for display.
     pub title: String,
 }
 
@@ -103,17 +103,17 @@ pub struct Named {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "state", content = "why")]
 pub enum State {
-    /// Rounds of it were run.
+    /// Rounds of the cell were run.
     Measured,
-    /// It is formed of other cells.
+    /// The cell is computed from others.
     Derived,
-    /// It was not run.
+    /// The cell was not run, for this reason.
     NotRun(String),
-    /// It was run and failed.
+    /// The cell was run and failed, for this reason.
     Failed(String),
-    /// A check of the database failed: there is no figure.
+    /// A check of the database failed: the cell has no figure.
     Void(String),
-    /// There is no such cell.
+    /// The cell does not exist, for this reason.
     Absent(String),
 }
 
@@ -133,17 +133,17 @@ pub struct CellResult {
     pub durability: Option<Durability>,
     /// Workload and options, as typed at this scale.
     pub workload: String,
-    /// How much there was to do, if the work was to end a round.
+    /// Operations to perform, if the work ends a round.
     pub work: Option<u64>,
-    /// How much the published time is for.
+    /// Operations that the published time covers.
     pub published_work: Option<u64>,
-    /// Seconds of measuring after which a round was to be ended.
+    /// Maximum of a round's measurement in seconds.
     pub cap_s: Option<f64>,
     /// Rounds of the cell.
     pub rounds: Vec<CellRound>,
     /// Published figures.
     pub published: Published,
-    /// What it tells, beside what was published.
+    /// Measured figures compared with published ones.
     pub figures: Vec<Figure>,
 }
 
@@ -152,9 +152,9 @@ pub struct CellResult {
 pub struct CellRound {
     /// Operations completed.
     pub done: u64,
-    /// Seconds they took together.
+    /// Total duration in seconds.
     pub seconds: f64,
-    /// Whether its cap in time ended it.
+    /// Whether the maximum time ended the round.
     pub capped: bool,
     /// Operations that failed.
     pub failed: u64,
@@ -162,47 +162,47 @@ pub struct CellRound {
     pub values: BTreeMap<Measure, f64>,
 }
 
-/// A figure of a cell: ours, the published one, and their ratio.
+/// A figure of a cell: measured, published, and their ratio.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// The measure.
+    /// Measure of the figure.
     pub measure: Measure,
-    /// Hodges–Lehmann estimate over our rounds.
+    /// Hodges–Lehmann estimate over the measured rounds.
     pub ours: Option<f64>,
     /// Lower end of its signed-rank interval over the rounds.
     pub low: Option<f64>,
     /// Upper end of the interval.
     pub high: Option<f64>,
-    /// Level of the interval. None in documents from before it was told.
+    /// Level of the interval. `None` in documents that predate the field.
     #[serde(default)]
     pub level: Option<f64>,
     /// Published figure.
     pub published: Option<f64>,
-    /// Ours over the published one.
+    /// Ratio of the measured figure to the published one.
     pub ratio: Option<f64>,
-    /// Why there is no ratio, where both are there.
+    /// Reason that there is no ratio although both figures exist.
     pub no_ratio: Option<String>,
 }
 
 /// Result of a case.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// Its rounds, as far as they were run.
+    /// Completed rounds of the case.
     pub rounds: Vec<Round>,
-    /// Why there are none, or not all.
+    /// Reason that rounds are missing, if any are.
     pub trouble: Option<Trouble>,
 }
 
-/// Why a case has not all its rounds.
+/// Reason that rounds of a case are missing.
 #[derive(Debug, Clone)]
 pub enum Trouble {
-    /// It was never begun.
+    /// The case was not started, for this reason.
     NotRun(String),
-    /// It failed.
+    /// The case failed, for this reason.
     Failed(String),
 }
 
-/// What the one who ran it has to tell.
+/// Facts about a rerun that the runner contributes.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "as in SuiteFile")]
 pub struct Telling {
@@ -214,7 +214,7 @@ pub struct Telling {
 }
 
 impl CellRound {
-    /// What a round tells of an operation; the first where none is named.
+    /// Result of a round for an operation; the first by default.
     pub fn of(round: &Round, operation: Option<&str>, work: Option<u64>, cap_s: f64, cores: u32) -> Self {
         let (done, failed) = counts(round, operation);
         let seconds = round.measured_s;
@@ -225,7 +225,7 @@ impl CellRound {
 }
 
 impl SuiteFile {
-    /// Puts together what the cases of a plan came to.
+    /// Document of a plan, from the outcomes of its cases.
     pub fn of(plan: &Plan<'_>, outcomes: &[Outcome], telling: Telling) -> Self {
         let suite = plan.suite;
         let shown = |at: usize| plan.cells.iter().any(|cell| cell.table == at);
@@ -403,7 +403,7 @@ fn measured_cell(
     cell
 }
 
-/// A cell's figure, compared as far as the same was done.
+/// Figure of a cell, with a ratio if the amount of work permits one.
 fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Figure {
     let counts = cell.state == State::Measured;
     // The time of a round that its cap ended is the cap's, not the work's.
@@ -436,7 +436,7 @@ fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Fig
     }
 }
 
-/// Times of several cells together; there is one only if all of them were measured, and in full.
+/// Sums of the times of several cells, if all of them were measured in full.
 fn sums(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figure> {
     let sum = |measure: &Measure| {
         let figures: Vec<&Figure> =
@@ -476,7 +476,7 @@ fn means(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Fig
     table.measures.iter().map(mean).collect()
 }
 
-/// A suite's document cannot be written or read.
+/// Error of writing or reading a suite's document.
 #[derive(Debug, Error)]
 pub enum SuiteFileError {
     /// The file cannot be read.
@@ -484,7 +484,7 @@ pub enum SuiteFileError {
     Read {
         /// Path of the file.
         path: PathBuf,
-        /// The system's words.
+        /// Error of the system.
         cause: std::io::Error,
     },
     /// The file is not a suite's document.
@@ -492,13 +492,13 @@ pub enum SuiteFileError {
     Foreign {
         /// Path of the file.
         path: PathBuf,
-        /// The reason.
+        /// Reason that it is not.
         reason: String,
     },
 }
 
 impl SuiteFile {
-    /// The document as text.
+    /// Contents of the document.
     pub fn to_json(&self) -> String {
         let mut text =
             serde_json::to_string_pretty(self).expect("its maps have names for keys, and it has no infinity");
@@ -506,20 +506,20 @@ impl SuiteFile {
         text
     }
 
-    /// Reads a file.
+    /// Reads a suite's document.
     ///
     /// # Errors
-    /// It cannot be read, is not such a document, or is of another version.
+    /// The file cannot be read, is not such a document, or has another version.
     pub fn read(path: &Path) -> Result<Self, SuiteFileError> {
         let bytes =
             bourse_record::document_bytes(path).map_err(|cause| SuiteFileError::Read { path: path.into(), cause })?;
         Self::parse(&bytes, path)
     }
 
-    /// Reads a file's bytes; `path` is for messages.
+    /// Parses a suite's document; `path` is for error messages.
     ///
     /// # Errors
-    /// They are no such document, or one of another version.
+    /// The bytes are not such a document, or have another version.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, SuiteFileError> {
         let foreign = |reason: String| SuiteFileError::Foreign { path: path.into(), reason };
         let mut value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
@@ -544,7 +544,7 @@ impl SuiteFile {
     }
 }
 
-/// The JSON Schema of suites' documents.
+/// JSON Schema of suites' documents.
 pub fn suite_file_schema() -> serde_json::Value {
     schemars::schema_for!(SuiteFile).to_value()
 }

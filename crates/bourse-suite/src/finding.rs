@@ -1,7 +1,7 @@
-//! Whether a published finding holds here: ratios of cells, round by round, with the signed-rank interval over the rounds.
+//! Test of a published finding: ratios of cells, round by round, with the signed-rank interval over the rounds.
 //!
-//! Rounds of all cases take turns, so the ratio of two cells is formed within each round: what disturbed the machine for a
-//! while disturbed both.
+//! Rounds of all cases are interleaved, so the ratio of two cells is computed within each round: a temporary
+//! disturbance of the machine affects both.
 
 use crate::definition::{Finding, Test};
 use crate::document::{CellResult, MEAN_ROW, State, TableResult};
@@ -11,17 +11,17 @@ use bourse_stats::center;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether something published holds here.
+/// Verdict on a published finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The whole interval lies in the range.
+    /// The whole interval is within the range.
     Holds,
-    /// The whole interval lies outside.
+    /// The whole interval is outside the range.
     DoesNotHold,
-    /// It lies across an end, or there is none.
+    /// The interval includes an end of the range, or there is no interval.
     NotShown,
-    /// The machine or the scale is too small to tell, so that it might hold of nothing.
+    /// The machine or the scale is too small for the test to be meaningful.
     NotTestable,
 }
 
@@ -37,22 +37,22 @@ impl Verdict {
     }
 }
 
-/// A published finding, and whether it holds here.
+/// A published finding with its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingResult {
     /// The finding, as a sentence.
     pub says: String,
-    /// The published figures it rests on.
+    /// Published figures that the finding rests on.
     pub rests_on: String,
-    /// Whether it holds: if all its tests do.
+    /// Verdict: the finding holds if all its tests do.
     pub verdict: Verdict,
-    /// Probability that the verdict is right, at least: of a finding that holds the lowest level of its tests, of one that
-    /// does not hold what remains of 1 when the tests' errors are added up. None without a verdict.
+    /// Minimum probability that the verdict is right: for a finding that holds, the lowest level of its tests; for one
+    /// that does not, 1 minus the sum of the tests' errors. `None` without a verdict.
     #[serde(default)]
     pub level: Option<f64>,
-    /// Why it was not tested, if it was not.
+    /// Reason that the finding was not tested, if so.
     pub untested: Option<String>,
-    /// What is done here differently from the publication, so that another thing is tested than was found.
+    /// Difference from the publication because of which something other than the finding is tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub departure: Option<String>,
     /// Tests of the finding.
@@ -62,7 +62,7 @@ pub struct FindingResult {
 /// One test of a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestResult {
-    /// The comparison, as a sentence.
+    /// Comparison as a sentence.
     pub says: String,
     /// Hodges–Lehmann estimate over the rounds.
     pub value: Option<f64>,
@@ -77,13 +77,13 @@ pub struct TestResult {
     pub at_least: Option<f64>,
     /// Upper end of the range.
     pub at_most: Option<f64>,
-    /// Verdict on the finding.
+    /// Verdict of the test.
     pub verdict: Verdict,
-    /// Why there is no value or no interval, if there is none.
+    /// Reason that there is no value or no interval, if so.
     pub why: Option<String>,
 }
 
-/// Judges the findings all of whose tables are there, as measured with so many cores at that scale.
+/// Judges the findings whose tables are all present, as measured with `cores` cores at that scale.
 pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, scale: f64) -> Vec<FindingResult> {
     let there = |path: &str| tables.iter().any(|table| Some(table.id.as_str()) == path.split('/').next());
     findings
@@ -121,7 +121,7 @@ pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, sc
         .collect()
 }
 
-/// Why a finding cannot be tested here: a condition of the publication that was measured and does not hold.
+/// Reason that a finding cannot be tested here: a condition of the publication that was measured and does not hold.
 fn not_given(finding: &Finding, tables: &[TableResult]) -> Option<String> {
     let mut given = finding.given.iter().map(|test| (test, result(test, tables)));
     let (test, measured) = given.find(|(_, it)| it.verdict == Verdict::DoesNotHold)?;
@@ -129,7 +129,7 @@ fn not_given(finding: &Finding, tables: &[TableResult]) -> Option<String> {
     Some(format!("it was found where this holds: {}{value}", test.says))
 }
 
-/// Probability that a verdict on all these tests is right, at least.
+/// Minimum probability that a verdict on all these tests is right.
 fn level(verdict: Verdict, tests: &[TestResult]) -> Option<f64> {
     let levels = || tests.iter().filter_map(|test| test.level);
     match verdict {
@@ -184,7 +184,7 @@ fn result(test: &Test, tables: &[TableResult]) -> TestResult {
     result
 }
 
-/// Where an interval lies to a range.
+/// Verdict on an interval against a range.
 fn verdict(low: f64, high: f64, at_least: Option<f64>, at_most: Option<f64>) -> Verdict {
     let (from, to) = (at_least.unwrap_or(f64::NEG_INFINITY), at_most.unwrap_or(f64::INFINITY));
     if low >= from && high <= to {
@@ -196,7 +196,7 @@ fn verdict(low: f64, high: f64, at_least: Option<f64>, at_most: Option<f64>) -> 
     }
 }
 
-/// The tested value, round by round; of a row of means, row by row.
+/// Tested value in each round; for a row of means, in each row.
 fn values(test: &Test, tables: &[TableResult]) -> Result<Vec<f64>, String> {
     let one = told(&test.cell, test.measure, tables)?;
     let Some(by) = &test.by else { return Ok(one.into_iter().map(|(_, value)| value).collect()) };
@@ -218,7 +218,7 @@ fn values(test: &Test, tables: &[TableResult]) -> Result<Vec<f64>, String> {
     Ok(pairs.map(|ratio| ratio.ln() / sizes).collect())
 }
 
-/// A cell's figure in each of its rounds; of a row of means, in each row that was measured. With what to pair it by.
+/// Figures of a cell with a key to pair them by: one for each round; for a row of means, one for each measured row.
 fn told(path: &str, measure: Measure, tables: &[TableResult]) -> Result<Vec<(String, f64)>, String> {
     let cell = cell(path, tables).ok_or_else(|| format!("there is no cell {path}"))?;
     let nothing = || format!("{path} has no such figure");

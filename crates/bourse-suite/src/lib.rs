@@ -1,17 +1,17 @@
-//! The published experiments as data, and what a rerun of one comes to.
+//! Published experiments as data, and the result of rerunning them.
 //!
-//! A *suite* is a file in `experiments/`: tables as they were published, every cell with the *case* that fills it (workload,
-//! target, options, how much of it) and the figures published for it, and the published findings as tests on cells.
-//! Nothing here runs anything or reads a clock; `bourse suite run` does, and hands in the rounds.
+//! A *suite* is a file in `experiments/`: tables as published, every cell with the *case* that fills it (workload,
+//! target, options, amount of work) and the figures published for it, and the published findings as tests on cells.
+//! Nothing here runs anything or reads a clock; `bourse suite run` does, and passes the rounds.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`definition`] | the form of a data file, and the checks that one of ours has no dangling name |
+//! | [`definition`] | the form of a data file, and the check that it has no dangling name |
 //! | [`experiments`] | the files |
-//! | [`plan`] | a suite at some scale: which cases have to be run, and which cells each fills |
-//! | [`document`] | `suite.json`: what was measured beside what was published |
-//! | [`measure`] | what a cell tells: rates, times, processor time, bytes |
-//! | [`finding`] | whether what was found then holds here, with its interval |
+//! | [`plan`] | a suite at some scale: the cases to run, and the cells that each fills |
+//! | [`document`] | `suite.json`: measured figures compared with published ones |
+//! | [`measure`] | figures of a cell: rates, times, processor time, bytes |
+//! | [`finding`] | test of a published finding, with its interval |
 
 pub mod definition;
 pub mod document;

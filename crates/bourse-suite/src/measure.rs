@@ -1,28 +1,28 @@
-//! What a cell tells, each as a column of facts: title, unit, where it is found in a round and among published figures.
+//! Measures of a cell, each with title, unit, and its source in a round and among published figures.
 
 use crate::definition::Published;
 use bourse_record::{Outcome, Round};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A figure of a cell.
+/// Measure of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Operations a second, beside the rate that was printed.
+    /// Operations per second, compared with the printed rate.
     Rate,
-    /// Operations a second, beside the rate that follows from the printed time: for tables whose printed rates and times
-    /// contradict one another.
+    /// Operations per second, compared with the rate that follows from the printed time: for tables whose printed rates
+    /// and times contradict one another.
     RateFromTimes,
     /// Time for all of the work, in milliseconds.
     TimeMs,
     /// Time for all of the work, in seconds.
     TimeS,
-    /// Processor time of our process, in percent of one core.
+    /// Processor time of Bourse's process, in percent of one core.
     Cpu,
     /// Processor time of Bourse's process and of the server's, in percent of all processors of the machine.
     MachineBusy,
-    /// The most bytes of write-ahead log or rollback journal.
+    /// Largest size of write-ahead log or rollback journal, in bytes.
     LogPeak,
     /// Memory used on the machine, in bytes: mean over the measurement interval.
     MemoryUsed,
@@ -32,17 +32,17 @@ pub enum Measure {
     MemoryFree,
     /// Swap used on the machine, in bytes: mean over the measurement interval.
     SwapUsed,
-    /// Users that were inside an operation, on average.
+    /// Mean number of users inside an operation.
     InEngine,
-    /// Those of them that the market exchange keeps busy, on average.
+    /// Mean number of those users that perform operations for the market exchange.
     InMarket,
-    /// Users that were in a sync of the storage, on average.
+    /// Mean number of users in a sync of the storage.
     InSyncs,
-    /// Users that were waiting for a lock, on average.
+    /// Mean number of users waiting for a lock.
     WaitingForLocks,
 }
 
-/// How a measure's numbers are written.
+/// Format of a measure's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// A plain number.
@@ -54,7 +54,7 @@ pub enum Unit {
 }
 
 impl Measure {
-    /// Every one.
+    /// All measures.
     pub const ALL: [Self; 15] = [
         Self::Rate,
         Self::RateFromTimes,
@@ -73,7 +73,7 @@ impl Measure {
         Self::WaitingForLocks,
     ];
 
-    /// What it is, where `counted` is counted.
+    /// Title of the measure; `counted` is the unit that is counted.
     pub fn title(self, counted: &str) -> String {
         match self {
             Self::Rate => format!("{counted}/s"),
@@ -94,7 +94,7 @@ impl Measure {
         }
     }
 
-    /// How its numbers are written.
+    /// Format of the measure's numbers.
     pub const fn unit(self) -> Unit {
         match self {
             Self::Rate | Self::RateFromTimes | Self::TimeMs | Self::TimeS => Unit::Number,
@@ -104,12 +104,12 @@ impl Measure {
         }
     }
 
-    /// Whether it is for all of the work together: another amount of work, and it cannot be compared.
+    /// Whether the measure is for all of the work together, so that another amount of work cannot be compared.
     pub const fn is_total(self) -> bool {
         matches!(self, Self::TimeMs | Self::TimeS | Self::LogPeak)
     }
 
-    /// The published figure, if there is one; `work` is what the published time is for.
+    /// Published figure, if there is one; `work` is the number of operations that the published time covers.
     pub fn published(self, published: &Published, work: Option<u64>) -> Option<f64> {
         match self {
             Self::Rate => published.rate.or_else(|| rate(published, work)),
@@ -123,7 +123,7 @@ impl Measure {
         }
     }
 
-    /// The figure of a round on so many cores, if it was recorded. `done` operations were completed in `seconds`.
+    /// Figure of a round on `cores` cores, if recorded. `done` operations were completed in `seconds`.
     pub(crate) fn measured(self, round: &Round, done: u64, seconds: f64, cores: u32) -> Option<f64> {
         let positive = |value: f64| (value.is_finite() && value > 0.0).then_some(value);
         match self {
@@ -169,17 +169,17 @@ impl Measure {
     }
 }
 
-/// Operations of the brokerage workload that the market exchange asks for.
+/// Operations of the brokerage workload that the market exchange requests.
 const MARKET: [&str; 2] = ["Trade-Result", "Market-Feed"];
 
-/// Time inside operations of those names, added up, in seconds.
+/// Total time inside operations with those names, in seconds.
 fn busy_s(round: &Round, wanted: impl Fn(&str) -> bool) -> f64 {
     let operations = round.operations.iter().filter(|operation| wanted(&operation.name));
     let of = |it: &bourse_record::LatencySummary| it.mean_ns * it.count as f64 / 1e9;
     operations.map(|operation| of(&operation.service.summary)).sum()
 }
 
-/// Facts of a round that tell the largest sizes, where a workload looks more often than once a second.
+/// Facts of a round with the largest sizes, from workloads that sample more often than once a second.
 const LARGEST: [&str; 2] = ["write-ahead log, largest", "rollback journal, largest"];
 
 fn rate(published: &Published, work: Option<u64>) -> Option<f64> {
@@ -190,13 +190,13 @@ fn fact(round: &Round, name: &str) -> Option<f64> {
     round.facts.iter().find(|fact| fact.name == name)?.value.strip_suffix(" bytes")?.parse().ok()
 }
 
-/// Beginning and end of the measurement interval, in seconds, with the sample that closes it.
+/// Start and end of the measurement interval, in seconds, including the sample that closes it.
 fn measurement(round: &Round) -> (f64, f64) {
     let measured = round.phases.iter().find(|phase| phase.kind == bourse_record::PhaseKind::Measurement);
     measured.map_or((0.0, f64::MAX), |phase| (phase.from_s, phase.to_s + 0.5))
 }
 
-/// A metric's samples over the whole round: time in seconds, and value.
+/// Samples of a metric over the whole round: time in seconds, and value.
 fn samples<'r>(round: &'r Round, metric: &str) -> impl Iterator<Item = (f64, f64)> + 'r {
     let column = round.series.columns.iter().find(|column| column.metric == metric);
     let times = round.series.time_s.iter().copied();
@@ -206,7 +206,7 @@ fn samples<'r>(round: &'r Round, metric: &str) -> impl Iterator<Item = (f64, f64
         .filter_map(|(time, value)| Some((time, (*value)?)))
 }
 
-/// A metric's values in the measurement interval.
+/// Values of a metric in the measurement interval.
 fn values<'r>(round: &'r Round, metric: &str) -> impl Iterator<Item = f64> + 'r {
     let (from, to) = measurement(round);
     samples(round, metric).filter(move |(time, _)| *time > from && *time <= to).map(|(_, value)| value)
@@ -217,7 +217,7 @@ fn mean(round: &Round, metric: &str) -> Option<f64> {
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// What was completed of an operation, and what failed. The first operation where none is named.
+/// Numbers of completed and failed executions of an operation; the first by default.
 pub(crate) fn counts(round: &Round, operation: Option<&str>) -> (u64, u64) {
     let found = match operation {
         Some(name) => round.operations.iter().find(|operation| operation.name == name),

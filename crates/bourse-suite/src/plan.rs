@@ -1,21 +1,21 @@
-//! A suite at some scale: the cases that have to be run, each once, and the cells that each of them fills.
+//! A suite at some scale: the cases to run, each once, and the cells that each of them fills.
 
 use crate::definition::{CasePatch, Suite, SuiteError};
 
 /// Plan of a suite: the cases to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<'s> {
-    /// The suite.
+    /// Planned suite.
     pub suite: &'s Suite,
-    /// The scale: counts are multiplied by it.
+    /// Scale that counts are multiplied by.
     pub scale: f64,
-    /// The cases, each once.
+    /// Cases to run, each once.
     pub cases: Vec<PlannedCase>,
-    /// The cells they fill.
+    /// Cells that the cases fill.
     pub cells: Vec<PlannedCell>,
 }
 
-/// A case with everything that its rounds need.
+/// A case with all settings of its rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedCase {
     /// Name of the workload.
@@ -28,36 +28,36 @@ pub struct PlannedCase {
     pub count: Option<u64>,
     /// Length of the measurement interval in seconds, if that ends a round.
     pub seconds: Option<f64>,
-    /// Seconds of measuring after which a round that something else should end is ended.
+    /// Maximum of a round's measurement in seconds, for rounds that something else should end.
     pub cap_s: f64,
-    /// Seconds of warm-up.
+    /// Warm-up in seconds.
     pub warm_up_s: Option<f64>,
 }
 
-/// A cell and what fills it.
+/// A cell and its case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedCell {
-    /// Place of its table among the suite's.
+    /// Index of its table in the suite.
     pub table: usize,
-    /// Place of its row.
+    /// Index of its row.
     pub row: usize,
-    /// Place of its column.
+    /// Index of its column.
     pub column: usize,
-    /// Place of its case among the plan's.
+    /// Index of its case in the plan.
     pub case: usize,
-    /// The operation that is counted; the first where none is named.
+    /// Operation that is counted; the first by default.
     pub operation: Option<String>,
-    /// How much there is to do at this scale, if the work ends a round.
+    /// Operations to perform at this scale, if the work ends a round.
     pub work: Option<u64>,
-    /// How much the published time is for.
+    /// Operations that the published time covers.
     pub published_work: Option<u64>,
 }
 
 impl<'s> Plan<'s> {
-    /// The suite's cells at that scale; only the tables named, if any are. `cap_s` instead of the data file's caps.
+    /// Plans a suite at that scale; only the tables named, if any are. `cap_s` overrides the data file's maximum times.
     ///
     /// # Errors
-    /// A scale that is not above 0 and up to 1, or a table that is not there.
+    /// The scale is not above 0 and up to 1, or a table does not exist.
     pub fn new(suite: &'s Suite, scale: f64, cap_s: Option<f64>, only: &[String]) -> Result<Self, SuiteError> {
         if !(scale > 0.0 && scale <= 1.0) {
             return Err(SuiteError::Scale(scale));
@@ -117,7 +117,7 @@ impl<'s> Plan<'s> {
     }
 }
 
-/// Which of so many rows are run at a scale: in proportion to it, four at least, the first and the last among them.
+/// Indices of the rows that are run at a scale: in proportion to it, at least four, the first and the last included.
 fn thinned(rows: usize, scale: f64) -> Vec<usize> {
     let kept = ((rows as f64 * scale).ceil() as usize).clamp(4.min(rows), rows);
     if kept < 2 {
@@ -126,7 +126,7 @@ fn thinned(rows: usize, scale: f64) -> Vec<usize> {
     (0..kept).map(|at| (at * (rows - 1) + (kept - 1) / 2) / (kept - 1)).collect()
 }
 
-/// A count at a scale; never nothing.
+/// Count at a scale; at least 1.
 pub fn scaled(number: u64, scale: f64) -> u64 {
     ((number as f64 * scale).round() as u64).max(1)
 }

@@ -1,8 +1,8 @@
-//! The data files, compiled in.
+//! Data files of the experiments, compiled in.
 
 use crate::definition::{Suite, SuiteError};
 
-/// The files, in the order of listing.
+/// Data files in the order of listing.
 const FILES: &[&str] = &[
     include_str!("sqlite-basics.toml"),
     include_str!("sqlite-wal.toml"),
@@ -11,18 +11,18 @@ const FILES: &[&str] = &[
     include_str!("tpce-sqlite.toml"),
 ];
 
-/// Every suite.
+/// All suites, parsed.
 ///
 /// # Errors
-/// One of our own files is wrong: a mistake that the tests find.
+/// A built-in file is invalid: a defect that the tests find.
 pub fn all() -> Result<Vec<Suite>, SuiteError> {
     FILES.iter().copied().map(Suite::parse).collect()
 }
 
-/// The suite of that name.
+/// Finds the suite of that name.
 ///
 /// # Errors
-/// There is none; the error names those there are.
+/// No suite has that name; the error lists the known ones.
 ///
 /// ```
 /// assert_eq!(bourse_suite::find("sqlite-wal").unwrap().name, "sqlite-wal");

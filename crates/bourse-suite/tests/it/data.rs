@@ -17,7 +17,7 @@ fn every_data_file_is_whole() {
     }
 }
 
-/// The published means are as they were printed; where they are not the means of the printed rounds, a note says so.
+/// Checks the published means as printed; if they are not the means of the printed rounds, a note must say so.
 #[test]
 fn a_mean_that_its_rounds_contradict_is_noted() {
     for suite in all().expect("they are whole") {

@@ -1,4 +1,4 @@
-//! The data files, and what becomes of made-up rounds.
+//! Tests of the data files, and of documents from made-up rounds.
 #![allow(missing_docs, reason = "tests")]
 
 mod data;

@@ -1,4 +1,4 @@
-//! Every published figure of the data files, beside two transcriptions of the publications that were made apart from them.
+//! Compares every published figure of the data files with two independent transcriptions of the publications.
 
 use bourse_suite::{Published, all};
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ fn in_data_files() -> Figures {
     figures
 }
 
-/// One figure of 262 was wrong, and a note accused the publication of it.
+/// Regression: one figure of 262 was wrong, and a note blamed the publication for it.
 #[test]
 fn every_published_figure_is_as_it_was_printed() {
     let ours = in_data_files();

@@ -46,7 +46,7 @@ rests_on = "nothing"
 untested = "there is no thermometer"
 "#;
 
-/// Only what a cell is made of; the rest as files leave it out.
+/// A round with only the fields that a cell is computed from; the others have their defaults.
 fn round(done: u64, seconds: f64) -> Round {
     let nothing = serde_json::json!({
         "summary": LatencySummary::default(), "hdr_base64": "", "clamped": 0
@@ -135,7 +135,7 @@ fn cells_stand_beside_what_was_published() {
     assert_eq!(file.findings[2].level, None);
 }
 
-/// With fewer cores than threads "gains nothing from more threads" once held of nothing.
+/// Regression: with fewer cores than threads, "gains nothing from more threads" held trivially.
 #[test]
 fn a_finding_that_cannot_be_tested_here_has_no_verdict() {
     let measured = || [rounds(&[(1000, 0.1); 6]), rounds(&[(1000, 0.2); 6])];
@@ -155,7 +155,8 @@ fn a_finding_that_cannot_be_tested_here_has_no_verdict() {
     }
 }
 
-/// "A hundred times as fast in one transaction" is a finding about disks that take long to sync: a fast one gave "does not hold".
+/// Regression: "a hundred times as fast in one transaction" is a finding about disks that take long to sync; a fast
+/// disk gave "does not hold".
 #[test]
 fn a_finding_is_judged_where_its_condition_holds() {
     let with = |at_most: f64| {
