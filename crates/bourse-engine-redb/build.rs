@@ -13,7 +13,7 @@ fn main() {
     // The crate is named for its engine.
     let package = env::var("CARGO_PKG_NAME").expect("Cargo runs build scripts");
     let engine = package.strip_prefix("bourse-engine-").expect("a crate of an engine");
-    // Of the lock file Cargo tells nothing else that is as short; it needs no network.
+    // The shortest way to ask Cargo for an entry of the lock file; it needs no network.
     let asked = Command::new(env::var_os("CARGO").expect("Cargo runs build scripts"))
         .args(["pkgid", "--offline", engine])
         .current_dir(env::var_os("CARGO_MANIFEST_DIR").expect("Cargo runs build scripts"))

@@ -130,12 +130,12 @@ pub(crate) fn child_of_ours(
     let mut stderr = child.stderr.take().expect("it was asked for");
     let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
     let heard = Arc::clone(&log);
-    // The log is read while the child works, and to its end after the child is gone: what was told was acknowledged.
+    // The log is read while the child works, and to its end after the child's death: every line in it was acknowledged.
     let reader = std::thread::spawn(move || {
         let mut stdout = BufReader::new(stdout);
         let mut line = String::new();
         while matches!(stdout.read_line(&mut line), Ok(1..)) {
-            // A line that was cut off by the end tells nothing.
+            // A line that was cut off by the kill is ignored.
             if let Some(Ok(it)) = line.strip_suffix('\n').map(str::parse) {
                 heard.lock().unwrap_or_else(PoisonError::into_inner).push(it);
             }
@@ -144,7 +144,7 @@ pub(crate) fn child_of_ours(
     });
     let complaints = std::thread::spawn(move || {
         let mut text = String::new();
-        // What cannot be read is not told.
+        // Unreadable output is left out of the message.
         let _ = stderr.read_to_string(&mut text);
         text
     });
@@ -158,7 +158,7 @@ pub(crate) fn child_of_ours(
         std::thread::sleep(a_moment(seed));
     }
     let took = began.elapsed();
-    // One that has ended already cannot be killed, which is told below.
+    // A process that has ended already cannot be killed, which is reported below.
     let _ = child.kill();
     let status = child.wait().map_err(|error| trouble("the process for the load is lost", error))?;
     reader.join().expect("reading does not panic");

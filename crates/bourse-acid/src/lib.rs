@@ -130,7 +130,7 @@ pub fn run_tests(
     progress: &mut dyn FnMut(&Test),
 ) -> Result<Vec<Test>, AcidError> {
     let test_bed = TestBed::new(subject.engine, subject.part, subject.first_free, subject.config)?;
-    // The observer has read by now, so whoever keeps others out does so already.
+    // The observer has read by now, so an engine that excludes other sessions does so already.
     drop(subject.engine.session().map_err(AcidError::OneSession)?);
     let mut done = Vec::new();
     let mut note = |test: Test| {

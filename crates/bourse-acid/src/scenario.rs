@@ -61,14 +61,14 @@ pub(crate) struct Scenario<'l> {
 
 impl Drop for Scenario<'_> {
     fn drop(&mut self) {
-        // Those who stand at a point give up when nobody can tell them anything any more; only then are all free to end.
+        // Halted sessions give up when their channels are closed; only then can all threads end.
         for participant in &mut self.participants {
             participant.jobs = None;
             participant.words = None;
         }
         for participant in &mut self.participants {
             if let Some(thread) = participant.thread.take() {
-                // A panic there has been told where its answer was missed.
+                // A panic of the thread was reported when its answer was missed.
                 let _ = thread.join();
             }
         }
@@ -143,7 +143,7 @@ impl<'l> Scenario<'l> {
             Some(Event::Halted(halt)) => {
                 let outcome = format!("halted {}", point.name);
                 let step = participant.step(what, outcome, halt.read, Some(halt.statement));
-                // What it does next is told when it ends.
+                // The session's next step is recorded when it ends.
                 participant.job = Some(("goes on".to_owned(), None, waits));
                 self.case.steps.push(step);
                 Ok(())

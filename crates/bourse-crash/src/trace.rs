@@ -106,7 +106,7 @@ impl Trace {
                 Operation::Write { file, offset, bytes } if *file == of => {
                     blocks.extend(offset / block..(offset + bytes.len() as u64).div_ceil(block));
                 }
-                // What is cut off and grows again is zeros.
+                // A part that is cut off and grows again is zero.
                 Operation::Truncate { file, size: cut } if *file == of => {
                     blocks.extend(cut / block..size.div_ceil(block));
                 }

@@ -204,7 +204,7 @@ impl PrivateCluster {
     pub(crate) fn keep_copy(&self) -> Result<(), EngineError> {
         let keep = || self.with_folder(0, |folder| folder.keep_copy(self.product.facts().not_copied));
         let Err(e) = self.stop().and_then(|()| keep()) else { return self.begin_again() };
-        // The cluster goes on without a copy, with what its nodes have.
+        // Without a copy the cluster continues with its nodes' data.
         self.kill_all()?;
         self.restart_all()?;
         Err(e)

@@ -236,7 +236,7 @@ impl Engine for ClusterEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // Read locks are one node's own: between nodes a transaction is kept apart by what it writes alone.
+        // Read locks are local to a node: between nodes a transaction is isolated by its writes only.
         let isolation: &[Isolation] = match self.target.options.spread {
             true => &[Isolation::ReadCommitted, Isolation::RepeatableRead],
             false => &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],

@@ -105,7 +105,7 @@ mod tests {
         let options = Options { provider: Some("/nowhere/libgalera_smm.so".into()), ..Options::DEFAULT };
         let refused = installed(Product::Galera, &options).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Unsupported);
-        // Where there is no server either, that is told first.
+        // A missing server is reported first.
         let words = refused.message();
         assert!(words.contains("/nowhere/libgalera_smm.so is no library") || words.contains("mariadb"), "{words}");
     }

@@ -25,7 +25,7 @@ pub(crate) static FACTS: Facts = Facts {
             ("1020", "1020 (row changed since the snapshot)"),
             ("1317", "1317 (statement interrupted for another node's commit)"),
         ],
-        // Some statements are told so that their transaction has to make way for another node's commit.
+        // Some statements fail with this code when their transaction must yield to another node's commit.
         interrupted: true,
     },
     described: &[
@@ -45,11 +45,11 @@ pub(crate) static FACTS: Facts = Facts {
     },
     // For the group, for changes that a node lacks, and for all of its state.
     ports: 3,
-    // What a node keeps for others, and whom it met.
+    // Cached changes for other nodes, and the last membership.
     not_copied: &["galera.cache", "gvwstate.dat", "server.pid"],
     first: &[NEW_CLUSTER],
     may_be_first: allow_first,
-    // Two that join at once find each other after ten seconds.
+    // Two nodes that join concurrently find each other only after ten seconds.
     runs_before_joining: false,
     arguments,
     prepare: |connection, _| connection.query_drop(format!("CREATE DATABASE IF NOT EXISTS {DATABASE}")),

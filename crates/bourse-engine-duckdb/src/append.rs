@@ -38,7 +38,7 @@ impl Appender {
         } == SUCCESS;
         let mut this = Self { api, raw, chunk: std::ptr::null_mut(), columns: Vec::new(), room: 0 };
         if !is_made {
-            // SAFETY: it tells why it could not be made.
+            // SAFETY: the appender exists even if it could not be made, and has the error.
             return Err(unsafe { appender_error(api, raw) });
         }
         // SAFETY: types are this one's to destroy, once the chunk was made of them.
@@ -123,7 +123,7 @@ impl Appender {
 
     /// Appends the first rows of the chunk.
     fn append_chunk(&self, rows: usize) -> Result<(), EngineError> {
-        // SAFETY: the chunk and the appender are there, and that many rows of the chunk were filled.
+        // SAFETY: chunk and appender are valid, and that many rows of the chunk were filled.
         unsafe {
             (self.api.data_chunk_set_size)(self.chunk, rows as u64);
             match (self.api.appender_append)(self.raw, self.chunk) {
@@ -136,7 +136,8 @@ impl Appender {
 
 impl Drop for Appender {
     fn drop(&mut self) {
-        // SAFETY: both are this one's alone; what was not flushed is refused once more, which nobody needs to hear.
+        // SAFETY: both belong to this appender alone. Rows that were not flushed are refused again, an error that is not
+        // needed.
         unsafe {
             if !self.chunk.is_null() {
                 (self.api.destroy_data_chunk)(&mut self.chunk);

@@ -39,7 +39,7 @@ pub(crate) struct Database {
     _use: Option<FileUse>,
 }
 
-// SAFETY: the library lets any thread connect to a database, also several at once.
+// SAFETY: the library lets any thread connect to a database, also concurrently.
 unsafe impl Send for Database {}
 // SAFETY: as above.
 unsafe impl Sync for Database {}
@@ -144,8 +144,8 @@ impl Database {
             .collect::<Result<_, EngineError>>()?;
         let mut config = std::ptr::null_mut();
         let (mut raw, mut told) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: texts end in zero and live until this returns; the settings are destroyed once, and what the library
-        // tells is freed after it was copied.
+        // SAFETY: texts end in zero and live until this returns; the settings are destroyed once, and the library's error text
+        // is freed after it was copied.
         unsafe {
             if (api.create_config)(&mut config) != SUCCESS {
                 return Err(EngineError::new(ErrorKind::Other, "DuckDB cannot make its list of settings"));

@@ -173,7 +173,7 @@ impl Engine for DuckDbEngine {
 
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
         let Some(path) = self.path() else { return Ok(None) };
-        // What this process has open stays as it is; where there is nothing, nothing is to be made.
+        // A database that this process has open is read as it is; a missing one is not made.
         let is_there = matches!(look(path)?, FileOwner::Ours(_));
         if !is_there || is_open(&TargetFile::resolved(path)) {
             return Ok(None);
@@ -184,7 +184,7 @@ impl Engine for DuckDbEngine {
             for_reading: true,
             opened: Opened::default(),
         };
-        // DuckDB lets nobody write meanwhile.
+        // DuckDB's lock prevents writes meanwhile.
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
     }
 

@@ -25,7 +25,7 @@ const ERRORS: &[(c_int, &str, ErrorKind)] = &[
 #[cold]
 pub(crate) fn error(kind: c_int, words: &str) -> EngineError {
     let known = ERRORS.iter().find(|(number, _, _)| *number == kind);
-    // Behind the first line stands the statement again.
+    // The lines after the first repeat the statement.
     let words = words.lines().next().unwrap_or_default();
     let error = EngineError::new(known.map_or(ErrorKind::Other, |(_, _, kind)| *kind), words);
     match known {
@@ -52,7 +52,7 @@ pub(crate) unsafe fn words(text: *const c_char) -> String {
 /// `appender` must be an appender of that library.
 #[cold]
 pub(crate) unsafe fn appender_error(api: &Api, appender: Handle) -> EngineError {
-    // SAFETY: as the caller promises; the data is ours to destroy, after its text was copied.
+    // SAFETY: as the caller promises; the data must be destroyed here, after its text was copied.
     unsafe {
         let mut data = (api.appender_error)(appender);
         let told = error((api.error_type)(data), &words((api.error_message)(data)));

@@ -232,7 +232,7 @@ pub(crate) fn load(library: Option<&Path>) -> Result<&'static Library, Absent> {
     let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let loaded = loaded.get_or_insert_default();
-    // What a person names is that or nothing.
+    // A library named by the user is the only one tried.
     let Some(named) = named else {
         let folders = FOLDERS.iter().map(|folder| Path::new(folder).join(FILE_NAME)).filter(|path| path.is_file());
         let mut first = None;
@@ -256,7 +256,7 @@ fn load_path(loaded: &mut HashMap<PathBuf, &'static Library>, path: PathBuf) -> 
         let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
         Absent { why: format!("cannot load {}: {cause}", path.display()) }
     };
-    // SAFETY: whoever names a library says that it is DuckDB, whose initialisers touch nothing of ours.
+    // SAFETY: a user who names a library asserts that it is DuckDB, whose initializers do not touch this program's data.
     let found = unsafe { libloading::Library::new(&path) }.map_err(absent)?;
     let api = Api::of(&found).map_err(absent)?;
     let real = path.canonicalize().ok().or_else(|| mapped_as(&path)).unwrap_or_else(|| path.clone());

@@ -166,7 +166,7 @@ impl Loader for FileLoader {
         rows.settle()?.run("CHECKPOINT")?;
         // The last connection, and so the database: what is still in its log goes into it.
         drop(rows);
-        // What is long to sync is synced before the old database is touched.
+        // The slow sync happens before the old database is touched.
         self.side.file().sync_all().map_err(|e| EngineError::io("sync", self.side.path(), &e))?;
         self.retire_old()?;
         sync_directory_of(&self.path)?;
@@ -216,7 +216,7 @@ impl Loader for MemoryLoader {
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         self.rows().settle()?;
         self.rows = None;
-        // What is dropped with this loader is the old one.
+        // The catalog dropped with this loader is the old one.
         self.number = self.database.set_current(self.number);
         Ok(())
     }

@@ -75,7 +75,7 @@ impl ColumnType {
     /// # Safety
     /// `logical` must be a type of that library.
     pub(crate) unsafe fn of(api: &Api, logical: Handle) -> Option<Self> {
-        // SAFETY: as the caller promises; the two last are asked of a decimal.
+        // SAFETY: as the caller promises; the last two functions are called for decimals only.
         unsafe {
             match (api.type_id)(logical) {
                 DECIMAL => Some(Self {

@@ -253,7 +253,8 @@ impl Session for DuckSession {
             State::Open { access: Access::Write, .. } => {
                 let database = Arc::clone(self.database());
                 database.committing(|| self.end(|session| &mut session.commit)).map_err(|e| match e.kind() {
-                    // What the transaction could see was checked when its statements ran: what a commit finds are others' changes.
+                    // The transaction's own view was checked when its statements ran: a violation at commit is caused by
+                    // others' changes.
                     ErrorKind::Constraint => {
                         EngineError::new(ErrorKind::Conflict, e.message()).with_code(e.code().unwrap_or_default())
                     }

@@ -84,7 +84,7 @@ impl Snapshot for MemoryCopy {
 
 impl Drop for MemoryCopy {
     fn drop(&mut self) {
-        // What of it stays is memory, until the database is closed.
+        // A catalog that cannot be dropped only occupies memory until the database is closed.
         let _ = self.database.drop_catalog(self.number);
     }
 }

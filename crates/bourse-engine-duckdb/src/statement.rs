@@ -149,13 +149,13 @@ impl Rows {
 
     #[cold]
     fn error(&mut self) -> EngineError {
-        // SAFETY: the result is there to be asked; the text is copied.
+        // SAFETY: the result is valid; the text is copied.
         unsafe { error((self.api.result_error_type)(&mut self.raw), &words((self.api.result_error)(&mut self.raw))) }
     }
 
     /// Number of rows that the statement changed.
     pub(crate) fn changed(&mut self) -> u64 {
-        // SAFETY: the result is there to be asked.
+        // SAFETY: the result is valid.
         unsafe { (self.api.rows_changed)(&mut self.raw) }
     }
 
@@ -165,7 +165,7 @@ impl Rows {
     /// That of `each`; a column whose type cannot be read.
     pub(crate) fn each(&mut self, columns: &mut Columns, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         let api = self.api;
-        // SAFETY: the result is there to be asked.
+        // SAFETY: the result is valid.
         if unsafe { (api.result_return_type)(self.raw) } != QUERY_RESULT {
             return Ok(());
         }

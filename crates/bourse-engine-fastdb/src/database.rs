@@ -72,7 +72,7 @@ impl Database {
         let session = check(made, &format!("open {}", path.display()))?;
         // SAFETY: the session is open; the handler stays for good and needs no context.
         unsafe { (api.set_error_handler)(session, Some(note), ptr::null_mut()) };
-        // A build that keeps nothing on disk leaves the file as we made it.
+        // A diskless build leaves the file empty, as it was made here.
         let is_diskless = owned.metadata().is_ok_and(|found| found.len() == 0);
         Ok(Arc::new(Self {
             api,

@@ -42,12 +42,12 @@ impl Leftovers {
             let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&lock_path);
             let mut lock = match opened {
                 Ok(file) => file,
-                // Of a process that had our number, and perhaps did not live here.
+                // Left by a process that had this process's number, perhaps in another container.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(e) => return Err(e),
             };
             flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-            // Somebody's sweep may have come between making and locking.
+            // Another process's cleanup may have come between making and locking.
             let is_ours =
                 fs::metadata(&lock_path).is_ok_and(|found| lock.metadata().is_ok_and(|m| m.ino() == found.ino()));
             if is_ours {
@@ -117,8 +117,8 @@ fn remove_keyed(path: &Path) -> bool {
     let Ok(found) = fs::metadata(path) else { return false };
     // FastDB's own reckoning of a key.
     let key = (((found.dev() & 0x7f) << 24) ^ (found.ino() & 0x7fff_ffff)) as libc::key_t;
-    // SAFETY: plain system calls on numbers; without IPC_CREAT nothing is made, and what is removed has the key of a
-    // file that is ours by name.
+    // SAFETY: plain system calls on numbers; without IPC_CREAT nothing is made, and the removed objects have the key of a file
+    // with Bourse's name.
     unsafe {
         let semaphores = libc::semget(key, 0, 0);
         if semaphores >= 0 {

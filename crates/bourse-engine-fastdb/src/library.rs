@@ -144,7 +144,7 @@ pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Ab
     // and a handler of SIGALRM, a signal that nothing here uses.
     let library = unsafe { libloading::Library::new(&path) }.map_err(absent)?;
     let api: &'static Api = Box::leak(Box::new(Api::of(&library).map_err(absent)?));
-    // It keeps thread-specific keys and a signal handler: it must never be unloaded.
+    // The library has thread-specific keys and a signal handler: it must never be unloaded.
     std::mem::forget(library);
     // SAFETY: the function has the signature of `cli_trace_function_t` and is there for good.
     unsafe { (api.set_trace_function)(silent) };

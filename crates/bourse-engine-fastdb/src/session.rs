@@ -67,7 +67,7 @@ impl FastDbSession {
                 self.context.call(api.precommit, "precommit")
             }
             Commit::Full => self.context.call(api.commit, "commit").inspect_err(|_| {
-                // What failed to commit must not be committed with the next transaction.
+                // Changes that failed to commit must not be committed with the next transaction.
                 let _ = self.context.call(api.abort, "undo a failed commit");
             }),
         }
@@ -115,7 +115,7 @@ impl FastDbSession {
         match self.open {
             Some(Access::Read) => return Err(EngineError::unsupported("a transaction begun for reading cannot write")),
             Some(Access::Write) => self.context.join(),
-            // The exclusive lock at once: FastDB hangs where two sessions turn shared locks into exclusive ones.
+            // The exclusive lock is taken from the start: FastDB hangs if two sessions upgrade shared locks.
             None => self.context.call(self.context.database.api.lock, "lock")?,
         }
         let done = {
@@ -403,7 +403,7 @@ impl Drop for FastDbSession {
         let api = self.context.database.api;
         self.statements.lock().unwrap_or_else(PoisonError::into_inner).free(api);
         if self.has_precommitted {
-            // SAFETY: the session is open and this thread in its context. Without flags it only tells FastDB that there is
+            // SAFETY: the session is open and this thread in its context. Without flags the call only notes that there is
             // something to commit when the database is closed.
             unsafe { (api.detach)(self.context.database.session, 0) };
         }

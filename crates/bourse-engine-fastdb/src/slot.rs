@@ -86,7 +86,7 @@ impl Slot {
 
     fn set_length(&mut self, length: usize) {
         let length = c_int::try_from(length).unwrap_or(c_int::MAX);
-        // SAFETY: the first word is ours and aligned for any integer.
+        // SAFETY: the first word belongs to this slot and is aligned for any integer.
         unsafe { self.length().write(length) };
     }
 
@@ -149,7 +149,7 @@ impl Slot {
         let length = usize::try_from(unsafe { self.length().read() }).unwrap_or(0).min(self.capacity());
         // SAFETY: numbers have one word behind the length.
         let word = || unsafe { self.data().cast::<u64>().read() };
-        // SAFETY: at most the capacity, initialised when it was allocated, and nobody writes while we are borrowed.
+        // SAFETY: at most the capacity, initialised when it was allocated, and not written while `self` is borrowed.
         let bytes = |length| unsafe { std::slice::from_raw_parts(self.data().cast::<u8>(), length) };
         match self.record_type {
             RecordType::Int => Value::Int(word() as i64),

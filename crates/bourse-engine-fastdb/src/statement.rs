@@ -30,7 +30,7 @@ impl Statement {
 
     fn bind_parameter(&self, api: &Api, name: &str, var_type: c_int, slot: &Slot) -> Result<(), EngineError> {
         let name = c_text(name)?;
-        // SAFETY: FastDB copies the name and keeps the address, which stays as long as the slot; the statement is freed
+        // SAFETY: FastDB copies the name and stores the address, which is valid as long as the slot; the statement is freed
         // before it.
         let bound = unsafe { (api.parameter)(self.id, name.as_ptr(), var_type, slot.data()) };
         if bound < 0 { Err(self.failed(bound, "bind a parameter")) } else { Ok(()) }
@@ -38,7 +38,7 @@ impl Statement {
 
     fn bind_column(&self, api: &Api, name: &str, slot: &Slot) -> Result<(), EngineError> {
         let name = c_text(name)?;
-        // SAFETY: as for a parameter; the type is that of the slot's memory, and its length stands where FastDB looks.
+        // SAFETY: as for a parameter; the type is that of the slot's memory, and its length is where FastDB expects it.
         let bound = unsafe { (api.column)(self.id, name.as_ptr(), slot.var_type(), slot.length(), slot.data()) };
         if bound < 0 { Err(self.failed(bound, "bind a column")) } else { Ok(()) }
     }
@@ -161,7 +161,7 @@ impl Bound {
     pub(crate) fn step(&mut self, api: &Api, is_first: bool) -> Result<(), EngineError> {
         self.columns.iter_mut().for_each(Slot::arm);
         let step = if is_first { api.get_first } else { api.get_next };
-        // SAFETY: as in `fetch`; the columns were told their room.
+        // SAFETY: as in `fetch`; the columns have their capacity set.
         let code = unsafe { step(self.statement.id) };
         if code < 0 { Err(self.statement.failed(code, "fetch a record")) } else { Ok(()) }
     }
@@ -169,7 +169,7 @@ impl Bound {
     /// Writes the columns as a new record.
     #[inline]
     pub(crate) fn insert(&mut self, api: &Api) -> Result<(), EngineError> {
-        // SAFETY: as in `fetch`; nobody asks for the new record's number.
+        // SAFETY: as in `fetch`; the new record's number is not requested.
         let code = unsafe { (api.insert)(self.statement.id, ptr::null_mut()) };
         if code < 0 { Err(self.statement.failed(code, "insert")) } else { Ok(()) }
     }

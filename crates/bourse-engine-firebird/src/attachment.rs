@@ -147,7 +147,7 @@ impl Attachment {
         Parameters(list): &Parameters,
         is_new: bool,
     ) -> Result<Self, EngineError> {
-        // What is not a whole path may be looked up elsewhere, as an alias.
+        // A relative path may be resolved elsewhere, such as by an alias.
         let whole = std::path::absolute(path).map_err(|e| EngineError::io("find", path, &e))?;
         let refused = |why: &str| EngineError::unsupported(format!("{}: {why}", whole.display()));
         if cfg!(unix) && whole.as_os_str().as_encoded_bytes().contains(&b':') {

@@ -94,7 +94,7 @@ impl Database {
         let parameters = |pages| Parameters::new(library).forced_writes(sync == Sync::Full).cache_pages(pages);
         let mut keeper = Attachment::open(library, path, &parameters(None)).map_err(|e| elsewhere(path, e))?;
         if let Some(bytes) = options.cache_bytes {
-            // How many pages that are is known once it is open: a file keeps the size of its pages.
+            // The number of pages depends on the page size, which the file has and which is known only once it is open.
             let page_size = page_size(&keeper)?;
             let pages = u32::try_from(bytes / page_size).unwrap_or(u32::MAX);
             drop(keeper);

@@ -149,7 +149,7 @@ impl Engine for FirebirdEngine {
     }
 
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
-        // What this process has open stays as it is; where there is nothing, nothing is to be made.
+        // A database that this process has open is read as it is; a missing one is not made.
         let is_there = matches!(look(&self.path)?, FileOwner::Ours(_));
         let path = TargetFile::resolved(&self.path);
         if !is_there || is_open(&path) || self.copy.is_some() {
@@ -186,7 +186,7 @@ impl Engine for FirebirdEngine {
         if is_open(&path) {
             return Err(in_use(&path));
         }
-        // Nobody else has it open, and it is whole.
+        // No other session has it open, and it is complete.
         drop(self.database()?);
         Ok(Box::new(FileCopy::take(&path)?))
     }

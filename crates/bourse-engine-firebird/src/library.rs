@@ -89,7 +89,7 @@ pub(crate) fn load(library: Option<&Path>) -> Result<&'static Library, Absent> {
     let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let loaded = loaded.get_or_insert_default();
-    // What a person names is that or nothing.
+    // A library named by the user is the only one tried.
     let Some(named) = named else {
         let folders = FOLDERS.iter().map(|folder| Path::new(folder).join(FILE_NAME)).filter(|path| path.is_file());
         let mut first = None;
@@ -113,7 +113,7 @@ fn load_path(loaded: &mut HashMap<PathBuf, &'static Library>, path: PathBuf) -> 
         let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
         Absent { why: format!("cannot load {}: {cause}", path.display()) }
     };
-    // SAFETY: whoever names a library says that it is Firebird's, whose initialisers touch nothing of ours.
+    // SAFETY: a user who names a library asserts that it is Firebird's, whose initializers do not touch this program's data.
     let found = unsafe { libloading::Library::new(&path) }.map_err(absent)?;
     // SAFETY: the symbols are the functions of these names in Firebird's headers, whose signatures these are.
     let (get_master, get_version) = unsafe {
@@ -124,8 +124,8 @@ fn load_path(loaded: &mut HashMap<PathBuf, &'static Library>, path: PathBuf) -> 
     let real = path.canonicalize().ok().or_else(|| mapped_as(&path)).unwrap_or_else(|| path.clone());
     // It has threads, and ends what is open when the process ends: it must never be unloaded.
     std::mem::forget(found);
-    // SAFETY: the functions are those of the library, which stays loaded; the version's text has room in 128 bytes, and the objects
-    // that are asked for live as long as the library.
+    // SAFETY: the functions belong to the library, which stays loaded; the version's text has room in 128 bytes, and the
+    // objects obtained live as long as the library.
     let library = unsafe {
         let mut text: [c_char; 128] = [0; 128];
         get_version(text.as_mut_ptr());

@@ -202,7 +202,7 @@ impl Loader for FileLoader {
         let taken_back = self.side.file().try_lock();
         taken_back
             .map_err(|e| EngineError::new(ErrorKind::Conflict, format!("{}: {e}", self.side.path().display())))?;
-        // What is long to sync is synced before the old database is touched.
+        // The slow sync happens before the old database is touched.
         self.side.file().sync_all().map_err(|e| EngineError::io("sync", self.side.path(), &e))?;
         self.retire_old()?;
         let Self { path, side, .. } = *self;

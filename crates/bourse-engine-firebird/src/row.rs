@@ -188,7 +188,7 @@ fn as_written(name: &str) -> String {
 #[inline]
 fn read<T: Copy>(block: &[u64], offset: usize) -> T {
     assert!(offset + size_of::<T>() <= size_of_val(block), "a column lies in its block");
-    // SAFETY: these bytes are the block's, and any of them make a `T`, of which only numbers are asked for.
+    // SAFETY: these bytes are the block's, and any of them form a valid `T`: only numbers are read.
     unsafe { block.as_ptr().cast::<u8>().add(offset).cast::<T>().read_unaligned() }
 }
 

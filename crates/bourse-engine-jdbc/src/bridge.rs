@@ -113,7 +113,8 @@ impl Bridge {
         if self.message.len() > self.input.length {
             self.grow()?;
         }
-        // SAFETY: the buffer is so long at least, is no memory of ours, and the machine does not use it between calls.
+        // SAFETY: the buffer is at least that long, is not memory of this program, and the machine does not use it between
+        // calls.
         unsafe { std::ptr::copy_nonoverlapping(self.message.as_ptr(), self.input.data, self.message.len()) };
         self.call(method, numbers)
     }
@@ -173,7 +174,7 @@ impl Bridge {
 
 impl Drop for Bridge {
     fn drop(&mut self) {
-        // What is open is rolled back; what cannot be closed is gone with the process.
+        // An open transaction is rolled back; a connection that cannot be closed ends with the process.
         let _ = self.call(Method::Close, [0; 2]);
         self.machine.release(&self.object);
     }

@@ -90,7 +90,7 @@ impl Database {
         let mut open = open_folders();
         let known = open.iter().find(|(known, _)| known == folder).and_then(|(_, database)| database.upgrade());
         if let Some(database) = known {
-            // What is dropped below may be the last one, which takes the list too.
+            // The database dropped below may be the last reference, whose drop locks the list too.
             drop(open);
             if database.options == driver.options && database.product.scheme == driver.product.scheme {
                 return Ok(database);
@@ -155,7 +155,7 @@ impl Database {
                 let url = self.url.replace(what, by);
                 let mut bridge = Bridge::new(self.machine, self.product)?;
                 put_connect(&mut bridge, &self.options, &self.jars, &url)?;
-                // The driver tells by an error that it is done.
+                // The driver reports success by an error.
                 bridge.send(Method::ConnectToEnd, [0; 2]).map(|_| ())
             }
         }
@@ -164,11 +164,11 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // Held until it is closed, so that nobody opens it meanwhile.
+        // Locked until the database is closed, so that no session opens it meanwhile.
         let open = self.folder.as_ref().map(|folder| (folder, open_folders()));
         let is_open_anew = open.as_ref().is_some_and(|(folder, open)| open.iter().any(|(known, _)| known == *folder));
         if !is_open_anew {
-            // What cannot be closed is as after a crash, which the next one that opens it puts right.
+            // A database that cannot be closed is left as after a crash, and recovered when it is opened next.
             let _ = self.end();
         }
         // A database that ends with its last connection is closed before others may look at its files.

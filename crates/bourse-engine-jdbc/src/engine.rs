@@ -174,7 +174,7 @@ impl Engine for JdbcEngine {
             ));
         };
         let parts = parts(TargetFolder::open(path)?);
-        // What a crash has left is put right first.
+        // Leftovers of a crash are repaired first.
         if parts.refuse_use().is_ok() {
             drop(self.database()?);
         }

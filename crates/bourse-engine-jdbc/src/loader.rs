@@ -131,7 +131,7 @@ impl Loader for FolderLoader {
 impl Drop for FolderLoader {
     fn drop(&mut self) {
         self.open = None;
-        // What stays is told as left over, and removed by the next load.
+        // A folder that stays is reported as a leftover, and removed by the next load.
         let _ = remove_folder(&self.parts.loading());
     }
 }

@@ -195,7 +195,7 @@ type CreateJavaVm = unsafe extern "system" fn(*mut *mut JavaVM, *mut *mut c_void
 
 /// Loads the library and starts the machine, on a thread that ends afterwards.
 fn start(path: &Path, heap_bytes: Option<u64>) -> Result<Machine, NoMachine> {
-    // SAFETY: the library is the runtime's own, whose initialization loads nothing of ours.
+    // SAFETY: the library is the runtime's own, whose initialization loads no class of Bourse's.
     let library = unsafe { Library::new(path) }
         .map_err(|error| no_machine(format!("cannot load {}: {error}", path.display())))?;
     // SAFETY: every such library has this function, with this signature.
@@ -312,7 +312,7 @@ impl Machine {
             return None;
         }
         let env: *mut JNIEnv = env.cast();
-        // A thread that is ending already keeps nothing.
+        // A thread that is already ending cannot store it.
         let _ = ATTACHED.try_with(|attached| {
             attached.0.set(env);
             attached.1.set(self.vm);
@@ -360,7 +360,7 @@ impl Machine {
     pub(crate) fn buffer(&self, object: &Object, which: i32) -> Option<(*mut u8, usize)> {
         let env = self.env()?;
         let arguments = [jvalue { i: which }];
-        // SAFETY: as above; what it returns is a direct buffer, which the bridge keeps.
+        // SAFETY: as above; the result is a direct buffer, which the bridge holds.
         unsafe {
             let jni = &(**env).v1_6;
             let buffer =
@@ -379,7 +379,7 @@ impl Machine {
     /// Releases this program's reference to an object in the machine.
     pub(crate) fn release(&self, object: &Object) {
         if let Some(env) = self.env() {
-            // SAFETY: this thread is attached, and nobody uses the object again.
+            // SAFETY: this thread is attached, and the object is not used again.
             unsafe { ((**env).v1_6.DeleteGlobalRef)(env, object.0) }
         }
     }

@@ -122,7 +122,7 @@ impl Engine for LmdbEngine {
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
-        // What is open was looked at before.
+        // An open database was examined before.
         if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return Ok(None);
         }

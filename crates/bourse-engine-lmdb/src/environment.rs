@@ -65,7 +65,7 @@ struct Opening(*mut ffi::MDB_env, (u64, u64));
 
 impl Drop for Opening {
     fn drop(&mut self) {
-        // SAFETY: made by mdb_env_create and not yet anybody else's; a failed opening is to be closed too.
+        // SAFETY: made by mdb_env_create and not shared yet; an environment that failed to open must be closed too.
         unsafe { ffi::mdb_env_close(self.0) };
         locked(&OPEN).get_or_insert_default().remove(&self.1);
     }
@@ -145,7 +145,7 @@ impl Environment {
         if unsafe { ffi::mdb_env_get_fd(self.raw, &raw mut fd) } != ffi::MDB_SUCCESS {
             return false;
         }
-        // SAFETY: the environment keeps its file open for longer than this call.
+        // SAFETY: the environment has its file open for longer than this call.
         let file = unsafe { BorrowedFd::borrow_raw(fd) };
         rustix::fs::fstatvfs(file).is_ok_and(|found| found.f_bavail == 0)
     }
@@ -231,7 +231,7 @@ impl Environment {
 
 impl Drop for Environment {
     fn drop(&mut self) {
-        // SAFETY: every transaction held this environment and is over; nobody else has it.
+        // SAFETY: every transaction held this environment and is over; no other reference is left.
         unsafe { ffi::mdb_env_close(self.raw) };
         locked(&OPEN).get_or_insert_default().remove(&self.file);
     }

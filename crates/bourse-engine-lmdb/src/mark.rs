@@ -88,7 +88,7 @@ fn examine(file: &mut File) -> io::Result<Content> {
         match latest.has_mark(file)? {
             Some(true) => return Ok(Content::Ours),
             found => match Meta::latest(file)? {
-                // Somebody has committed since: pages that were read may be those of another tree by now.
+                // Another process has committed since: pages that were read may belong to another tree by now.
                 Ok(now) if now.transaction != latest.transaction => latest = now,
                 _ => return Ok(if found.is_some() { Content::Unmarked } else { Content::Other }),
             },
@@ -172,7 +172,7 @@ fn step(page: &[u8]) -> Option<Step> {
     if flags & BRANCH == 0 {
         return None;
     }
-    // The first entry stands for whatever comes before the second.
+    // The first entry covers all keys before the second.
     let mut child = None;
     for index in 0..count {
         let (entry, key) = entry(index)?;

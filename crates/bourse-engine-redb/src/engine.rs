@@ -198,7 +198,7 @@ impl Engine for RedbEngine {
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
-        // What is open was looked at before.
+        // An open database was examined before.
         if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return Ok(None);
         }

@@ -68,7 +68,7 @@ pub(crate) fn look(path: &Path) -> Result<FileOwner, EngineError> {
              left no mark yet, delete it",
             MARK.name()
         ))),
-        // Open elsewhere, or damaged: then nobody knows whose it is.
+        // Open elsewhere, or damaged: its owner cannot be determined.
         Err(e) => Err(EngineError::new(e.kind(), format!("cannot open {shown}: {}", e.message()))),
     }
 }
@@ -156,7 +156,7 @@ impl StorageBackend for Overlay {
         let mut layers = self.layers();
         layers.there = layers.there.min(length);
         layers.length = length;
-        // What is cut off reads as zeros if the file grows again.
+        // A part that is cut off reads as zeros if the file grows again.
         let (last, within) = (length / BLOCK as u64, (length % BLOCK as u64) as usize);
         layers.written.retain(|number, _| *number <= last);
         if let Some(block) = layers.written.get_mut(&last) {

@@ -102,7 +102,7 @@ impl Database {
         let of_each = vec![handles.options.cast_const(); names.len()];
         let mut raws = vec![ptr::null_mut(); names.len()];
         let count = c_int::try_from(names.len()).map_err(|_| EngineError::unsupported("too many tables"))?;
-        // SAFETY: as many names, options and places for handles as are told; the options are good.
+        // SAFETY: names, options and places for handles are as many as passed; the options are valid.
         handles.transactions = api
             .checked(|status| unsafe {
                 let (names, of_each, raws) = (c_names.as_ptr(), of_each.as_ptr(), raws.as_mut_ptr());
@@ -185,7 +185,7 @@ impl Database {
     /// Settings as the library reports them.
     pub(crate) fn settings(&self) -> [(&'static str, u64); 4] {
         let Handles { api, options, cache, .. } = *self.handles;
-        // SAFETY: options and cache are there as long as the database.
+        // SAFETY: options and cache live as long as the database.
         let [cache, buffer, compression, jobs] = unsafe {
             let numbers = [(api.get_compression)(options), (api.get_jobs)(options)];
             let [compression, jobs] = numbers.map(|number| u64::try_from(number).unwrap_or(u64::MAX));

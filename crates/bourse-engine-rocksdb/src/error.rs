@@ -9,7 +9,7 @@ use bourse_engine::{EngineError, ErrorKind};
 const CODES: &[(&str, ErrorKind)] = &[
     // Another transaction has changed what this one has changed or read for a change.
     ("Resource busy", ErrorKind::Conflict),
-    // Whether it has cannot be told any more: the memory of recent changes was given back.
+    // A conflict can no longer be excluded: the memory of recent changes was released.
     ("Operation failed. Try again.", ErrorKind::Conflict),
     ("Operation timed out", ErrorKind::Conflict),
     ("IO error", ErrorKind::ConnectionLost),

@@ -195,7 +195,7 @@ impl Api {
 
     #[cold]
     fn failed(&self, status: *mut c_char) -> EngineError {
-        // SAFETY: a text that ends with a zero, which is ours to free.
+        // SAFETY: a C string, which must be freed here.
         let text = unsafe { CStr::from_ptr(status) }.to_string_lossy().into_owned();
         // SAFETY: as above; it was copied.
         unsafe { (self.free)(status.cast()) };
@@ -214,7 +214,7 @@ pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Ab
         return Ok((path, *api));
     }
     let absent = |e: libloading::Error| {
-        // The loader's own words are behind ours.
+        // The loader's own text is in the source of the error.
         let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
         Absent { why: format!("cannot load {}: {cause}", path.display()) }
     };

@@ -206,7 +206,7 @@ impl Records for RocksDbSession {
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
         if self.view.state() == State::Idle {
             let count = self.count(table)?;
-            // Its files go at once; record by record there would be a mark for each.
+            // Drops the files in one step; deleting each record would write a tombstone for it.
             return self.view.database().remake(table).map(|()| count);
         }
         // In a transaction, which could be undone, there is no shorter way.

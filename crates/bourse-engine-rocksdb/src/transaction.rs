@@ -108,8 +108,8 @@ impl View {
 
     pub(crate) fn begin_writing(&mut self) {
         let handles = &self.database.handles;
-        // SAFETY: the database is open; a transaction that was ended is begun anew. The snapshot is the transaction's, and the
-        // small thing that names it is ours to free.
+        // SAFETY: the database is open; a transaction that has ended is begun anew. The snapshot belongs to the transaction,
+        // and its handle must be freed here.
         unsafe {
             self.transaction = (handles.api.begin)(
                 handles.transactions,
@@ -248,7 +248,7 @@ impl View {
         let mut count = 0;
         // SAFETY: the iterator is there; the key is there for the call.
         unsafe { (api.iter_seek)(scan.1, raw(from), from.len()) };
-        // SAFETY: as above; key and value are asked for where it is valid, and stay until it is moved.
+        // SAFETY: as above; key and value are read where the iterator is valid, and stay until it is moved.
         while count < limit && unsafe { (api.iter_valid)(scan.1) } != 0 {
             let (mut of_key, mut of_value) = (0, 0);
             // SAFETY: as above.
@@ -273,7 +273,7 @@ impl Drop for View {
     fn drop(&mut self) {
         self.rollback();
         let api = self.database.handles.api;
-        // SAFETY: both are ours, and what was open is ended.
+        // SAFETY: both belong to this view, and the open transaction has ended.
         unsafe {
             if !self.transaction.is_null() {
                 (api.transaction_destroy)(self.transaction);

@@ -51,7 +51,7 @@ impl Database {
         let mut open = open_files();
         let known = open.iter().find(|(known, _, _)| known == path);
         if let Some((with, database)) = known.and_then(|(_, with, database)| Some((*with, database.upgrade()?))) {
-            // What is dropped below may be the last one, which takes the list too.
+            // The database dropped below may be the last reference, whose drop locks the list too.
             drop(open);
             if with == options {
                 return Ok(database);
@@ -82,7 +82,7 @@ impl Database {
     }
 
     fn of_file(path: &Path, options: Options, counts: &Counts, flags: OpenFlags) -> Result<Arc<Self>, EngineError> {
-        // Of a relative path Turso spells its log's name in two ways.
+        // For a relative path Turso spells its log's name in two ways.
         let absolute = std::path::absolute(path).map_err(|e| EngineError::io("resolve", path, &e))?;
         let Some(text) = absolute.to_str() else {
             return Err(EngineError::unsupported(format!("{}: Turso takes no path that is not UTF-8", path.display())));
@@ -275,7 +275,8 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // What is open is undone. The last one writes the log into the database; should that fail, the next one that opens it does.
+        // An open transaction is undone. The last connection merges the log into the database; if that fails, the next opening
+        // does.
         let _ = self.core.close();
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn describe(
     let options = &target.options;
     let mut settings = settings_of(connection)?;
     let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
-    // This one no pragma of a connection tells that has not set it by one.
+    // The pragma returns this setting only on a connection that has set it by the pragma.
     let option = GRAMMAR.options.iter().find(|option| option.name == "busy_timeout").expect("it is in the table");
     add(option.name, (option.show)(options));
     add("begin", begin(options.journal).to_owned());

@@ -156,7 +156,7 @@ impl Engine for TursoEngine {
 
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
         let Some(path) = self.path() else { return Ok(None) };
-        // What this process has open stays as it is; where there is nothing, nothing is to be made.
+        // A database that this process has open is read as it is; a missing one is not made.
         let is_there = matches!(look(path)?, FileOwner::Ours(_));
         if !is_there || is_open(&TargetFile::resolved(path)) {
             return Ok(None);
@@ -168,7 +168,7 @@ impl Engine for TursoEngine {
             kept: Arc::default(),
             counts: Counts::default(),
         };
-        // Turso's lock on the file lets nobody write meanwhile.
+        // Turso's lock on the file prevents writes meanwhile.
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
     }
 
@@ -178,7 +178,7 @@ impl Engine for TursoEngine {
         {
             return Ok(false);
         }
-        // Those of Turso's own begin with two underscores.
+        // Names of Turso's own tables begin with two underscores.
         let tables = "SELECT count(*) FROM sqlite_master
                        WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 2) <> '__'";
         Ok(self.connection()?.text(tables)? != "0")

@@ -40,7 +40,7 @@ fn settings(options: Options) -> Options {
     Options {
         journal: Journal::Wal,
         sync: Sync::Off,
-        // Parents may come after children that are generated beside them; orphans are looked for after the load.
+        // Parents may come after children that are generated with them; orphans are checked after the load.
         foreign_keys: false,
         cache_bytes: options.cache_bytes.max(CACHE_BYTES),
         ..options
@@ -144,7 +144,7 @@ impl FileLoader {
         let side = SideFile::create(&path, &LOADING)?;
         let database = Database::alone(side.path(), settings(options), counts)?;
         let incoming = Incoming::new(&database)?;
-        // Written at once, so that a load that is killed leaves a file that is known as ours.
+        // Written first, so that a load that is killed leaves a file known as Bourse's.
         incoming.connection.mark()?;
         Ok(Self { path, options, counts: counts.clone(), incoming: Some(incoming), side })
     }
@@ -187,7 +187,7 @@ impl Loader for FileLoader {
         incoming.settle()?.write_log()?;
         drop(incoming);
         finish(&self.side)?;
-        // What is long to sync is synced before the old database is touched.
+        // The slow sync happens before the old database is touched.
         self.side.file().sync_all().map_err(|e| EngineError::io("sync", self.side.path(), &e))?;
         self.retire_old()?;
         let folder = folder_of(&self.path).unwrap_or_else(|| PathBuf::from("."));

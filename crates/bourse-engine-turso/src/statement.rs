@@ -78,7 +78,7 @@ impl Statement {
     fn wait(&self, step: StepResult) -> Result<(), EngineError> {
         match step {
             StepResult::Sleep { duration } => blocked_on(Wait::Lock, || std::thread::sleep(duration)),
-            // Another session has to go on before this one can.
+            // Another session must proceed before this one can.
             StepResult::Yield => std::thread::yield_now(),
             StepResult::Busy => return Err(error(&LimboError::Busy)),
             StepResult::Interrupt => return Err(error(&LimboError::Interrupt)),

@@ -53,7 +53,7 @@ impl Watched {
         };
         self.control.note_fired(&format!("{words} of {}", self.name))?;
         if fault.effect == Effect::End {
-            // As a kill would end it: nothing is cleaned up, nothing more is said.
+            // Like a kill: no cleanup, no further output.
             std::process::abort();
         }
         Ok(Some(fault.effect))

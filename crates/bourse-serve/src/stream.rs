@@ -60,7 +60,7 @@ impl Stream {
     /// Whether the peer has sent bytes that were not read yet, or has closed the connection; does not wait.
     pub(crate) fn is_heard(&self) -> bool {
         let mut byte = [0_u8];
-        // Asked of this one call: a mode of the socket would be one of every thread that reads from it.
+        // A flag of this call only: non-blocking mode would affect every thread that reads from the socket.
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         let peeked = match self {
             Self::Tcp(stream) => recv(stream, &mut byte, flags),

@@ -96,7 +96,7 @@ fn each_is_refused(folder: &Path, names: &[&str], open: &OpenAt<'_>) {
     for name in names {
         let engine = open(&path(name));
         let why = engine.foreign().expect("it can be looked at").unwrap_or_else(|| panic!("{name} is taken"));
-        // Of a link either name will do: its own, or that of what it leads to.
+        // For a link the message may name the link or its target.
         let real = path(name).canonicalize().unwrap_or_default();
         assert!(why.contains(name) || (*name == "link" && why.contains(&real.display().to_string())), "{why}");
         for refused in [engine.exists().err(), engine.connect().err(), engine.description().err()] {

@@ -70,7 +70,7 @@ pub fn keeps_what_a_killed_process_acknowledged<E: Engine + KeyEngine>(
     if let (Ok(folder), Ok(query)) = (std::env::var(KILLED_IN), std::env::var(KILLED_WITH)) {
         let mut records = engine(Path::new(&folder), &query).new_records().unwrap();
         records.create(&[&ITEMS]).unwrap();
-        // Ends by itself where nobody reads any more.
+        // Ends by an error once the parent no longer reads.
         for id in 0.. {
             records.begin(Access::Write).unwrap();
             records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap();

@@ -93,7 +93,7 @@ pub fn rows(
     progress("no fault");
     let is_over = || interrupted.load(Ordering::Relaxed);
     let clean = bed.attempt(&Order { spec: None, power: None });
-    // Whoever was interrupted shows nothing: the processes get the signal, too.
+    // An interrupted trial shows nothing, since its processes get the signal too.
     if is_over() {
         return Ok(Vec::new());
     }

@@ -159,7 +159,7 @@ pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn Fn
     for number in 1..=transactions {
         let mut failures = 0;
         loop {
-            // What is open may be beyond use after an error.
+            // A session may be unusable after an error.
             if failures + 1 == ATTEMPTS {
                 session = None;
             }

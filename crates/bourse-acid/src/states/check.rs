@@ -110,7 +110,7 @@ impl SqliteCheck {
 
     fn examine(&mut self, state: &Directory) -> Result<Outcome, EngineError> {
         let mut recovered = recover(state, DATABASE)?;
-        // A log that could not be moved into the database stays beside it; files of others do not matter.
+        // A log that could not be merged into the database belongs to the state; other files do not matter.
         recovered.files.retain(|name, _| name.starts_with(DATABASE) && !name.ends_with("-loading"));
         let hash = recovered.hash();
         if let Some(outcome) = self.known.get(&hash) {

@@ -74,7 +74,7 @@ pub(super) fn record(case: &Case, seed: u64) -> Result<Recorded, AcidError> {
         Activity::Reload => database(&target, seed, commits)?,
         Activity::Load => {}
     }
-    // A journal that is kept is made anew, so that its creation is recorded too. Nobody has the database open.
+    // A persistent journal is removed first, so that its creation is recorded too. No session has the database open.
     match std::fs::remove_file(directory.path().join(format!("{DATABASE}-journal"))) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             return Err(AcidError::Machinery(format!("an old journal cannot be removed: {error}")));
@@ -111,7 +111,7 @@ pub(super) fn record_recovery(case: &Case, state: &Directory, acknowledged: u64)
     }
     let recording = Recording::begin(directory.path(), case.device, Scope::Thread)?;
     let engine = engine(&target(case, directory.path()))?;
-    // What cannot be recovered is found when the state itself is checked.
+    // A failed recovery is noticed when the state itself is checked.
     let recovered = engine.session().map(drop);
     drop(engine);
     let mut trace = recording.finish();

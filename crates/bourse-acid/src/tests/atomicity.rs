@@ -151,7 +151,7 @@ pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: Command) -> Test {
             halted(test_bed, &mut scenario, format!("Trade-Result of {trade}"), result, COMMIT, word)?;
             let status = test_bed.value::<String>(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?;
             scenario.find(Finding::equal("status of the trade", &"SBMT".to_owned(), &status.unwrap_or_default()));
-            // Afterwards the same result must go through: nobody is kept waiting, and nothing of the first is in its way.
+            // Afterwards the same result must succeed: no session waits, and nothing of the first transaction prevents it.
             let session = scenario.session()?;
             scenario.start(session, format!("Trade-Result of {trade} by another session"), result, None);
             let ended = scenario.end(session)?;

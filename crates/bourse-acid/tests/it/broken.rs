@@ -88,7 +88,7 @@ fn loaded<E: Engine>(engine: E) -> E {
 fn a_server_fails_where_its_transactions_are_weakened() {
     let Some(server) = mariadb("a_server_fails_where_its_transactions_are_weakened") else { return };
     let weak = Weakening::new(server, Fault::Every(1));
-    // Work on several sessions at once then breaks conditions or fails, as it happens; meetings that are arranged do not vary.
+    // With weakened isolation, concurrent work breaks conditions or fails by chance; only arranged meetings are reproducible.
     assert_eq!(failed(&examined(&weak, &|id| id.starts_with(['A', 'I']))), ["I1", "I2"]);
 }
 
@@ -107,7 +107,7 @@ fn postgres_fails_where_it_loses_a_write_or_keeps_too_much() {
     let Some(server) = postgres("postgres_fails_where_it_loses_a_write_or_keeps_too_much") else { return };
     let keeps = Keeping::new(server, Fault::At(1));
     assert_eq!(failed(&examined(&keeps, &|id| id.starts_with('A'))), ["A2"], "only the first roll-back keeps");
-    // What it keeps is a whole order, which breaks no condition.
+    // The order that stays is complete, which breaks no condition.
     let unpaid = Dropping::new(keeps, Fault::At(1)).only("UPDATE broker");
     assert_eq!(failed(&examined(&unpaid, &|id| id.starts_with('C'))), ["C1", "C2"]);
     // The trade without history stays, and breaks a condition ever after, as the broker does.

@@ -31,7 +31,7 @@ fn the_work_is_told_compared_and_found_again() {
         assert_eq!(differs, words);
         std::fs::rename(folder.path().join("kept"), &path).expect("put back");
     }
-    // Wrong data is told while the work goes on, too.
+    // Wrong data is also reported while the work continues.
     engine()
         .session()
         .expect("opens")

@@ -73,7 +73,7 @@ fn a_cluster_is_described_killed_started_again_and_removed() {
     assert!(footprint.log_bytes >= 3 * (64 << 20) && footprint.server.unwrap().resident_bytes > 100 << 20);
     assert!(engine.io_counts().unwrap().is_some());
 
-    // What one node has committed the others read at once.
+    // The other nodes read a node's commit immediately.
     let mut at = [0, 1, 2].map(|node| engine.session_at(node).unwrap());
     at[0].query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
     for id in 1..=30_i64 {
@@ -81,7 +81,7 @@ fn a_cluster_is_described_killed_started_again_and_removed() {
         assert_eq!(ids(&mut *at[((id + 1) % 3) as usize]).last(), Some(&id));
     }
 
-    // A node is killed: its session goes on at another, its transaction does not.
+    // A node is killed: its session continues at another, its transaction does not.
     at[1].begin(Isolation::RepeatableRead, Access::Write).unwrap();
     at[1].execute(&ADD, Params::of(&[31.into()])).unwrap();
     engine.kill_node(1).unwrap();
@@ -109,7 +109,7 @@ fn a_cluster_is_described_killed_started_again_and_removed() {
     assert_eq!(at[1].first(&NODE, &[], |row| row.get::<String>(0)).unwrap().unwrap(), "n2");
     at[1].rollback().unwrap();
 
-    // All are killed: whoever commits meanwhile does not know whether he did, and all of it is there again.
+    // All nodes are killed: a commit under way is in doubt, and all data is there again after the restart.
     let server = engine.hosting().owned_server().unwrap();
     at[2].begin(Isolation::RepeatableRead, Access::Write).unwrap();
     server.kill().unwrap();

@@ -99,7 +99,7 @@ fn a_group_is_described_killed_and_started_again() {
     assert!(processes.iter().all(|process| is_alive(*process)), "{processes:?}");
     assert!(engine.footprint().unwrap().server.unwrap().resident_bytes > 100 << 20);
 
-    // What one node has committed the others read at once.
+    // The other nodes read a node's commit immediately.
     let create = "CREATE TABLE kept (id BIGINT PRIMARY KEY)";
     engine.session_at(0).unwrap().query_text(create, &[], &mut |_| Ok(())).unwrap();
     let mut at = [0, 1, 2].map(|node| engine.session_at(node).unwrap());
@@ -118,7 +118,7 @@ fn a_group_is_described_killed_and_started_again() {
     assert_eq!(isolation(&mut *at[1]), "SERIALIZABLE", "the read locks of one node");
     at[1].rollback().unwrap();
 
-    // A node is killed: its session goes on at another, its transaction does not.
+    // A node is killed: its session continues at another, its transaction does not.
     at[1].begin(Isolation::RepeatableRead, Access::Write).unwrap();
     at[1].execute(&ADD, Params::of(&[31.into()])).unwrap();
     engine.kill_node(1).unwrap();

@@ -41,13 +41,13 @@ fn nothing_acknowledged_is_lost(test: &str, product: Product) {
     assert!(ran.fault.is_none(), "{:?}", ran.fault);
     assert!(engine.node_process(1).is_some(), "the node is there again");
 
-    // Transactions of that node were tried again at others; of a commit that was under way nobody knows whether it was made.
+    // Transactions of that node were repeated at others; a commit that was under way is in doubt.
     let lost = ran.round.conflicts.iter().find(|kind| kind.name == "node lost").map_or(0, |kind| kind.count);
     let operations = ran.round.operations.iter();
     let failed: u64 =
         operations.flat_map(|it| &it.outcomes).filter(|it| it.outcome == Outcome::Failed).map(|it| it.count).sum();
     let in_doubt: u64 = Transaction::ALL.iter().map(|kind| ran.counted.ledger.entry(*kind as usize).in_doubt).sum();
-    // Where all its sessions were just beginning a transaction none of them was told.
+    // If all its sessions were just beginning a transaction, none noticed the loss.
     let is_noticed = engine.counters().unwrap().is_empty();
     assert!(lost + in_doubt > 0 || is_noticed, "the node had sessions: {:?}", ran.round.conflicts);
     let outcomes =

@@ -54,7 +54,7 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
     let session = engine.session().unwrap();
     with_one_number(&engine);
     assert!(engine.for_reading().unwrap().is_none(), "it is open");
-    // As a crash leaves it: the change is in the log alone.
+    // State after a crash: the change is in the log only.
     let bytes = |path: &Path| std::fs::read(path).unwrap();
     let log = |path: &Path| path.with_extension("duckdb.wal");
     std::fs::write(&copy, bytes(&path)).unwrap();

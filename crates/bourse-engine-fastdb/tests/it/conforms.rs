@@ -222,7 +222,7 @@ fn nothing_is_left_behind() {
     insert(&mut *session, 1);
     assert_eq!(price(&mut *session, 1), Some(10), "a session outlives its engine");
     drop(session);
-    // Other tests of this process have theirs; ours is the one whose lock is gone.
+    // Other tests of this process have names too; this one's is the one whose lock is gone.
     let left = leftovers();
     let gone = held.iter().filter(|name| !left.contains(name)).filter(|name| name.ends_with(".lock")).count();
     assert!(gone >= 1, "{:?}", left.iter().filter(|name| mine(name)).collect::<Vec<_>>());

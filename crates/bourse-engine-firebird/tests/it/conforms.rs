@@ -43,7 +43,7 @@ fn it_describes_itself() {
     let path = folder.path().join("x.fdb");
     for (sync, forced, page_size, class) in [
         ("full", "1", "4096", [Durability::Durable, Durability::Volatile]),
-        // A file keeps the size of its pages, and changes its mind about the disk.
+        // The page size of a file is permanent, its setting for waiting on the disk is not.
         ("off", "0", "4096", [Durability::Process, Durability::Volatile]),
     ] {
         let engine = at(&path, &format!("page_size={}KiB&cache=8MiB&sync={sync}", if forced == "1" { 4 } else { 8 }));

@@ -73,7 +73,7 @@ fn a_row_is_waited_for_no_longer_than_is_said() {
     let refused = run(&mut *second, "UPDATE t SET v = 1 WHERE n = 1").unwrap_err();
     let waited = start.elapsed();
     assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
-    // Firebird counts the seconds of the clock, the first of which may be over at once.
+    // Firebird counts seconds of the clock, the first of which may end immediately.
     assert!(waited < Duration::from_secs(10), "{waited:?}");
 }
 

@@ -84,7 +84,7 @@ fn what_is_not_ours_is_not_opened() {
     use lmdb_master_sys as ffi;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.mdb");
-    // Somebody's environment, with so many trees that their names need several pages.
+    // A foreign environment with so many trees that their names need several pages.
     let make = |trees: u32, mark: bool| {
         let _ = std::fs::remove_file(&path);
         let c_path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();

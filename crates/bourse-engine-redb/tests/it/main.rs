@@ -93,7 +93,7 @@ fn what_is_not_ours_is_not_opened() {
             let writing = theirs.begin_write().unwrap();
             writing.open_table(table).unwrap();
             writing.commit().unwrap();
-            // As it is while it is open is how it stays if its process is killed.
+            // Copied while open: the state that a killed process leaves.
             let open = std::fs::read(&path).unwrap();
             drop(theirs);
             if !is_closed {

@@ -105,7 +105,7 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
         with_one_number(&engine);
         assert!(engine.for_reading().unwrap().is_none(), "it is open");
         assert_eq!(engine.description().unwrap().version, bourse_engine_turso::version().unwrap());
-        // As a crash leaves it: the change is in the log alone.
+        // State after a crash: the change is in the log only.
         for suffix in ["", "-wal", "-log"].into_iter().filter(|suffix| beside(&path, suffix).exists()) {
             std::fs::copy(beside(&path, suffix), beside(&copy, suffix)).unwrap();
         }

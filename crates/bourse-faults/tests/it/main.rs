@@ -108,7 +108,7 @@ const BODIES: &[(&str, Body)] = &[
     }),
     ("other-ends", |folder| {
         open(folder)?.write_all_at(b"bbb", 0)?;
-        // Whoever comes to a call after the end is ended, too.
+        // A process that makes a call after the end is ended as well.
         other("write")?;
         unreachable!("the other one ends this one")
     }),

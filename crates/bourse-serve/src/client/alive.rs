@@ -46,10 +46,10 @@ impl Kept {
                 if !kept.rests.load(Ordering::Relaxed) {
                     continue;
                 }
-                // Who has the connection now is saying something.
+                // A thread that has the connection now is sending something.
                 let Ok(mut wire) = kept.wire.try_lock() else { continue };
                 if wire.send(&Control::Alive, REQUEST_BYTES).is_err() {
-                    // The server is gone; who asks next is told.
+                    // The server is gone; the next request reports it.
                     return;
                 }
             }

@@ -105,7 +105,7 @@ impl Coordinated {
             if told.elapsed() < Duration::from_secs(1) {
                 continue;
             }
-            // Whoever has the connection now is waiting for an answer of driver 1, and hears if it is lost.
+            // A thread that has the connection now waits for an answer of driver 1, and notices its loss.
             let Some(mut wire) = self.remote.idle_wire() else { continue };
             told = Instant::now();
             if let Err(error) = read(&mut wire, clock) {
@@ -198,7 +198,7 @@ impl Sut for Coordinated {
         };
         let offset = self.offset().clock_ns;
         let at = u64::try_from(i128::from(at_ns) - i128::from(offset)).unwrap_or(0);
-        // Another's mistake may not have this driver wait for long; nor may it begin before it was told.
+        // Another driver's error must not make this one wait for long, nor begin before it was notified.
         let now = clock.now();
         let at = at.clamp(now, now.saturating_add(bourse_driver::SECOND));
         clock.sleep_until(at);

@@ -36,7 +36,7 @@ impl Caller {
         let greeting: Greeting = match greeting {
             Ok(greeting) => greeting,
             Err(ServeError::Codec(_)) => return Err(ServeError::NotAServer { address }),
-            // A web server waits for us to speak first; ours closes only if it has no room.
+            // A web server waits for the client's first bytes; Bourse's server closes only if it has no room.
             Err(ServeError::Lost(error)) if error.kind() == io::ErrorKind::TimedOut => {
                 return Err(ServeError::NotAServer { address });
             }

@@ -162,7 +162,7 @@ impl Remote {
     /// Disconnects for good. During a round, the server counts this driver as lost.
     pub fn leave(&self) {
         self.line.rests(false);
-        // A server that is gone need not be told.
+        // A server that is gone needs no message.
         let _ = self.wire().send(&Control::Leave, REQUEST_BYTES);
     }
 

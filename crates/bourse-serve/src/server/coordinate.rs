@@ -66,7 +66,7 @@ pub(super) fn check(
     let failed = |error: EngineError| format!("the database could not be checked: {error}");
     let vanished = vanished(members);
     if !vanished.is_empty() {
-        // What a lost driver had begun the engine commits or rolls back without it.
+        // The engine commits or rolls back a lost driver's transactions without it.
         let mut session = engine.session().map_err(failed)?;
         let begun = Instant::now();
         let mut last = Snapshot::take(&mut *session).map_err(failed)?;

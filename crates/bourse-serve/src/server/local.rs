@@ -81,9 +81,9 @@ impl LocalListener {
 
 impl Drop for LocalListener {
     fn drop(&mut self) {
-        // Somebody may have put another file in its place meanwhile.
+        // Another file may have been put in its place meanwhile.
         if self.path.symlink_metadata().is_ok_and(|found| identity(&found) == self.file) {
-            // What cannot be removed stays, and is replaced by the next server as a stale one.
+            // A file that cannot be removed stays, and is replaced by the next server as a stale one.
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -152,7 +152,7 @@ fn is_listened_to(path: &Path) -> io::Result<bool> {
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
     match connect(&socket, &SocketAddrUnix::new(path)?) {
         Err(Errno::CONNREFUSED) => Ok(false),
-        // It is of another type, as that of a log: somebody's.
+        // A socket of another type, such as a log's, is in foreign use.
         Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE) => Ok(true),
         Err(error) => Err(error.into()),
     }
@@ -221,7 +221,7 @@ mod tests {
         fs::write(at("file"), "notes").unwrap();
         std::os::unix::fs::symlink(at("nowhere"), at("link")).unwrap();
         fs::create_dir(at("folder")).unwrap();
-        // Nobody listens at either, but their mode says that no server of ours has made them.
+        // No server listens at either, but their mode shows that Bourse has not made them.
         drop(UnixListener::bind(at("socket")).unwrap());
         drop(std::os::unix::net::UnixDatagram::bind(at("log")).unwrap());
         for name in ["file", "link", "folder", "socket", "log"] {

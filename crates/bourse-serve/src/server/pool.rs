@@ -79,7 +79,7 @@ impl<'s> Pool<'s> {
             sessions.made -= idle.len();
             idle
         };
-        // Closing may take a while, and needs nobody to wait for it.
+        // Closing may take a while, so the lock is released first.
         drop(closed);
     }
 

@@ -304,7 +304,7 @@ impl Rounds {
         result: Result<ClosedRound, String>,
     ) {
         let of = |(member, standing): &(Arc<Member>, Standing)| match standing {
-            // Of transactions that went past this server it knows what it was told.
+            // Transactions that bypassed this server are known only from the drivers' reports.
             Standing::Finished(told) if shared.options.coordinates => told.results,
             _ => lock(&member.committed).results,
         };
@@ -485,7 +485,7 @@ fn check(
         let committed = *lock(&member.committed);
         match standing {
             Standing::Finished(told) => {
-                // What was in doubt for the driver the server knows, unless it does not know itself.
+                // Transactions in doubt for the driver are known to the server, unless they are in doubt for it too.
                 total.add(told);
                 total.orders_in_doubt += committed.orders_in_doubt;
                 total.results_in_doubt += committed.results_in_doubt;

@@ -32,7 +32,7 @@ pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed:
         Ok(())
     };
     loop {
-        // Who always has something to say is never waited for.
+        // A user that sends without pause never reaches the wait, so this is checked here.
         still_wanted()?;
         let request: Request = wire.receive(REQUEST_BYTES, &mut still_wanted)?;
         let arrived = shared.clock.now();

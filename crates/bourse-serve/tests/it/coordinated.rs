@@ -89,7 +89,7 @@ fn three_drivers_share_a_database_and_its_checks() {
         };
         assert_eq!(count(Transaction::DataMaintenance), [1, 0, 0], "once, however many drivers there are");
         assert_eq!(count(Transaction::TradeCleanup), [1, 0, 0]);
-        // The next round goes on behind the numbers of this one.
+        // The next round continues behind the trade numbers of this one.
         assert_sound(&round(&database, address, 2, |_, told| told)[1].1.checks);
     });
     let ended = served.events.iter().find(|event| event.contains(" ended: ")).expect("a round ended");
@@ -165,7 +165,7 @@ fn drivers_that_do_not_fit_together_are_refused() {
             why
         };
         assert_eq!(refusal(&terms(2, 3)), "after 1 s 1 of 3 drivers have come", "nobody else ever comes");
-        // The first driver comes again and again: whoever finds it gone waits in its place, and asks once more.
+        // The first driver joins again and again: a driver that finds it gone waits in its place, and tries once more.
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -184,7 +184,7 @@ fn drivers_that_do_not_fit_together_are_refused() {
             }
             done.store(true, Ordering::Relaxed);
         });
-        // Whoever wants a server finds none, and no user of a driver sends a transaction through this one.
+        // A client that needs a server is refused, and no user of a driver sends a transaction through this one.
         let error = call_with(address, None).expect_err("there is no server");
         assert!(error.to_string().contains("join it with --coordinate and --part"), "{error}");
     });

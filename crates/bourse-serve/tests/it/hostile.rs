@@ -68,7 +68,7 @@ fn bytes_that_are_no_messages_end_their_own_connection() {
             stream.write_all(noise).expect("is taken");
             assert!(closed(&mut stream) < Duration::from_secs(4));
         }
-        // As a driver, and as a user of one.
+        // Once as a driver, and once as a driver's user.
         let mut driver = plain(address);
         let _: Greeting = hear(&mut driver);
         say(&mut driver, &hello(Purpose::Driver));
@@ -139,7 +139,7 @@ fn silent_outsiders_leave_for_a_driver_that_says_who_it_is() {
         assert_well(address);
         drop(outsiders);
     });
-    // One leaves for each that comes when 32 are there; a driver that is let in leaves its place free for the next.
+    // One is closed for each that comes when 32 are there; an admitted driver leaves its place free for the next.
     let closed = refused_for(&served, "closed for a new connection");
     assert!((HELD - 32..=HELD - 32 + DRIVERS + 1).contains(&closed), "{closed} of {HELD}: {:#?}", served.events);
 }
@@ -214,7 +214,7 @@ fn admitted_drivers_that_do_nothing_are_closed() {
         for driver in &mut idle {
             closed(driver);
         }
-        // Their places are free; a driver that says that it is still there keeps its own.
+        // Their places are free; a driver that sends signs of life has its own.
         crate::world::wait_for("a place", || call_with(address, None).is_ok());
         honest.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("it is still there");
         assert_sound(&honest.close(Acknowledged::default()).expect("closes").checks);

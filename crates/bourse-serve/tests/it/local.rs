@@ -73,7 +73,7 @@ fn another_user_is_refused() {
         let other = std::thread::scope(|scope| {
             let become_another = || {
                 let nobody = rustix::process::Uid::from_raw(NOBODY);
-                // Of this thread alone, which ends with it.
+                // Changes this thread only, which ends afterwards.
                 rustix::thread::set_thread_res_uid(nobody, nobody, nobody).expect("root may");
                 ask(&path)
             };

@@ -130,7 +130,7 @@ fn a_driver_that_falls_silent_is_given_up_with_its_users() {
             match perform(&mut *connector, &order(1).into()) {
                 Ok(()) => done += 1,
                 Err(error) if error.kind() == ErrorKind::ConnectionLost => break error,
-                // Asked between the end of the round and that of the connection.
+                // The request came between the end of the round and that of the connection.
                 Err(error) => assert!(error.to_string().contains("no round is open"), "{error}"),
             }
             assert!(busy.elapsed() < Duration::from_secs(30), "{done} orders, and it is still there");
@@ -178,7 +178,7 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         assert_eq!(first, second, "what the first round added is gone");
         assert_eq!(round(0).0, first);
 
-        // A run of one round takes what is there; one of several keeps a copy of its own, and the first is told.
+        // A run of one round uses the database as it is; one of several takes a snapshot, and the first is notified.
         let plain = call(address);
         plain.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         assert_eq!(plain.prepared(), "");
@@ -209,7 +209,7 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
             "driver 2/2 wants another round: database: as it is, with a snapshot here, as it is in the round"
         );
     });
-    // What can keep no copy says so, and goes on.
+    // An engine that cannot take a snapshot reports it, and the run continues.
     serve(&WithoutCopies(open_again(&database)), options(), |address| {
         let run = call(address);
         run.begin_alike();
@@ -315,7 +315,7 @@ fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
         assert!((2..30).contains(&failed.len()), "{} failed", failed.len());
         let words = failed[0].to_string();
         assert!(words.starts_with("Trade-Order ") && words.contains("failed on purpose (ON_PURPOSE)"), "{words}");
-        // Checks run on the same engine, and some of their statements fail: that is told, and ends the round.
+        // Checks run on the same engine, and some of their statements fail: this is reported, and ends the round.
         match remote.close(told) {
             Ok(end) => assert!(end.checks.iter().all(|check| check.status == CheckStatus::Passed)),
             Err(error) => assert!(error.to_string().contains("could not be checked"), "{error}"),
@@ -349,7 +349,7 @@ fn drivers_that_do_not_belong_together_are_told_why() {
             assert!(open(terms(1, 2)).contains("drivers: 2 here, 3 in the round"));
             assert_eq!(alone.join().expect("is refused"), "after 2 s 1 of 3 drivers have come");
         });
-        // A driver that gives up while it waits leaves its place at once.
+        // A driver that gives up while it waits frees its place immediately.
         let impatient = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| call(address).open(&terms(1, 2), &RealClock::start(), &impatient));
@@ -376,7 +376,7 @@ fn a_book_that_does_not_agree_is_found() {
         remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         let mut connector = remote.connector().expect("a connection");
         perform(&mut *connector, &order(1).into()).expect("is committed");
-        // It was told of one order, and says of none.
+        // The driver was notified of one order, and reports none.
         let end = remote.close(Acknowledged::default()).expect("closes");
         let failed: Vec<_> =
             end.checks.iter().filter(|it| it.status == CheckStatus::Failed).map(|it| it.name.as_str()).collect();

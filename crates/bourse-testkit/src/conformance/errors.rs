@@ -16,7 +16,7 @@ pub(super) fn conflicts(engine: &dyn Engine) {
     assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
     second.rollback().unwrap();
     first.commit().unwrap();
-    // The session that lost goes on.
+    // The losing session remains usable.
     second.begin(Isolation::Serializable, Access::Write).unwrap();
     assert_eq!(read(&mut *second, "TMB", 1).unwrap(), 1);
     set(&mut *second, "TMB", 1, 2).unwrap();

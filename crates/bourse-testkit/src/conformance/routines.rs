@@ -109,7 +109,7 @@ fn values_and_sets(engine: &dyn Engine) {
                     0 => charges.push((row.get::<u8>(0)?, row.get::<Amount>(1)?.units())),
                     2 => {
                         assert_eq!((row.get::<i64>(0)?, row.columns()), (3, 8));
-                        // Of the first and the third tier.
+                        // Sum of the first and the third tier.
                         assert_eq!(row.get::<Amount>(1)?.units(), 2 * (FIRST_CHARGE + 3 + first));
                         assert_eq!(row.get::<Name>(2)?.as_str(), "TMB");
                         assert_eq!((row.get::<Date>(3)?, row.get::<Timestamp>(4)?), (at.date(), at));
@@ -191,7 +191,7 @@ fn versions(engine: &dyn Engine) {
         .unwrap();
     assert_eq!(said, [(2, "later".to_owned())]);
     drop(session);
-    // They stay where they are, are nobody else's, and are in no load's way.
+    // Installed routines stay, are not foreign to Bourse, and do not prevent a load.
     assert_eq!(engine.foreign().unwrap(), None);
     load_small(engine);
     let mut session = self::session(engine);

@@ -93,7 +93,7 @@ pub(super) fn changes_of_one_row(engine: &dyn Engine) {
             assert_eq!(read(&mut *other, "TMB", tier).unwrap(), to);
         }
         drop(other);
-        // Undone before anything was asked for.
+        // Rolled back before any row was read.
         session.begin(Isolation::Serializable, Access::Write).unwrap();
         assert_eq!(change(&mut *session, "TMB", 1, 99).unwrap(), 1);
         session.rollback().unwrap();

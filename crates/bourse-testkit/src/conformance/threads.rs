@@ -76,7 +76,7 @@ pub(super) fn nobody_starves(engine: &dyn Engine) {
             while !over.load(Ordering::Relaxed) {
                 retried(&mut *session, Access::Write, |session| {
                     let (from, to) = (read(session, "TMB", 1)?, read(session, "TMS", 1)?);
-                    // A check keeps charges above 0: what has gone over comes back at once.
+                    // A check constraint requires charges above 0: transferred money is returned in the next transaction.
                     let moved = if from > 1 { 1 } else { from - to };
                     set(session, "TMB", 1, from - moved)?;
                     set(session, "TMS", 1, to + moved)

@@ -157,7 +157,7 @@ impl Drop for Proxy {
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
-        // What was accepted in between.
+        // Connections accepted in between.
         self.shared.end_all();
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn requests(asked: &mut Asked<'_>) -> io::Result<()> {
         let mut packet = vec![0; 4];
         asked.read(&mut packet)?;
         let length = u32::from_le_bytes([packet[0], packet[1], packet[2], 0]) as usize;
-        // Logging in goes on from the server's number; a command begins anew.
+        // Packets of a login continue the server's numbering; a command starts at 0.
         let is_command = packet[3] == 0;
         packet.resize(4 + length, 0);
         asked.read(&mut packet[4..])?;

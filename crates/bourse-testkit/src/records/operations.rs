@@ -178,7 +178,7 @@ pub(super) fn many_are_read(engine: &dyn Engine) {
         records.begin(Access::Write).unwrap();
         (0..200).for_each(|id| insert_item(records, id).unwrap());
         records.commit().unwrap();
-        // Every third of those asked for is not there.
+        // Every third requested key is missing.
         let keys: Vec<_> =
             (0..300).map(|at| if at % 3 == 2 { 1_000 + at } else { at * 199 % 200 }).map(Value::Int).collect();
         for _ in 0..2 {
@@ -200,7 +200,7 @@ pub(super) fn many_are_read(engine: &dyn Engine) {
             if at == 100 { Err(EngineError::new(ErrorKind::Interrupted, "enough")) } else { Ok(()) }
         });
         assert_eq!((stopped.expect_err("the callback's error").kind(), seen), (ErrorKind::Interrupted, 68));
-        // What was stopped must hold no lock.
+        // A scan that was stopped must not hold a lock.
         assert!(records.delete(&ITEMS, Key::Int(7)).unwrap());
     });
 }
