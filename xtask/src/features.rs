@@ -25,7 +25,7 @@ pub(crate) fn alone(root: &Path) -> Result<(), String> {
 /// Checks and tests the program with no other feature than the engine of `docs/adding-an-engine.md`: proof of that page, and
 /// that SQLite needs nothing of another engine.
 pub(crate) fn least() -> Result<(), String> {
-    // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.
+    // --workspace, since a choice of packages would have other features, and compile their dependencies once more.
     let least = ["--workspace", "--no-default-features", "--features", "bourse/example", "--test", "example"];
     optional_component("clippy", &[&["clippy", "--bins"][..], &least, &["--", "--deny", "warnings"]].concat())?;
     cargo(&[&["test"][..], &least].concat())

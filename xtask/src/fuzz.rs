@@ -29,7 +29,7 @@ pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<(), String> {
         println!("xtask: fuzz {name}, {seconds} s");
         let program = root.join("fuzz/target").join(&triple).join("release").join(name);
         let kept = root.join("fuzz/artifacts").join(name);
-        // What the fuzzer adds to the corpus goes into the first folder.
+        // The fuzzer adds its findings to the first folder.
         let corpus = root.join("fuzz/corpus").join(name);
         for folder in [&kept, &corpus] {
             std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -72,7 +72,7 @@ fn root() -> PathBuf {
 
 fn ci() -> Result<(), String> {
     optional_component("fmt", &["fmt", "--all", "--check"])?;
-    // With the planted bugs, so that they are looked at too; the tests compile everything without them.
+    // Built with the planted bugs, so that their code is checked too; the tests compile everything without them.
     let all = ["clippy", "--workspace", "--all-targets", "--features", WITH_BUGS, "--", "--deny", "warnings"];
     optional_component("clippy", &all)?;
     tests()?;
@@ -90,11 +90,11 @@ fn tests() -> Result<(), String> {
             Err(_) => println!("xtask: {name} is not set: tests against the official data are skipped by name"),
         }
     }
-    // Twice as many tests at once as cores: most of those that take long wait, for a round's time or for another process.
+    // Tests in parallel: twice the cores, since most of the long ones wait, for a round's time or for another process.
     let threads = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     cargo_with(&["test", "--workspace"], &[("RUST_TEST_THREADS", &threads.to_string())])?;
-    // Apart from the others, so that no other test runs a build with bugs.
-    // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.
+    // A separate run, so that no other test meets a build with bugs. --workspace, since a choice of packages would have
+    // other features, and compile their dependencies once more.
     cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
 }
 
@@ -104,7 +104,7 @@ fn packaged() -> Result<(), String> {
     let arguments = ["package", "--workspace", "--no-verify", "--exclude-lockfile", "--allow-dirty"];
     let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output();
     let output = output.map_err(|error| format!("cargo could not be started: {error}"))?;
-    // It warns of what only published crates need, a homepage for one.
+    // Cargo warns of fields that only published crates need, such as a homepage.
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 

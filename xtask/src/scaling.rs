@@ -65,7 +65,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left is named after this process.
+        // A folder that cannot be removed has this process's number in its name.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -87,13 +87,13 @@ impl Cluster {
         drop(taken);
         let mut cluster = Self { nodes: Vec::new() };
         let user = if fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0) {
-            // As root the nodes change to the server's own user, whose the folder has to be.
+            // The nodes of root change to the server's own user, who must own the folder.
             std::os::unix::fs::chown(folder, Some(server_user()?), None).map_err(io)?;
             vec!["--user=mysql"]
         } else {
             vec![]
         };
-        // One node is begun alone and stopped; all have copies of its data, and none has to send the others all it has.
+        // One node is started alone and stopped; all get copies of its data, so that none must send the others all of it.
         let seed = folder.join("node-1");
         let install = Command::new("mariadb-install-db")
             .arg("--no-defaults")
@@ -117,7 +117,7 @@ impl Cluster {
 
     fn begin(&mut self, folder: &Path, user: &[&str], at: usize, ports: &[u16]) -> Result<(), String> {
         let log = folder.join(format!("node-{}.log", at + 1));
-        // What an earlier start has said there is over; the server makes the file as its own user.
+        // Output of an earlier start is obsolete; the server makes the file as its own user.
         let _ = fs::remove_file(&log);
         let child = node(folder, user, at, ports).spawn().map_err(|error| format!("mariadbd: {error}"))?;
         self.nodes.push((child, ports[4 * at]));
@@ -184,7 +184,7 @@ impl Drop for Cluster {
 
 fn node(folder: &Path, user: &[&str], at: usize, ports: &[u16]) -> Command {
     let own = |which: usize| ports[4 * at + which];
-    // The first begins the cluster; those that come later name the ones that are there.
+    // The first node begins the cluster; later ones name the existing ones.
     let others: Vec<String> = (0..at).map(|other| format!("127.0.0.1:{}", ports[4 * other + 1])).collect();
     let mut command = Command::new("mariadbd");
     command.arg("--no-defaults").args(user).args([
@@ -259,7 +259,7 @@ fn ended(started: Started) -> Result<(), String> {
     loop {
         match child.try_wait().map_err(|error| error.to_string())? {
             Some(status) if status.success() => return Ok(()),
-            // Exit code 5 and the like are told by the checks of the row.
+            // Exit code 5 and the like are reported by the checks of the row.
             Some(status) => {
                 let said = fs::read_to_string(&said).unwrap_or_default();
                 return Err(format!("bourse ended with {status}:\n{}", said.trim_end()));

@@ -89,7 +89,7 @@ fn turned(text: &str) -> String {
         let (path, anchor) =
             link.split_once('#').map_or((link, String::new()), |(path, rest)| (path, format!("#{rest}")));
         let inner = path.strip_prefix("docs/").or(path.strip_prefix("../").filter(|above| ABOVE.contains(above)));
-        // The list of chapters is beside every page.
+        // The list of chapters is part of every page.
         let is_page = inner.is_none_or(|inner| inner != "SUMMARY.md");
         if let Some(inner) = inner.filter(|_| is_page) {
             out = out.replace(&format!("]({link})"), &format!("]({inner}{anchor})"));

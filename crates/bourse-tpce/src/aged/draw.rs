@@ -28,12 +28,12 @@ pub fn pending_orders(
     if orders <= 0 || level == 0 {
         return Ok(Vec::new());
     }
-    // Nothing else is asked for; of the orders as many are rolled back as in the whole mix.
+    // Only Trade-Orders are drawn; the same share of them is rolled back as in the whole mix.
     let tunables = Tunables { mix: Mix { trade_order: level, ..Mix::NONE }, ..*tunables };
     let [mix_seed, input_seed, holdings_seed] = seeds;
     let config = CustomerConfig { tunables, holdings_seed, ..CustomerConfig::of(database) };
     let mut customers = CustomerEmulator::new(inputs, &config, mix_seed, input_seed)?;
-    // It only tells prices: any moment will do, since they depend on the time since it opened.
+    // The market only provides prices: any opening time will do, since they depend on the time since it opened.
     let opened = Timestamp::from_millis(0);
     let market = MarketExchange::new(inputs, &MarketConfig::after(&database), 0, 0, opened);
     let by_name = symbols_by_name(inputs, &database);

@@ -216,7 +216,7 @@ impl Snapshot {
             let own = NewTrades::read(db, &driver.own_trades())?;
             let ordered = own.ordered;
             let Some(told) = &driver.acknowledged else {
-                // What it has ordered its numbers tell; how much of that it has heard of, nobody knows.
+                // A lost driver: its orders are known by their numbers, but not how many of them were acknowledged to it.
                 sum.orders += ordered.unsigned_abs();
                 sum.written.shares += own.shares.unsigned_abs();
                 sum.written.limits += own.limits.units().unsigned_abs();
@@ -234,8 +234,8 @@ impl Snapshot {
         let lost = drivers.iter().filter(|it| it.acknowledged.is_none());
         let lost: Vec<String> = lost.map(DriverLedger::own_trades).collect();
         if !lost.is_empty() {
-            // The most that drivers which were lost may have completed: their own trades, and limit orders of all, which any
-            // driver's market may trigger and execute. What was on their ticker tape, no table tells.
+            // The most that lost drivers may have completed: their own trades, and limit orders of all, which any driver's
+            // market may trigger and execute. No table has the content of their ticker tapes.
             let (last, own) = (self.last_trade, lost.join(" OR "));
             let theirs = NewTrades::read(db, &format!("t_id > {last} AND ({own} OR {LIMIT_ORDERS})"))?;
             sum.results_in_doubt += theirs.completed.unsigned_abs();
@@ -253,7 +253,7 @@ impl Snapshot {
         let settled = whole(db, &format!("SELECT count(*) FROM settlement WHERE se_t_id > {last}"))?;
         let moved = money(db, &format!("SELECT sum(ct_amt) FROM cash_transaction WHERE ct_t_id > {last}"))?;
 
-        // Nobody knows how much: there is no end.
+        // Unknown: no upper end.
         let end = |sure: u64, doubtful: u64| {
             if doubtful == u64::MAX { i128::MAX } else { i128::from(sure) + i128::from(doubtful) }
         };

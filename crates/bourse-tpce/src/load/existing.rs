@@ -97,7 +97,7 @@ impl Existing {
 /// # Errors
 /// The engine's, if it cannot even be queried.
 pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
-    // Before anything is opened: what is not ours is not even to be opened.
+    // First of all: a foreign database must not even be opened.
     if let Some(why) = engine.foreign()? {
         return Ok(Existing::Foreign(why));
     }

@@ -45,7 +45,7 @@ pub fn broker_volume(db: &mut dyn Session, input: &BrokerVolume) -> Result<Broke
     Ok(BrokerVolumeOutput { status, volumes })
 }
 
-// The joins are in order of execution. From the sector a twelfth of the securities is reached, and of each only its
+// Joins are in order of execution. From the sector a twelfth of the securities is reached, and of each only its
 // pending orders, which the index covers; from the brokers it would be most of the table, since the list names up to 40
 // of the 50 brokers that 5,000 customers have.
 static PENDING_VOLUMES: Sql = Sql::new(

@@ -203,7 +203,7 @@ pub(super) fn in_transaction<T>(
             Ok((output, status))
         }
         Err(InFrame { frame, cause }) => {
-            // The first error is the one to tell; if the roll-back fails too, the engine is lost and the next call says so.
+            // The first error is reported; if the roll-back fails too, the engine is lost and the next call reports it.
             let _ = db.rollback();
             Err(failed(Some(frame), cause))
         }

@@ -81,7 +81,7 @@ impl Change<'_> {
             self.update_summary(db)?;
         }
         let mut closed = Closed::default();
-        // What is still to be traded, with the sign of the trade.
+        // Shares still to be traded, with the sign of the trade.
         let mut open = self.qty;
         if self.held.signum() == -self.qty.signum() {
             for lot in lots(db, self.acct_id, self.symbol, self.is_lifo)? {

@@ -120,7 +120,7 @@ fn frame1(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<Trade
     let names: Vec<(TradeId, Text<49>)> =
         rows::all(db, &EXEC_NAMES, &rows::list::<MOST_TRADES, _>(ids.iter().copied()))?;
     let mut updates = Updates::up_to(input.max_updates);
-    // In the order of the list, not sorted: it is part of the input that two of these can meet in opposite directions.
+    // Unsorted, in the order of the list: it is part of the input that two of these can meet in opposite directions.
     for id in ids {
         if let Some((_, name)) = names.iter().find(|(named, _)| named == id) {
             updates.make(db, &SET_EXEC_NAME, *id, &toggled_executor(name.as_str()))?;

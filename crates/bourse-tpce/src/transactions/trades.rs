@@ -164,7 +164,7 @@ pub(super) fn in_order(mut found: Vec<Detail<TradeById>>, ids: &[TradeId]) -> Ve
         }
         return found;
     }
-    // A number may be asked for twice, and one may be missing.
+    // A number may be requested twice, and a trade may be missing.
     ids.iter().filter_map(|id| found.iter().find(|row| row.trade.trade_id == *id)).cloned().collect()
 }
 
@@ -224,8 +224,8 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
     if trades.is_empty() {
         return Ok(());
     }
-    // On their own, since trades are wide and each row is about one that has to be looked for; about two, if it was asked
-    // for twice.
+    // A separate loop, since trades are wide and each row belongs to one that must be searched for; or to two, if its number
+    // was requested twice.
     let ids: ArrayVec<TradeId, MOST_TRADES> = trades.iter().map(|detail| detail.trade.id()).take(MOST_TRADES).collect();
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
     db.query(&PAYMENTS, Params::of(&params), &mut |row| note_payment(trades, &ids, row))?;
@@ -244,7 +244,7 @@ pub(super) fn note_payment<T: HasDetails>(
     for at in which(ids, id) {
         let detail = &mut trades[at];
         detail.settlement.get_or_insert_default().read_from(1, row)?;
-        // The last column may be NULL where there is a cash transaction too; one without a name is not told.
+        // The last column may be NULL for a cash transaction too; one without a name is left out.
         if detail.trade.is_cash() && row.value(6) != Value::Null {
             detail.cash.get_or_insert_default().read_from(4, row)?;
         }

@@ -148,7 +148,7 @@ mod tests {
         assert!((0.78..0.86).contains(&young), "{young}");
         let old = share(1_000, 1_500);
         assert!((0.985..1.015).contains(&old), "{old}");
-        // What was due came, within three standard deviations and the order of some seconds at either end.
+        // The due results came, within three standard deviations and the order of some seconds at either end.
         for (from, to) in [(5, 45), (45, 300), (300, 900), (900, 1_500)] {
             let (due, came) = (due.between(from as f64, to as f64), sum(from, to));
             assert!((due - came).abs() <= 3.0 * due.sqrt() + 40.0, "{from}..{to}: {due} due, {came} came");

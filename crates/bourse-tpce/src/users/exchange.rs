@@ -148,7 +148,7 @@ impl MarketQueues {
 
     /// Takes the next request for a user: `Ok(None)` if there is none now, `Err` if there never will be.
     pub(super) fn take(&self) -> Result<Option<Arrival>, Closed> {
-        // Whatever was sent before the queues closed is still found: the flag is read first.
+        // Requests sent before the queues closed are still found: the flag is read first.
         let closed = self.closed.load(Ordering::Acquire);
         let requests = &self.requests.1;
         let mut arrival = requests.try_recv().ok();
@@ -160,7 +160,7 @@ impl MarketQueues {
             arrival = requests.try_recv().ok();
         }
         if arrival.is_some() && self.drained.is_used() && self.waiting() <= self.room {
-            // Not all at once: a thousand that wake together only get into each other's way.
+            // Only some: a thousand that wake together would only get into each other's way.
             self.drained.wake(self.room.max(1));
         }
         Ok(arrival)
@@ -267,7 +267,7 @@ impl<'w> Exchange<'w> {
         let mut due_results = DueResults::default();
         // Prices follow from the time since then: in all processes of a round they are the same at the same moment.
         let mut market = self.open(stamp(control.begin()), &mut due_results);
-        // When the next result is due, as the emulator said.
+        // Due time of the next result, by the emulator.
         let mut next: Option<Nanos> = None;
         let mut draining = false;
         let mut gathers = false;
@@ -288,7 +288,7 @@ impl<'w> Exchange<'w> {
                 break;
             }
             let now = clock.now();
-            // What comes out now was due when the emulator said, however late this thread was woken.
+            // Requests are due at the emulator's time, however late this thread was woken.
             let due = next.map_or(now, |at| at.min(now));
             let mut sink = |request| {
                 queues.in_flight.fetch_add(1, Ordering::Relaxed);

@@ -107,7 +107,7 @@ impl RunOptions {
         let share = Share::process(number, of).ok_or(OptionsError::Processes { processes: of })?;
         let part = |whole: usize| part_of(whole, number as usize, of as usize);
         let users = part(self.users);
-        // By users, so that each user has as much to do in every process.
+        // Split by users, so that each user has the same load in every process.
         let scaled = |per_second: f64| per_second * users as f64 / self.users as f64;
         let load = match self.load {
             Load::Closed => Load::Closed,

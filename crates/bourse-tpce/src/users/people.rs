@@ -215,7 +215,7 @@ impl User for Maintenance<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
         let (now, from) = (clock.now(), control.measure_from());
         let next = self.last.map_or(control.begin() + Self::FIRST, |last| last + Self::PERIOD);
-        // What was due in the warm-up does not set the pace of the interval.
+        // Due times in the warm-up do not set the pace of the interval.
         let first_measured = from + Self::FIRST;
         let paced_by_warm_up = self.last.is_none_or(|last| last < from);
         self.due = if paced_by_warm_up && next >= from { first_measured } else { next };

@@ -120,7 +120,7 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
             "every 60 s, from 0.1 s into the warm-up on, and from 0.1 s into the measurement interval on".to_owned(),
         ),
     ];
-    // As --arrivals takes them, where they are not the usual ones.
+    // Value of --arrivals, if it is not the default.
     let arrivals = match (options.load, options.shared) {
         (super::Load::Closed, _) | (super::Load::Poisson { .. }, false) => None,
         (super::Load::Constant { .. }, false) => Some("constant"),
@@ -204,7 +204,7 @@ fn isolation_of(transaction: Transaction, capabilities: &Capabilities) -> Operat
     let demanded = demanded.expect("every level of the engines is listed");
     let isolation = capabilities.sql.map_or(&[][..], |sql| sql.isolation);
     let offered = || LEVELS.iter().filter(|(level, _)| isolation.contains(level)).map(|(_, level)| *level);
-    // Writers that come one at a time are serializable, whatever level is asked for.
+    // One writer at a time is serializable at any level.
     let alone = (!capabilities.concurrent_writers).then(|| offered().max()).flatten();
     let enough = offered().filter(|level| *level >= demanded).min();
     // An engine that offers less gives the most that it has; one that offers nothing promises nothing.
@@ -306,7 +306,8 @@ pub fn run_on(
         }
         let config = CustomerConfig {
             tunables,
-            // The reference starts every emulator's choice of accounts at the same number; ours would order in lockstep.
+            // The reference starts every emulator's choice of accounts at the same number; Bourse's users would order in
+            // lockstep.
             holdings_seed: next_seed(),
             partition: options.share.customers(options.part),
             ..CustomerConfig::of(database)

@@ -27,7 +27,7 @@ pub fn together(parts: Vec<Ran>, opened: &Opened, options: &RunOptions) -> Resul
         sum.acknowledged.add(&part.acknowledged);
         sum.counted.add(&part.counted);
     }
-    // Trade-Cleanup came before the round: nobody counted it in it.
+    // Trade-Cleanup came before the round: no process counted it.
     let mut counted = round.operations.clone();
     let nothing = Recorder::new(specs::specs().into(), |_| false).figures();
     for (operation, nothing) in counted.iter_mut().zip(nothing).skip(Transaction::TradeCleanup as usize).take(1) {

@@ -59,7 +59,7 @@ fn whole(start: Option<String>, rest: &mut std::str::Lines<'_>) -> Option<String
             let _ = write!(text, " {line}");
         }
     }
-    // As the short debug form has it.
+    // Shortened to the one-line debug form.
     let pairs = [("( ", "("), ("[ ", "["), (", )", ")"), (", ]", "]"), (", }", " }")];
     let text = pairs.iter().fold(text, |text, (long, short)| text.replace(long, short));
     Some(text.trim_end_matches(',').to_owned())
@@ -105,7 +105,7 @@ impl Way {
                 *index += 1;
                 format!("[{}]", *index - 1)
             }
-            // The content of `Some(…)` and of newtypes is what it stands in.
+            // The content of `Some(…)` and of newtypes has the name of the value around it.
             Some(_) => String::new(),
             None => line.split([' ', '(', '{']).next().unwrap_or_default().to_owned(),
         }

@@ -52,7 +52,7 @@ impl Rare {
                 TradeOrder { exec_f_name: nobody(), exec_l_name: Text::cut("Nowhere"), exec_tax_id: no_tax_id, ..order }
                     .into()
             }
-            // Somebody who may order for another account.
+            // A person who may order for another account.
             2 | 6 => {
                 let stranger = self.by_another.as_ref().unwrap_or(&order);
                 TradeOrder {

@@ -189,7 +189,7 @@ impl<'i> Stream<'i> {
     }
 
     fn market_due(&mut self, due: Option<Duration>) {
-        // It may say "now" when nothing is due yet; time must go on all the same.
+        // The emulator may return "now" when nothing is due yet; time must still advance.
         self.next_market = due.map(|wait| self.now + (wait.as_millis() as i64).max(1));
     }
 }

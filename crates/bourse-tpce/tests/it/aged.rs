@@ -44,7 +44,7 @@ fn orders_written_in_bulk_are_those_of_real_trade_orders_row_by_row() {
         let moment = Timestamp::from_millis(NOW.millis() - age_ms);
         let performed = ordered.perform(&Request::from(input.clone()), moment);
         assert_eq!(performed.outcome.unwrap().status(), Status::SUCCESS, "{input:?}");
-        // The market is told of the same order.
+        // The market gets the same order.
         let trade_id = TradeId(first.0 + number as i64);
         assert_eq!(performed.sent, [TradeRequest { trade_id, ..orders[number].request() }]);
     }
@@ -135,7 +135,7 @@ fn an_aged_market_owes_the_mix_from_the_beginning_and_keeps_the_books() {
 
     let young = measure(&new);
     assert_sound(engine, &young);
-    // What was pending is canceled, as orders of any earlier run.
+    // Pending orders are canceled, like those of any earlier run.
     assert_eq!(count(engine, "SELECT count(*) FROM trade WHERE t_st_id = 'CNCL'"), pending);
     let ([owed, came], [owed_young, _]) = (results(&ran.round), results(&young.round));
     // 240 results in 6 s: three standard deviations are two points; the young market lacks nearly as much.

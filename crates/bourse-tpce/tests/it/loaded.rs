@@ -124,7 +124,7 @@ fn rows_lost_or_altered_after_loading_are_noticed() {
         assert!(noticed.evidence[0].contains(words), "{noticed:#?}");
         assert_eq!(found.len(), at + 1, "{found:#?}");
     }
-    // What trades of runs add to is left out where it shall be quick.
+    // The quick check leaves out tables that grow by trades.
     let quick = before_run(&copy.engine, &fingerprint, Depth::Quick, &mut |_| {}).expect("checks");
     let failed = quick.iter().filter(|checked| !checked.passed()).count();
     assert_eq!(failed, 2, "{quick:#?}");

@@ -122,7 +122,7 @@ fn the_estimate_walks_the_lots_as_the_result_will() {
     for (is_lifo, trade_qty, bought, sold, tax) in [
         (false, 150, 310_000, 375_000, 9_750),
         (true, 150, 320_000, 375_000, 8_250),
-        // What is sold beyond the lots adds nothing.
+        // Shares beyond the lots add nothing.
         (false, 400, 420_000, 500_000, 12_000),
     ] {
         let order = TradeOrder { is_lifo, trade_qty, roll_it_back: true, ..sell(WITHHELD) };

@@ -120,7 +120,7 @@ fn every_market_order_gets_exactly_one_result() {
         GROUP BY th_t_id HAVING count(*) > 1) AS x";
     assert_eq!(count(engine, twice), 0);
 
-    // What is left pending is canceled before the next run, which goes on with the trades' numbers.
+    // Pending orders are canceled before the next run, which continues the trades' numbers.
     let pending = count(engine, "SELECT count(*) FROM trade_request");
     let next =
         run(engine, inputs(), &options(0, SECOND / 2), &RealClock::start(), &AtomicBool::new(false), &mut |_| {});
@@ -158,7 +158,7 @@ fn customers_at_a_rate_ask_so_often() {
         .filter(|transaction| !market.contains(transaction))
         .map(|transaction| ran.round.operations[transaction as usize].response.summary.count)
         .sum();
-    // On a machine too slow for the rate what was not started in time is told.
+    // A machine too slow for the rate reports the operations that were not started in time.
     let arrivals = ran.round.arrivals.unwrap();
     let late = arrivals.unstarted + arrivals.dropped;
     assert_eq!(arrivals.due, arrivals.started + late);
@@ -197,7 +197,7 @@ fn a_rate_beyond_reach_drops_what_finds_no_room() {
     assert!(dropped > 500_000, "{dropped}");
     assert_eq!(dropped, arrivals.dropped);
     assert!(ran.round.operations[Transaction::TradeStatus as usize].valid() > 10);
-    // What is dropped keeps the mix: 190 of 890 are Trade-Status.
+    // Dropped transactions have the shares of the mix: 190 of 890 are Trade-Status.
     let statuses = &ran.round.operations[Transaction::TradeStatus as usize].outcomes;
     let statuses = statuses.iter().filter(|it| it.outcome == Outcome::Dropped).map(|it| it.count).sum::<u64>();
     let share = statuses as f64 / dropped as f64;
