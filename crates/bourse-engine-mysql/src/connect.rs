@@ -1,4 +1,4 @@
-//! Connections, each with the settings that every session and loader relies on, and where passwords come from.
+//! Connections, each with the settings that every session and loader relies on, and the sources of passwords.
 
 use crate::error::error;
 use crate::link::Link;
@@ -20,10 +20,10 @@ use mysql::{ClientIdentity, DriverError, SslOpts};
 use mysql::{Conn, OptsBuilder};
 use std::path::PathBuf;
 
-/// The server does not know a variable.
+/// Code of the error for an unknown variable.
 const UNKNOWN_VARIABLE: u16 = 1193;
 
-/// Where a server is, and who we are there.
+/// Address of a server.
 #[derive(Debug, Clone)]
 pub enum Address {
     /// A socket of this machine.
@@ -32,26 +32,26 @@ pub enum Address {
     Tcp(String, u16),
 }
 
-/// All that a connection takes.
+/// Everything that a connection needs.
 #[derive(Clone)]
 pub struct Connector {
-    /// Where the server is.
+    /// Address of the server.
     pub address: Address,
     /// The user to log in as.
     pub user: String,
     /// The user's password.
     pub secret: Secret,
-    /// The options of its target.
+    /// Options of the target.
     pub options: Options,
-    /// Settings of its sessions beside those that all have, as `, SESSION x = 1`.
+    /// Settings of its sessions in addition to the common ones, as `, SESSION x = 1`.
     pub settings: &'static str,
 }
 
 impl Connector {
-    /// A connection that uses `database`, or none.
+    /// Opens a connection that uses `database`, or none.
     ///
     /// # Errors
-    /// The client's or the server's, with what a person may have to do.
+    /// The client's or the server's, with advice where the user can change something.
     pub fn connect(&self, database: Option<&str>) -> Result<Link, EngineError> {
         let (this, name) = (self.clone(), database.map(str::to_owned));
         within_limit(&format!("the server at {}", self.place()), move || this.let_in(name.as_deref())).map_err(told)
@@ -120,7 +120,7 @@ impl Connector {
         Conn::new(opts)
     }
 
-    /// Encrypted, as the target asks for; a server that offers no encryption is reached without, if that will do.
+    /// Opens a connection, encrypted if the target requires it; `sslmode=prefer` falls back to an unencrypted one.
     #[cfg(feature = "tls")]
     fn open(&self, opts: OptsBuilder) -> Result<Conn, mysql::Error> {
         let tls = &self.options.tls;
@@ -142,7 +142,7 @@ impl Connector {
         }
     }
 
-    /// With what a person may have to do.
+    /// Adds advice for the user, or the server's address, to an error.
     fn explained(&self, e: EngineError) -> EngineError {
         const ACCESS_DENIED: [&str; 3] = ["1044", "1045", "1698"];
         let is_denied = e.code().is_some_and(|code| ACCESS_DENIED.contains(&code));
@@ -161,17 +161,17 @@ impl Connector {
     }
 }
 
-/// The server's version in its own words; empty if it does not say.
+/// Version text of the server; empty if it reports none.
 pub(crate) fn version(connection: &mut Link) -> String {
     connection.query_first("SELECT version()").ok().flatten().unwrap_or_default()
 }
 
-/// How the server of a connection differs from MySQL.
+/// Differences of a connection's server from MySQL.
 pub(crate) fn facts(connection: &mut Link) -> &'static Facts {
     Product::of(PRODUCTS, &version(connection)).map_or(&OWN, |product| &product.facts)
 }
 
-/// A server's differences, and its SQL as it is set up.
+/// Differences of a server from MySQL, and its SQL as it is configured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known {
     pub(crate) facts: &'static Facts,
@@ -181,12 +181,12 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// A server that is as its product is by itself.
+    /// A server with its product's default configuration.
     pub(crate) fn of(facts: &'static Facts, foreign_keys: bool) -> Self {
         Self { facts, dialect: (facts.dialect)(foreign_keys, true), checks: true }
     }
 
-    /// Asks the server of a connection.
+    /// Reads the configuration from the server of a connection.
     pub(crate) fn ask(connection: &mut Link, options: &Options) -> Self {
         let facts = facts(connection);
         // A version without the variable ignores checks too.
@@ -211,8 +211,8 @@ impl Reach for Connector {
     }
 }
 
-/// How the servers of a target that run already are reached, each with its name. What the target does not name comes from the
-/// user's option file, and host, port and socket do so only where the target has one address.
+/// Connectors to a target's running servers, each with its name. Parts that the target does not name come from the
+/// user's option file; host, port and socket only if the target has one address.
 ///
 /// # Errors
 /// A file with a password cannot be read.
@@ -247,7 +247,7 @@ pub fn connectors(
     Ok(connectors)
 }
 
-/// Protocol and cipher of a connection by TCP, in the server's words; `None` if it is not encrypted.
+/// Protocol and cipher of a connection by TCP, as the server reports them; `None` if it is not encrypted.
 pub(crate) fn tls(connection: &mut Link) -> Option<String> {
     let sql = "SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_cipher', 'Ssl_version')";
     let said: Vec<(String, String)> = connection.query(sql).ok()?;
@@ -256,7 +256,7 @@ pub(crate) fn tls(connection: &mut Link) -> Option<String> {
     Some(format!("{} {cipher}", get("Ssl_version").unwrap_or_default()))
 }
 
-/// What the server of a connection says of its limits; `None` where it has none, or does not say so in MySQL's words.
+/// Limits of connections that a server reports; `None` if it has none, or does not report them as MySQL does.
 pub(crate) fn limits(connection: &mut Link) -> Option<Limits> {
     let ask = |connection: &mut Link, sql: &str| connection.query_first::<u64, _>(sql).ok().flatten();
     let of_all = ask(connection, "SELECT @@global.max_connections").filter(|most| *most > 0);
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::target::Target;
 
-    /// Address, user and password of a target's first server, with that option file in the home.
+    /// Address, user and password of a target's first server, with this option file in the home folder.
     fn reached(target: &str, cnf: &str, password: Option<&str>) -> (String, String, Option<String>) {
         let home = std::env::temp_dir().join(format!("bourse-my-cnf-{}-{:p}", std::process::id(), &password));
         std::fs::create_dir_all(&home).unwrap();

@@ -1,4 +1,4 @@
-//! Copies of a private server's data, so that rounds begin alike without loading again.
+//! Copies of a private server's data, so that every round can begin with the same data without loading again.
 
 use crate::connect::Connector;
 use crate::engine::{Watcher, locked};
@@ -18,13 +18,13 @@ pub(crate) struct StoppedCopy {
 }
 
 impl StoppedCopy {
-    /// Stops the server, keeps a copy of its data, and starts it again.
+    /// Stops the server, copies its data, and starts it again.
     pub(crate) fn take(self) -> Result<Self, EngineError> {
         self.stopped(|server| server.folder().keep_copy(&[]))?;
         Ok(self)
     }
 
-    /// Does something while the server is stopped. It runs again afterwards, also where that failed.
+    /// Runs `act` while the server is stopped. Starts it again afterwards, also if `act` failed.
     fn stopped(&self, act: impl FnOnce(&PrivateServer) -> Result<(), EngineError>) -> Result<(), EngineError> {
         *locked(&self.watcher) = None;
         self.server.with(|server, connector| {

@@ -1,4 +1,4 @@
-//! What was run on, read back from the server, and what its settings promise.
+//! Description of the server that was run on, read back from it, and the durability that its settings promise.
 
 use crate::connect::{Known, version};
 use crate::error::error;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Variables that a figure depends on; a server has those that it knows.
+/// Variables that a figure depends on; a server returns those that it has.
 const VARIABLES: [&str; 35] = [
     "tx_isolation",
     "transaction_isolation",
@@ -54,7 +54,7 @@ const VARIABLES: [&str; 35] = [
     "hostname",
 ];
 
-/// What the server says of how it was built.
+/// Variables that describe the build of the server.
 const BUILD: [&str; 6] = [
     "version_comment",
     "version_compile_machine",
@@ -69,14 +69,14 @@ fn variables(connection: &mut Link) -> Result<BTreeMap<String, String>, EngineEr
     Ok(rows.into_iter().collect())
 }
 
-/// Settings in force in a session, but for the isolation level, which each transaction sets.
+/// Settings in force in a session, except the isolation level, which each transaction sets.
 pub(crate) fn settings_of(connection: &mut Link) -> Result<Vec<Setting>, EngineError> {
     let all = variables(connection)?;
     let names = VARIABLES.iter().filter(|name| !name.ends_with("_isolation"));
     Ok(names.filter_map(|name| Some(Setting { name: (*name).to_owned(), value: all.get(*name)?.clone() })).collect())
 }
 
-/// What a target was run on, and what its durability class follows from.
+/// Description of the database that a target was run on, with the facts that determine its durability class.
 ///
 /// # Errors
 /// The server's.
@@ -127,7 +127,7 @@ pub fn describe(target: &Target, connection: &mut Link) -> Result<Description, E
     })
 }
 
-/// Whether the server's files are this machine's.
+/// Whether the server's files are on this machine.
 fn is_here(target: &Target, hostname: &str) -> bool {
     match &target.place {
         Place::Private { .. } => true,
@@ -138,10 +138,10 @@ fn is_here(target: &Target, hostname: &str) -> bool {
     }
 }
 
-/// What the durability class follows from.
+/// Facts that determine the durability class.
 #[derive(Debug, Clone, Copy)]
 struct Facts<'a> {
-    /// The name of the file system, if it forgets.
+    /// Name of the file system, if it is volatile.
     memory_file_system: Option<&'static str>,
     storage: &'a str,
     flush_log: &'a str,
@@ -149,11 +149,11 @@ struct Facts<'a> {
     doublewrite: &'a str,
     log_bin: &'a str,
     sync_binlog: &'a str,
-    /// The product for which these settings of MySQL mean nothing.
+    /// Name of the product, if these settings of MySQL have no meaning for it.
     product: Option<&'static str>,
 }
 
-/// What an acknowledged commit survives, and why.
+/// Durability class of acknowledged commits, with the reason.
 fn durability(facts: &Facts<'_>) -> (Durability, String) {
     use Durability::{Consistent, Durable, Process, Unknown, Volatile};
     if let Some(name) = facts.memory_file_system {
@@ -191,7 +191,7 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
     }
 }
 
-/// What may be lost within the class.
+/// Commits that may be lost within the class.
 fn may_lose(class: Durability, facts: &Facts<'_>) -> Option<MayLose> {
     match (class, facts.flush_log) {
         (Durability::Process | Durability::Consistent, "0") => Some(MayLose::LastSecondInMemory),
@@ -219,7 +219,7 @@ fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BT
     warnings
 }
 
-/// Bytes of a database's tables as the server has them.
+/// Bytes of a database's tables as the server counts them.
 ///
 /// # Errors
 /// The server's.
@@ -233,8 +233,7 @@ pub fn table_bytes(connection: &mut Link, database: &str) -> Result<u64, EngineE
     Ok(bytes.flatten().unwrap_or(0))
 }
 
-/// Bytes of a database's files with what is kept for undoing, and of the redo log and the logs of replication, in a data
-/// directory.
+/// Bytes in a data directory of a database's files with the undo logs, and of the redo log and the logs of replication.
 pub fn sizes(data: &Path, database: &str) -> (u64, u64) {
     let (mut tables, mut log) = (0, 0);
     for (name, bytes) in files(data) {

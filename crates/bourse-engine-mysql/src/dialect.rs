@@ -2,7 +2,7 @@
 
 use bourse_schema::{Catalog, ColumnType, Dialect};
 
-/// The standard's information schema, with MySQL's statistics, and what is said of checks.
+/// Queries of the standard's information schema, with MySQL's statistics, and those for checks.
 macro_rules! catalog {
     ($checks:literal) => {
         concat!(
@@ -28,7 +28,7 @@ macro_rules! catalog {
     };
 }
 
-/// MySQL and MariaDB: InnoDB clusters by the primary key by itself.
+/// MySQL and MariaDB: InnoDB always clusters tables by the primary key.
 pub static DIALECT: Dialect = MYSQL;
 
 const MYSQL: Dialect = Dialect {
@@ -58,18 +58,18 @@ const MYSQL: Dialect = Dialect {
     ..Dialect::STANDARD
 };
 
-/// Whose foreign keys are declared in any case: sessions say whether they are enforced.
+/// Dialect of MySQL: foreign keys are always declared, since each session sets whether they are enforced.
 pub(crate) fn of_mysql(_: bool, _: bool) -> &'static Dialect {
     &DIALECT
 }
 
-/// Vitess hands on what is declared to MySQL.
+/// Dialect of Vitess, which passes declarations to MySQL.
 pub(crate) fn of_vitess(foreign_keys: bool, _: bool) -> &'static Dialect {
     static KEYLESS: Dialect = keyless(MYSQL);
     if foreign_keys { &DIALECT } else { &KEYLESS }
 }
 
-/// TiDB lists its checks in a table of its own, and ignores them unless a variable is on.
+/// Dialect of TiDB, which lists its checks in a table of its own, and ignores them unless a variable is on.
 pub(crate) fn of_tidb(foreign_keys: bool, checks: bool) -> &'static Dialect {
     static CHECKED: Dialect = TIDB;
     static KEYLESS: Dialect = keyless(TIDB);

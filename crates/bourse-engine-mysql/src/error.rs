@@ -1,10 +1,9 @@
-//! The server's and the client's errors as the seam's.
+//! Conversion of the server's and the client's errors to engine errors.
 
 use bourse_engine::{EngineError, ErrorKind, server_wait};
 use mysql::{DriverError, Error};
 
-/// What a program can do about a server's error. Numbers are those of MySQL's and MariaDB's references unless something else is
-/// said.
+/// Class of a server's error. Codes are from MySQL's and MariaDB's references unless a comment names another source.
 fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
     // The operating system's "no space left on device", which several errors quote.
     let is_no_space = ["errno: 28", "error 28 ", "No space left"].iter().any(|words| message.contains(words));
@@ -42,12 +41,12 @@ fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
     }
 }
 
-/// A server's warning as the error that it is to us.
+/// Converts a server's warning to an error.
 pub(crate) fn warning(code: u16, message: String) -> EngineError {
     EngineError::new(kind(code, "", &message), message).with_code(code.to_string())
 }
 
-/// A client's error as ours; of a connection that an interruption of the program has ended, that.
+/// Converts a client's error; a connection that was ended by an interruption of the program is reported as that.
 pub fn error(e: &Error) -> EngineError {
     server_wait::told(of_client(e))
 }

@@ -1,4 +1,4 @@
-//! What a program is told of MariaDB, MySQL and what speaks their protocol: private servers, and servers that run already.
+//! Registers MariaDB, MySQL and products with their protocol as engines: private servers, and running servers.
 
 use crate::{Flavour, GRAMMAR, Options, Target, installed, open, sweep_target};
 use bourse_engine::{EngineKind, Faults};
@@ -57,7 +57,7 @@ pub static KINDS: &[EngineKind] = &[
     RUNNING,
 ];
 
-/// A server that runs already.
+/// A server that already runs.
 const RUNNING: EngineKind = EngineKind {
     scheme: "mysql",
     summary: "MySQL, a running server",
@@ -90,7 +90,7 @@ fn available(flavour: Flavour, target: &str) -> Result<(), String> {
     installed(flavour, target.options.server.as_deref()).map(drop).map_err(|error| error.to_string())
 }
 
-/// The version of the server that a private target would start.
+/// Version of the server that a private target would start.
 fn version(flavour: Flavour) -> Result<String, String> {
     let installed = installed(flavour, None).map_err(|error| error.to_string())?;
     let version = installed.version.split('-').next().unwrap_or_default();

@@ -1,26 +1,26 @@
-//! MariaDB and MySQL behind the seam: a person's server, or a private one that is started and removed here.
+//! MariaDB and MySQL as engines: a running server, or a private one that Bourse starts and removes.
 //!
 //! | target | what it is |
 //! |---|---|
-//! | `mysql://user@host:3306/db?lock_timeout=5s`, `mariadb://…` | a server that runs already |
-//! | `mariadb+private:?ram=on` | a MariaDB server of our own, its data in memory |
+//! | `mysql://user@host:3306/db?lock_timeout=5s`, `mariadb://…` | a running server |
+//! | `mariadb+private:?ram=on` | a private MariaDB server, its data in memory |
 //! | `mariadb+private:/big/disk?flush_log=1` | the same, its data below `/big/disk` |
-//! | `mysql+private:?server=/opt/mysql/bin/mysqld` | a MySQL server of our own |
+//! | `mysql+private:?server=/opt/mysql/bin/mysqld` | a private MySQL server |
 //! | `mysql://user@host,host:3307/db` | a database of several servers: sessions over all of them |
 //!
-//! [`open`] reads a target; [`GRAMMAR`] has the table of all options. Passwords come from the file that `password_file` names,
-//! from a variable or from `~/.my.cnf`, never from the target.
+//! [`open`] parses a target; [`GRAMMAR`] has the table of all options. Passwords are read from the file that
+//! `password_file` names, from a variable or from `~/.my.cnf`, never from the target.
 //!
 //! # Getting a server
 //! Debian and Ubuntu: `apt-get install --no-install-recommends mariadb-server` (whose service need not run). Fedora:
-//! `dnf install mariadb-server`. macOS: `brew install mariadb` or `brew install mysql`. Anything else that has `mariadbd`
-//! and `mariadb-install-db`, or `mysqld`, will do: on `PATH`, in the usual folders, or named by `server=PATH`. The tests
-//! that need a server say that they were skipped where there is none.
+//! `dnf install mariadb-server`. macOS: `brew install mariadb` or `brew install mysql`. Any installation with
+//! `mariadbd` and `mariadb-install-db`, or `mysqld`, will do: on `PATH`, in the usual folders, or named by
+//! `server=PATH`. Tests that need a server print that they were skipped if none is installed.
 //!
 //! # A private server
-//! listens on a socket in its own folder and nowhere else, runs as user `mysql` where we are root, and is ended and removed
-//! with its folder when the engine is dropped. If we are killed it stays; the next private server below the same folder
-//! ends and removes it first ([`sweep_target`]).
+//! A private server listens on a socket in its own folder alone, runs as user `mysql` if this process is root, and is
+//! ended and removed with its folder when the engine is dropped. If this process is killed the server stays; the next
+//! private server below the same folder ends and removes it first ([`sweep_target`]).
 //!
 //! # Loading
 //! into `NAME_bourse_loading`, beside the database; finished, its tables take the places of those in `NAME` by one
@@ -28,13 +28,15 @@
 //! table without it, or with a view, routine, event or trigger, is never replaced, and neither is one beside it that no
 //! loader made (`ownership`).
 //!
-//! Rows go to MySQL by `LOAD DATA LOCAL INFILE` where its `local_infile` is on, as on private servers, and by INSERT statements
-//! elsewhere.
+//! Rows are sent to MySQL by `LOAD DATA LOCAL INFILE` if its `local_infile` is on, as on private servers, and otherwise
+//! by INSERT statements.
 //!
-//! Files: `options` and `target` (what was asked for), `statement` and `value` (texts and values in the server's notation),
-//! `session` and `loader` (the seam), `local` (rows for `LOAD DATA LOCAL INFILE`), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `server` (private ones), `copy` (snapshots of those),
-//! `connect`, `link` (a connection whose waits an interruption ends), `describe` (what was run on), `kind` (what a program is told of it), `status`
-//! (what the server counts and uses), `routines` (procedures in the server), `error` (codes).
+//! Files: `options` and `target` (settings), `statement` and `value` (texts and values in the server's notation),
+//! `session` and `loader` (the engine interface), `local` (rows for `LOAD DATA LOCAL INFILE`), `ownership` (databases
+//! that may be replaced), `products` (differences of products with the protocol), `server` (private ones), `copy`
+//! (snapshots of those), `connect`, `link` (a connection whose waits an interruption ends), `hold` (locks of a
+//! database), `describe` (description of the server), `kind` (registration), `status` (counters of the server),
+//! `routines` (procedures at the server), `error` (codes).
 
 mod connect;
 mod copy;
@@ -65,7 +67,7 @@ pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, Options, Storage};
 pub use server::{Installed, Launch, SERVER_VARIABLE, installed, sweep_target};
 pub use target::{Place, Target};
 
-/// Parts of this engine that an engine of several such servers is made of.
+/// Parts of this engine that an engine of several such servers uses.
 pub mod parts {
     pub use crate::connect::{Address, Connector, connectors};
     pub use crate::describe::{describe, sizes, table_bytes};

@@ -1,4 +1,4 @@
-//! A connection whose waits for answers an interruption ends.
+//! Connections whose waits for answers an interruption ends.
 
 use bourse_engine::server_wait::{Awaited, read_by_others};
 use mysql::prelude::{AsStatement, Queryable};
@@ -6,12 +6,13 @@ use mysql::{Binary, Conn, Error, Params, QueryResult, Statement, Text};
 use std::ops::{Deref, DerefMut};
 use std::{fmt, io};
 
-/// A connection to a server. Whoever changes it asks the server for something; who keeps it for later says that it [`rests`](Self::rests).
+/// A connection to a server. A mutable use counts as a wait for the server's answer; an owner that stores it marks it
+/// as [idle](Self::rests).
 pub struct Link {
     connection: Conn,
-    /// Whether the server has sent what the client could not read: nothing can be asked any more.
+    /// Whether the server has sent something that the client could not parse: the connection is unusable.
     is_broken: bool,
-    /// None where the system gives no second handle of the socket.
+    /// Registration of its waits; `None` if the system gives no second handle of the socket.
     awaited: Option<Awaited>,
 }
 
@@ -21,7 +22,7 @@ impl Link {
         Self { connection, is_broken: false, awaited }
     }
 
-    /// Nothing is awaited until it is used again.
+    /// Marks the connection as idle until it is used again.
     pub fn rests(&self) {
         if let Some(awaited) = &self.awaited {
             awaited.rests();
@@ -29,7 +30,7 @@ impl Link {
     }
 }
 
-/// What ends a connection for whoever reads from it.
+/// Function that closes a connection for its reader.
 #[cfg(unix)]
 fn end_of(connection: &Conn) -> Option<impl Fn() + Send + Sync + use<>> {
     use std::os::fd::{AsRawFd as _, BorrowedFd};
@@ -47,7 +48,7 @@ fn end_of(_: &Conn) -> Option<fn()> {
     None
 }
 
-/// What `$self`'s client makes of the server's answer to `$ask`.
+/// Result of `$ask`, parsed by `$self`'s client from the server's answer.
 macro_rules! asked {
     ($self:ident, $connection:ident => $ask:expr) => {{
         if $self.is_broken {
@@ -67,7 +68,7 @@ macro_rules! asked {
     }};
 }
 
-/// The client panics where a server announces more than there can be.
+/// Error for an answer on which the client panics: a server announced more than can exist.
 #[cold]
 fn unreadable() -> Error {
     Error::IoError(io::Error::new(

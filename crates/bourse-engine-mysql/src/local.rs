@@ -1,4 +1,4 @@
-//! Rows as text, which `LOAD DATA LOCAL INFILE` asks for: MySQL takes them faster than INSERT statements.
+//! Rows as text for `LOAD DATA LOCAL INFILE`: MySQL loads them faster than INSERT statements.
 
 use crate::connect::version;
 use crate::engine::locked;
@@ -14,22 +14,23 @@ use mysql::prelude::Queryable as _;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-/// The file that our statement names; there is none.
+/// File name in the statement; no such file exists.
 const NAME: &str = "bourse-rows";
 
-/// Rows are sent when their text has become this long, in bytes.
+/// Length of the text at which rows are sent, in bytes.
 const SEND_BYTES: usize = 4 << 20;
 
-/// Rows of one table, and how they go to a server.
+/// Rows of one table, not yet sent.
 pub(crate) struct LocalRows {
     text: Arc<Mutex<Vec<u8>>>,
     rows: u64,
-    /// Columns of which a text is beyond ASCII.
+    /// Columns in which a text is not ASCII.
     beyond_ascii: Vec<bool>,
 }
 
 impl LocalRows {
-    /// For a server that takes rows so; `None` for MariaDB, for products that were not tried, and where it is switched off.
+    /// Rows for a server that accepts them; `None` for MariaDB, for untested products, and if the server's
+    /// `local_infile` is off.
     ///
     /// # Errors
     /// The server's.
@@ -47,7 +48,7 @@ impl LocalRows {
         Ok(Some(Self { text: Arc::default(), rows: 0, beyond_ascii: Vec::new() }))
     }
 
-    /// Adds a row; says whether it is time to send.
+    /// Adds a row; returns whether the rows should be sent now.
     pub(crate) fn add(&mut self, values: &[Value<'_>]) -> bool {
         self.beyond_ascii.resize(values.len(), false);
         let mut text = locked(&self.text);
@@ -63,10 +64,10 @@ impl LocalRows {
         text.len() >= SEND_BYTES
     }
 
-    /// Sends the rows that were added and forgets them.
+    /// Sends the added rows and forgets them.
     ///
     /// # Errors
-    /// The server's. Of what is wrong with a row it only warns, as for `INSERT IGNORE`: the first warning is the error.
+    /// The server's. It only warns of an invalid row, as for `INSERT IGNORE`: the first warning becomes the error.
     pub(crate) fn send(&mut self, connection: &mut Link, table: &Table) -> Result<(), EngineError> {
         let sql = statement(table, &self.beyond_ascii);
         let sent = self.send_by(connection, &sql);
@@ -101,7 +102,7 @@ impl LocalRows {
     }
 }
 
-/// What a server gets that asks for a file.
+/// Answers a server's request for a file; only the one named in the statement is sent.
 fn answer(name: &[u8], rows: &[u8], out: &mut dyn io::Write) -> io::Result<()> {
     if name != NAME.as_bytes() {
         let name = String::from_utf8_lossy(name);
@@ -110,8 +111,8 @@ fn answer(name: &[u8], rows: &[u8], out: &mut dyn io::Write) -> io::Result<()> {
     out.write_all(rows)
 }
 
-/// Bytes are taken as they are, which is right for large objects and for ASCII in every column; other texts are read as UTF-8, as
-/// those in statements are, and converted to the column's own character set.
+/// Statement for the table. Bytes are taken unchanged, which is right for large objects and for ASCII in every column;
+/// other texts are read as UTF-8, as those in statements are, and converted to the column's own character set.
 fn statement(table: &Table, beyond_ascii: &[bool]) -> String {
     let mut columns = Vec::with_capacity(table.columns.len());
     let mut converted = Vec::new();

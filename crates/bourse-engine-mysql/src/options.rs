@@ -1,4 +1,4 @@
-//! Options of a target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
+//! Options of a target, as typed values; [`GRAMMAR`] parses and documents them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_client::tls::{TLS_OPTIONS, TlsOptions};
@@ -7,7 +7,7 @@ use bourse_engine::{nested_option, option_spec, option_words};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Whose server it is.
+/// Product of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavour {
     /// MariaDB.
@@ -21,7 +21,7 @@ pub enum Flavour {
 }
 
 impl Flavour {
-    /// The engine's name in reports.
+    /// Name of the engine in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mariadb => "mariadb",
@@ -32,7 +32,7 @@ impl Flavour {
     }
 }
 
-/// What holds the tables that are made: `default_storage_engine`.
+/// Storage engine of new tables: `default_storage_engine`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
     /// Transactions, a redo log, indexes that are trees.
@@ -41,69 +41,69 @@ pub enum Storage {
     Memory,
 }
 
-/// What is done with the redo log at a commit: `innodb_flush_log_at_trx_commit`.
+/// Treatment of the redo log at a commit: `innodb_flush_log_at_trx_commit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlushLog {
-    /// Nothing: it is written and made durable once a second.
+    /// No action at the commit: the log is written and synced once a second.
     EverySecond,
-    /// Written and made durable.
+    /// Written and synced at the commit.
     AtCommit,
-    /// Written; made durable once a second.
+    /// Written at the commit; synced once a second.
     WrittenAtCommit,
 }
 
-/// How data files are written: `innodb_flush_method`.
+/// Method of writing data files: `innodb_flush_method`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlushMethod {
     /// Through the operating system's cache.
     Fsync,
-    /// Past it.
+    /// Bypassing the operating system's cache.
     Direct,
 }
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target, with defaults for those that were not given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// `lock_timeout`, whole seconds.
+    /// Option `lock_timeout`, in whole seconds.
     pub lock_timeout: Duration,
-    /// `answer_timeout`, whole seconds.
+    /// Option `answer_timeout`, in whole seconds.
     pub answer_timeout: Duration,
-    /// `foreign_keys`.
+    /// Option `foreign_keys`.
     pub foreign_keys: bool,
-    /// `snapshot_isolation`.
+    /// Option `snapshot_isolation`.
     pub snapshot_isolation: bool,
-    /// `procedures`.
+    /// Option `procedures`.
     pub procedures: bool,
-    /// `socket`.
+    /// Option `socket`.
     pub socket: Option<PathBuf>,
-    /// `password_file`.
+    /// Option `password_file`.
     pub password_file: Option<PathBuf>,
-    /// `spread`.
+    /// Option `spread`.
     pub spread: bool,
-    /// `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
+    /// Options `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
     pub tls: TlsOptions,
-    /// `storage`.
+    /// Option `storage`.
     pub storage: Storage,
-    /// `ram`.
+    /// Option `ram`.
     pub ram: bool,
-    /// `server`.
+    /// Option `server`.
     pub server: Option<PathBuf>,
-    /// `innodb_buffer_pool`, in bytes.
+    /// Option `innodb_buffer_pool`, in bytes.
     pub buffer_pool_bytes: u64,
-    /// `log_file`, in bytes.
+    /// Option `log_file`, in bytes.
     pub log_file_bytes: u64,
-    /// `flush_log`.
+    /// Option `flush_log`.
     pub flush_log: FlushLog,
-    /// `flush_method`; `None` is direct on a disk and through the cache in memory.
+    /// Option `flush_method`; `None` is direct on a disk and through the cache in memory.
     pub flush_method: Option<FlushMethod>,
-    /// `doublewrite`.
+    /// Option `doublewrite`.
     pub doublewrite: bool,
-    /// `start_timeout`, whole seconds.
+    /// Option `start_timeout`, in whole seconds.
     pub start_timeout: Duration,
 }
 
 impl Options {
-    /// Every default.
+    /// The default options.
     pub const DEFAULT: Self = Self {
         lock_timeout: Duration::from_secs(10),
         answer_timeout: Duration::from_secs(3_600),
@@ -130,14 +130,14 @@ option_words!(Storage { Innodb = "innodb", Memory = "memory" });
 option_words!(FlushLog { EverySecond = "0", AtCommit = "1", WrittenAtCommit = "2" });
 option_words!(FlushMethod { Fsync = "fsync", Direct = "o_direct" });
 
-/// Options of a server that runs already.
+/// Options of a running server.
 pub const RUNNING_ONLY: &[&str] = &["socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Options of a private server.
 pub const PRIVATE_ONLY: &[&str] =
     &["ram", "server", "innodb_buffer_pool", "log_file", "flush_log", "flush_method", "doublewrite", "start_timeout"];
 
-/// Options that a private server of a product does not have: it has no such settings, or none that the product hands on.
+/// Options that private servers of products lack: the product has no such setting, or passes none on.
 const NOT_OF_PRODUCTS: &[&str] = &[
     "socket",
     "password_file",
@@ -222,7 +222,7 @@ pub const OPTIONS: &[OptionSpec<Options>] = &[
     ),
 ];
 
-/// The grammar of MariaDB and MySQL targets, with every option in the order of help and documents.
+/// Grammar of MariaDB and MySQL targets, with every option in the order of help and documents.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "MariaDB and MySQL",
     schemes: &[

@@ -1,39 +1,39 @@
-//! Products that speak MySQL's protocol: what differs.
+//! Products with MySQL's protocol: their differences.
 
 use crate::dialect::{of_mysql, of_tidb, of_vitess};
 use crate::options::Flavour;
 use bourse_client::Product;
 use bourse_engine::{Dialect, Isolation};
 
-/// How a product differs.
+/// Differences of a product from MySQL.
 #[derive(Debug)]
 pub(crate) struct Facts {
     /// Whether it has `CHECK TABLE`.
     pub(crate) check_table: bool,
-    /// The strictest isolation that it takes.
+    /// Strictest isolation level that it accepts.
     pub(crate) strictest: Isolation,
-    /// Whether it takes several statements in one text, as it is installed.
+    /// Whether its default installation accepts several statements in one text.
     pub(crate) several_statements: bool,
-    /// Whether a transaction can be said to read only, as it is installed.
+    /// Whether its default installation accepts read-only transactions.
     pub(crate) read_only: bool,
-    /// What its sessions have as `sql_mode`.
+    /// `sql_mode` of its sessions.
     pub(crate) sql_mode: &'static str,
     /// Whether `ANALYZE TABLE` takes several tables.
     pub(crate) analyzes_several: bool,
-    /// Whether tables can be moved to another database with the foreign keys that refer to them. Where not, a database is loaded
-    /// in its own place.
+    /// Whether tables can be moved to another database with the foreign keys that refer to them. If not, a database is
+    /// loaded in place.
     pub(crate) moves_tables: bool,
     /// Whether a database may be spread over shards.
     pub(crate) shards: bool,
-    /// Whether MySQL's variables say what a commit survives.
+    /// Whether MySQL's variables determine its durability.
     pub(crate) durability: bool,
-    /// The variable without which it ignores checks.
+    /// Variable without which it ignores checks.
     pub(crate) checks: Option<&'static str>,
-    /// Its dialect, with foreign keys and checks or without.
+    /// Dialect, by whether foreign keys and checks are declared.
     pub(crate) dialect: fn(bool, bool) -> &'static Dialect,
 }
 
-/// MySQL and MariaDB themselves. Texts are those of standard SQL, and no value is quietly made to fit.
+/// MySQL and MariaDB themselves. Texts are those of standard SQL, and values are never silently adjusted.
 pub(crate) static OWN: Facts = MYSQL;
 
 const MYSQL: Facts = Facts {
@@ -50,7 +50,7 @@ const MYSQL: Facts = Facts {
     dialect: of_mysql,
 };
 
-/// How the server of a flavour differs from MySQL.
+/// Differences of a flavour's server from MySQL.
 pub(crate) fn of_flavour(flavour: Flavour) -> &'static Facts {
     let is_it = |product: &&Product<Facts>| product.name.eq_ignore_ascii_case(flavour.name());
     PRODUCTS.iter().find(is_it).map_or(&OWN, |product| &product.facts)

@@ -1,4 +1,4 @@
-//! Routines in MariaDB's SQL/PSM: procedures of the database, each with our mark and its version as its comment.
+//! Routines in MariaDB's SQL/PSM: procedures of the database, each with Bourse's mark and its version in its comment.
 //!
 //! A procedure returns a result for each of its sets, in order.
 
@@ -22,10 +22,10 @@ static PSM: Language = Language {
     check_one: "IF ROW_COUNT() <> 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'expected a change of 1 row'; END IF;",
 };
 
-/// There is a procedure of that name.
+/// Code of the error for a procedure that already exists.
 const ALREADY_THERE: u16 = 1304;
 
-/// Tries, where several sessions make them at once.
+/// Number of attempts, since several sessions may create them concurrently.
 const TRIES: u32 = 5;
 
 /// Refuses a server that has no such procedures.
@@ -44,7 +44,7 @@ fn refuse_version(version: &str) -> Result<(), EngineError> {
     )))
 }
 
-/// How a routine is made: before and behind the word that a comment is, and its version.
+/// Statement that creates a routine, without its first word `CREATE`, and the routine's version.
 fn created(routine: &Routine) -> (String, String) {
     let head = format!("PROCEDURE {}({})", routine.name(), routine.parameters(&PSM));
     let body = format!("BEGIN\n{}{}END", routine.declarations("DECLARE ", &PSM), routine.body(&PSM));
@@ -52,13 +52,13 @@ fn created(routine: &Routine) -> (String, String) {
     (format!("{head} SQL SECURITY INVOKER COMMENT '{MARK}, version {version}'\n{body}"), version)
 }
 
-/// The statement that calls a routine.
+/// Statement that calls a routine.
 pub(crate) fn call(routine: &Routine) -> String {
     let params: Vec<_> = (1..=routine.params()).map(|number| format!("?{number}")).collect();
     format!("CALL {}({})", routine.name(), params.join(", "))
 }
 
-/// Procedures of ours: name and version.
+/// Procedures with Bourse's mark: name and version.
 fn installed(connection: &mut Link) -> Result<Vec<(String, String)>, EngineError> {
     let before = format!("{MARK}, version ");
     let sql = format!(
@@ -69,7 +69,7 @@ fn installed(connection: &mut Link) -> Result<Vec<(String, String)>, EngineError
     Ok(found.into_iter().map(|(name, comment)| (name, comment[before.len()..].to_owned())).collect())
 }
 
-/// Makes those routines that are not there as they are written now.
+/// Creates the routines whose present version the server does not have.
 pub(crate) fn install(connection: &mut Link, routines: &[&Routine]) -> Result<(), EngineError> {
     let wanted: Vec<_> = routines.iter().map(|routine| (routine.name(), created(routine))).collect();
     for _ in 0..TRIES {

@@ -1,4 +1,4 @@
-//! A user's connection: statements prepared at first use and found by number.
+//! Session of a user: statements prepared at first use and found by number.
 
 use crate::connect::Known;
 use crate::describe;
@@ -18,21 +18,21 @@ use mysql::prelude::{Protocol, Queryable as _};
 use mysql::{Binary, QueryResult, Statement};
 use std::borrow::Cow;
 
-/// A statement in the server, and how values are put into it.
+/// A prepared statement, and the arrangement of its values.
 struct Prepared {
     statement: Statement,
     rendered: Rendered,
     scales: Scales,
 }
 
-/// Where a session is.
+/// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Outside a transaction.
+    /// No transaction is open.
     Idle,
-    /// In one.
+    /// A transaction is open.
     Open,
-    /// In one that met a conflict and is rolled back: what follows would not be in any, until the caller knows.
+    /// The transaction met a conflict and is rolled back: statements fail until the caller rolls back too.
     Doomed,
 }
 
@@ -40,21 +40,21 @@ enum State {
 pub struct MysqlSession {
     connection: Link,
     statements: Vec<Option<Prepared>>,
-    /// What the server was last told; `None` before that.
+    /// Isolation level last set at the server; `None` before the first.
     isolation: Option<Isolation>,
     state: State,
     round_trips: u64,
     /// Whether routines are called.
     procedures: bool,
-    /// How the server differs from MySQL.
+    /// Differences of the server from MySQL.
     facts: &'static Facts,
     dialect: &'static Dialect,
-    /// Those that are known to be in the server.
+    /// Routines known to be installed at the server.
     routines: Option<&'static [&'static Routine]>,
 }
 
 impl MysqlSession {
-    /// The session of a connection that uses a database; whether it calls routines.
+    /// Session on a connection that uses a database; `procedures` is whether it calls routines.
     pub fn new(connection: Link, procedures: bool) -> Self {
         Self {
             connection,
@@ -69,12 +69,12 @@ impl MysqlSession {
         }
     }
 
-    /// The same session of a server that was asked how it differs.
+    /// Sets the differences and the dialect that were read from the server.
     pub(crate) fn of(self, Known { facts, dialect, .. }: Known) -> Self {
         Self { facts, dialect, ..self }
     }
 
-    /// Prepares a statement for values like these.
+    /// Prepares a statement for values of these types.
     #[cold]
     fn prepare_anew(&mut self, slot: usize, text: &str, params: &[Value<'_>]) -> Result<(), EngineError> {
         if self.statements.len() <= slot {
@@ -104,7 +104,7 @@ impl MysqlSession {
         through(self.start(sql.slot(), || Cow::Borrowed(sql.text()), params)?, each)
     }
 
-    /// Prepares a statement as `text` if it is not yet for such values.
+    /// Prepares a statement as `text` unless it is prepared for such values.
     #[inline]
     fn make_ready(
         &mut self,
@@ -116,7 +116,7 @@ impl MysqlSession {
         if is_ready { Ok(()) } else { self.prepare_anew(slot, &text(), params) }
     }
 
-    /// Runs a statement up to its first result, prepared as `text` if it is not yet for such values.
+    /// Runs a statement up to its first result; prepares it as `text` unless it is prepared for such values.
     fn start(
         &mut self,
         slot: usize,
@@ -130,7 +130,7 @@ impl MysqlSession {
         self.connection.exec_iter(&prepared.statement, positional(values)).map_err(|e| error(&e))
     }
 
-    /// Runs a text with the values in it: one round trip, and not every statement can be prepared.
+    /// Runs a text that contains the values: one round trip, and not every statement can be prepared.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         self.refuse_doomed()?;
         self.round_trips += 1;
@@ -140,7 +140,7 @@ impl MysqlSession {
         self.settled(done, sql)
     }
 
-    /// Notes the outcome of the transaction, and names the statement.
+    /// Records the outcome of the transaction, and adds the statement to an error.
     fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
         done.map_err(|e| {
             if self.state == State::Open && e.kind() == ErrorKind::Conflict {
@@ -160,7 +160,7 @@ impl MysqlSession {
         Err(EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and has to be rolled back"))
     }
 
-    /// Runs several statements in one text: an error of a later one comes with its own result.
+    /// Runs several statements in one text: an error of a later one is in its own result.
     fn both(&mut self, sql: &str) -> Result<(), EngineError> {
         self.round_trips += 1;
         let result = self.connection.query_iter(sql).map_err(|e| error(&e).with_statement(sql))?;
@@ -177,9 +177,9 @@ fn positional(values: Vec<mysql::Value>) -> mysql::Params {
     if values.is_empty() { mysql::Params::Empty } else { mysql::Params::Positional(values) }
 }
 
-/// Hands out the rows of a result and returns how many rows were changed.
+/// Passes the rows of a result to a callback and returns the number of changed rows.
 ///
-/// What is left of a result whose callback stopped is read and forgotten when it is dropped.
+/// If the callback stops, the rest of the result is read and discarded when it is dropped.
 pub(crate) fn through<P: Protocol>(
     mut result: QueryResult<'_, '_, '_, P>,
     each: &mut EachRow<'_>,
@@ -189,7 +189,7 @@ pub(crate) fn through<P: Protocol>(
     Ok(changed)
 }
 
-/// Hands out the rows of each result, with its number.
+/// Passes the rows of each result to a callback, with the number of the result.
 fn each_set<P: Protocol>(result: &mut QueryResult<'_, '_, '_, P>, each: &mut EachFound<'_>) -> Result<(), EngineError> {
     let mut number = 0;
     while let Some(mut rows) = result.iter() {
@@ -215,7 +215,8 @@ impl Session for MysqlSession {
         self.dialect
     }
 
-    /// One round trip, also where the level changes, unless the server takes one statement at a time.
+    /// Begins a transaction in one round trip, also if the level changes, unless the server accepts one statement at a
+    /// time.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
             return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
@@ -321,8 +322,8 @@ impl Session for MysqlSession {
         }
     }
 
-    /// With a constant at each parameter that is a number, a day and a text at once; where the server looks for it by a
-    /// unique key and finds nothing, it says so instead of showing a plan.
+    /// Explains a statement with a constant for each parameter that is valid as number, day and text. If the server
+    /// looks the constant up by a unique key and finds no row, it reports that instead of a plan.
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         let explained = Rendered::of(&format!("EXPLAIN {sql}"), &DIALECT).inlined(|before, _| {
             let is_count = before.trim_end().to_ascii_uppercase().ends_with("LIMIT");

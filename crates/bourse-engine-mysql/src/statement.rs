@@ -1,14 +1,14 @@
-//! Statements in the server's notation, whose parameters are a `?` each, in the order of the text.
+//! Statements in the server's notation, with a `?` for each parameter, in the order of the text.
 
 use bourse_engine::{EngineError, ErrorKind, Value, split_parameters};
 use bourse_schema::Dialect;
 
-/// A statement's text between its parameters, and which of the caller's values each parameter is.
+/// Text of a statement between its parameters, and the index of the caller's value for each parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rendered {
-    /// One more than there are parameters.
+    /// Pieces of text, one more than the parameters.
     pieces: Vec<String>,
-    /// For each parameter the caller's value, counted from 0: `?2, ?1, ?2` is 1, 0, 1.
+    /// Index of the caller's value for each parameter, from 0: `?2, ?1, ?2` is 1, 0, 1.
     order: Vec<usize>,
 }
 
@@ -19,13 +19,13 @@ pub(crate) struct Rendered {
 pub(crate) type Scales = Vec<Option<u8>>;
 
 impl Rendered {
-    /// Reads a statement with parameters `?1`, `?2`, … or a plain `?` each, and the dialect's holes.
+    /// Parses a statement with parameters `?1`, `?2`, … or plain `?`, and the dialect's holes.
     pub(crate) fn of(text: &str, dialect: &Dialect) -> Self {
         let (pieces, order) = split_parameters(dialect.fill(text).trim());
         Self { pieces, order }
     }
 
-    /// The text for the server, with decimals declared as such.
+    /// Text for the server, with the types of decimals declared.
     pub(crate) fn sql(&self, scales: &[Option<u8>]) -> String {
         let mut sql = self.pieces[0].clone();
         for (at, piece) in self.pieces[1..].iter().enumerate() {
@@ -38,7 +38,7 @@ impl Rendered {
         sql
     }
 
-    /// The text with whatever `write` appends for each parameter, given the number of the caller's value.
+    /// Text in which `write` appends each parameter, given the index of the caller's value.
     pub(crate) fn inlined(&self, mut write: impl FnMut(&mut String, usize)) -> String {
         let mut sql = self.pieces[0].clone();
         for (piece, number) in self.pieces[1..].iter().zip(&self.order) {
@@ -48,16 +48,16 @@ impl Rendered {
         sql
     }
 
-    /// The text with the values in it, for the protocol that has no parameters.
+    /// Text that contains the values, for the protocol without parameters.
     ///
     /// # Errors
-    /// If the statement names more values than there are, or fewer.
+    /// An error if the statement names more or fewer values than `params` has.
     pub(crate) fn literal(&self, params: &[Value<'_>]) -> Result<String, EngineError> {
         self.check_count(params)?;
         Ok(self.inlined(|sql, number| crate::value::write_literal(sql, params[number])))
     }
 
-    /// The scales of the decimals among these values, in the statement's order.
+    /// Scales of the decimals among these values, in the statement's order.
     pub(crate) fn scales(&self, params: &[Value<'_>]) -> Scales {
         let scale = |&number: &usize| match params.get(number) {
             Some(Value::Decimal { scale, .. }) => Some(*scale),
@@ -76,10 +76,10 @@ impl Rendered {
         })
     }
 
-    /// The values in the statement's order.
+    /// Values in the statement's order.
     ///
     /// # Errors
-    /// If the statement names more values than there are, or fewer.
+    /// An error if the statement names more or fewer values than `params` has.
     pub(crate) fn arrange(&self, params: &[Value<'_>]) -> Result<Vec<mysql::Value>, EngineError> {
         self.check_count(params)?;
         Ok(self.order.iter().map(|&number| crate::value::to_server(params[number])).collect())

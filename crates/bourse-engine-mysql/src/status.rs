@@ -1,4 +1,4 @@
-//! What the server counts, by its own status variables.
+//! Counters of the server, from its status variables.
 
 use crate::error::error;
 use crate::link::Link;
@@ -7,15 +7,15 @@ use mysql::prelude::Queryable as _;
 use std::fs;
 use std::path::Path;
 
-/// What is asked for; a server answers with those that it knows.
+/// Query of the variables that are interpreted; a server returns those that it has.
 const ASKED: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
     'Innodb_row_lock_waits', 'Innodb_row_lock_time', 'Memory_used', 'Innodb_buffer_pool_bytes_data',
     'Innodb_data_fsyncs', 'Innodb_data_writes', 'Innodb_data_written', 'Innodb_data_reads', 'Innodb_data_read',
     'Innodb_os_log_fsyncs', 'Innodb_os_log_written', 'Innodb_log_writes',
     'Aria_transaction_log_syncs', 'Binlog_bytes_written')";
 
-/// What is asked for by its own name; a server answers with those that it knows, a node of a cluster with the `wsrep` ones or
-/// the `Gr` ones.
+/// Query of the variables that are reported under their own names; a server returns those that it has, a node of a
+/// cluster the `wsrep` or the `Gr` ones.
 const COUNTERS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
     'Com_commit', 'Com_rollback', 'Handler_read_rnd_next', 'Created_tmp_disk_tables', 'Slow_queries',
     'Innodb_row_lock_waits', 'Innodb_row_lock_time', 'Innodb_deadlocks', 'Innodb_log_waits', 'Innodb_os_log_written',
@@ -28,7 +28,7 @@ const COUNTERS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
     'Gr_all_consensus_proposals_count', 'Gr_all_consensus_time_sum', 'Gr_transactions_consistency_before_begin_count',
     'Gr_transactions_consistency_before_begin_time_sum')";
 
-/// What the server counts, by its own names.
+/// Counters of the server, under its own names.
 ///
 /// # Errors
 /// The server's.
@@ -37,22 +37,22 @@ pub fn counters(connection: &mut Link) -> Result<Vec<Counter>, EngineError> {
     Ok(rows.into_iter().filter_map(|(name, value)| Some(Counter { name, value: value.parse().ok()? })).collect())
 }
 
-/// Who counted, as reports name it.
+/// Name of the counter in reports.
 const SOURCE: &str = "the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs, Innodb_data_written, Innodb_os_log_written)";
 
-/// What the server counts.
+/// Interpreted counters of the server.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Status {
-    /// Waits for locks of rows.
+    /// Waits for row locks.
     pub locks: Option<LockStats>,
-    /// Memory that the server counts.
+    /// Memory that the server counts, in bytes.
     pub memory_bytes: u64,
-    /// Operations on files.
+    /// File operations.
     pub io: IoCounts,
 }
 
 impl Status {
-    /// Asks the server.
+    /// Reads the counters from the server.
     ///
     /// # Errors
     /// The server's.
@@ -76,7 +76,7 @@ impl Status {
         }
     }
 
-    /// What was counted since; memory is what it is now.
+    /// Difference of the counters from `before`; memory is the present one.
     #[must_use]
     pub fn since(self, before: &Self) -> Self {
         Self {
@@ -87,8 +87,8 @@ impl Status {
     }
 }
 
-/// The files' counts. `Innodb_data_fsyncs` counts those of data and log files; MySQL, and MariaDB before 10.8, tell the log's
-/// apart, and count its bytes among `Innodb_data_written` too.
+/// Counts of file operations. `Innodb_data_fsyncs` counts syncs of data and log files; MySQL, and MariaDB before 10.8,
+/// count the log's separately too, and include its bytes in `Innodb_data_written`.
 fn io(known: impl Fn(&str) -> Option<u64>) -> IoCounts {
     let get = |name: &str| known(name).unwrap_or(0);
     let syncs = get("Innodb_data_fsyncs");
@@ -124,7 +124,8 @@ fn io(known: impl Fn(&str) -> Option<u64>) -> IoCounts {
     io
 }
 
-/// The server's process by its own file in the data directory: the program we started may be a script above it.
+/// Process of the server, from its file in the data directory: the program that Bourse started may be a script above
+/// it.
 pub fn told_process(data: &Path) -> Option<u32> {
     fs::read_to_string(data.join("server.pid")).ok()?.trim().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Targets, checked whole before anything is started or reached.
+//! Targets, checked completely before anything is started or connected to.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::options::{Flavour, GRAMMAR, Options};
@@ -6,7 +6,7 @@ use bourse_engine::target::{ServerForms, TargetError};
 
 pub use bourse_engine::target::ServerPlace as Place;
 
-/// What these servers have of their own in targets.
+/// Forms of the place in targets of these servers.
 pub static FORMS: ServerForms = ServerForms {
     user: "root",
     port: 3_306,
@@ -21,18 +21,18 @@ pub static FORMS: ServerForms = ServerForms {
 pub struct Target {
     /// The target as it was typed; it has no password.
     pub text: String,
-    /// The server that the scheme names.
+    /// Server that the scheme names.
     pub flavour: Flavour,
-    /// The server's place; of several, the first one's.
+    /// Place of the server; of several, the first one's.
     pub place: Place,
-    /// Further servers of the same database, which run already.
+    /// Further running servers of the same database.
     pub others: Vec<Place>,
     /// The options, with defaults for those that were not given.
     pub options: Options,
 }
 
 impl Target {
-    /// Reads a target.
+    /// Parses a target.
     ///
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what was expected.
@@ -60,7 +60,7 @@ impl Target {
         Ok(Self { text: parsed.text, flavour, place, others, options: parsed.options })
     }
 
-    /// The same target with another database of its servers.
+    /// A copy of the target with another database of its servers.
     pub fn with_database(&self, name: &str) -> Self {
         let renamed = |place: &Place| place.with_database(name);
         Self { place: renamed(&self.place), others: self.others.iter().map(renamed).collect(), ..self.clone() }

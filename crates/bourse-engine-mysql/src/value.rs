@@ -1,14 +1,14 @@
-//! Values both ways: the binary protocol of prepared statements, and the text protocol of everything else.
+//! Conversion of values: the binary protocol of prepared statements, and the text protocol of everything else.
 
 use bourse_engine::{Row, Value};
 use bourse_schema::{Date, Field as _, Timestamp};
 use mysql::consts::ColumnType;
 use std::borrow::Cow;
 
-/// Character set number of bytes that are no text.
+/// Number of the character set of bytes that are no text.
 const BINARY: u16 = 63;
 
-/// A parameter as the client takes it.
+/// Converts a parameter for the client.
 pub(crate) fn to_server(value: Value<'_>) -> mysql::Value {
     match value {
         Value::Null => mysql::Value::NULL,
@@ -34,7 +34,7 @@ pub(crate) fn to_server(value: Value<'_>) -> mysql::Value {
     }
 }
 
-/// `-0.05`
+/// Text of a decimal, as `-0.05`.
 fn decimal_text(units: i64, scale: u8) -> String {
     let digits = format!("{:0width$}", units.unsigned_abs(), width = usize::from(scale) + 1);
     let (whole, fraction) = digits.split_at(digits.len() - usize::from(scale));
@@ -42,7 +42,7 @@ fn decimal_text(units: i64, scale: u8) -> String {
     if scale == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
 }
 
-/// Appends a value as it stands in a statement's text, in the SQL mode that every connection has.
+/// Appends a value as a literal in a statement's text, in the SQL mode that every connection has.
 pub(crate) fn write_literal(out: &mut String, value: Value<'_>) {
     use std::fmt::Write as _;
     let written = match value {
@@ -88,9 +88,9 @@ fn write_hex(out: &mut String, bytes: &[u8]) {
     out.push('\'');
 }
 
-/// Appends a value as it stands in a file of `LOAD DATA`: fields end with a tab, lines with a newline, a backslash escapes.
+/// Appends a value to the text of `LOAD DATA`: fields end with a tab, lines with a newline, a backslash escapes.
 pub(crate) fn write_field(out: &mut Vec<u8>, value: Value<'_>) {
-    /// Of a larger scale, ten to its power does not fit twice into an `i64`.
+    /// Largest scale whose power of ten fits twice into an `i64`.
     const MOST_DIGITS: u8 = 18;
     match value {
         Value::Null => out.extend_from_slice(b"\\N"),
@@ -145,7 +145,7 @@ fn write_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(rest);
 }
 
-/// A row as the client gives it.
+/// Row of the client.
 pub(crate) struct ServerRow(pub(crate) mysql::Row);
 
 impl Row for ServerRow {
@@ -181,7 +181,7 @@ impl Row for ServerRow {
     }
 }
 
-/// What the text protocol sends, and decimals, text and bytes in both.
+/// Value of the text protocol, and of decimals, text and bytes in both protocols.
 fn from_bytes(column_type: ColumnType, character_set: u16, bytes: &[u8]) -> Value<'_> {
     use ColumnType::*;
     let Ok(text) = std::str::from_utf8(bytes) else {
@@ -207,7 +207,7 @@ fn big_endian(bytes: &[u8]) -> i64 {
     bytes.iter().fold(0, |number, byte| number << 8 | i64::from(*byte))
 }
 
-/// `-12.340` is -12340 thousandths; `None` where the units do not fit.
+/// Parses a decimal: `-12.340` is -12340 thousandths; `None` if the units do not fit.
 fn decimal(text: &str) -> Option<Value<'static>> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     // Quotients have more digits than anybody stored; the zeros among them say nothing.

@@ -1,24 +1,24 @@
-//! Statements that are sent ahead of the one whose answer is awaited, and their answers.
+//! Statements sent together with a later one whose answer is awaited, and their answers.
 
 use crate::session::rows;
 use crate::wire::{Connection, Message};
 use bourse_engine::{EngineError, ErrorKind, Sql};
 
-/// Statements that go out with the next one whose answer is awaited.
+/// Statements to be sent with the next one whose answer is awaited.
 #[derive(Default)]
 pub(crate) struct Ahead {
-    /// A transaction is to be opened before them.
+    /// Statement that opens a transaction before them, if needed.
     pub(crate) begin: Option<&'static str>,
     pub(crate) changes: Vec<&'static Sql>,
 }
 
 impl Ahead {
-    /// How many answers come before that of the statement that is awaited.
+    /// Number of answers before that of the awaited statement.
     pub(crate) fn answers(&self) -> usize {
         usize::from(self.begin.is_some()) + self.changes.len()
     }
 
-    /// The text of answer number `at`; `None` where it is no longer one of these.
+    /// Text of the statement of answer number `at`; `None` for a later answer.
     pub(crate) fn text(&self, at: usize) -> Option<&'static str> {
         match (self.begin, at) {
             (Some(begin), 0) => Some(begin),
@@ -27,14 +27,14 @@ impl Ahead {
     }
 }
 
-/// Answers to what was sent ahead, as they come before others.
+/// Answers to statements sent ahead, which arrive before others.
 pub(crate) struct Answers {
     pub(crate) ahead: Ahead,
     pub(crate) at: usize,
 }
 
 impl Answers {
-    /// Takes a message that answers something sent ahead; whether it did.
+    /// Processes a message if it answers a statement sent ahead; returns whether it does.
     #[inline]
     pub(crate) fn take(&mut self, connection: &Connection, message: &Message) -> Result<bool, EngineError> {
         if self.at == self.ahead.answers() {
@@ -52,7 +52,7 @@ impl Answers {
         Ok(true)
     }
 
-    /// Names the statement of an error, if it was one of these.
+    /// Adds the statement to an error, if it was one of these.
     pub(crate) fn named<T>(&self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         done.map_err(|e| match self.ahead.text(self.at) {
             Some(text) => e.with_statement(text),

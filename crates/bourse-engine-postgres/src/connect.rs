@@ -1,4 +1,4 @@
-//! Connections, each with the settings that every session and loader relies on, and where passwords come from.
+//! Connections, each with the settings that every session and loader relies on, and the sources of passwords.
 
 #[cfg(feature = "tls")]
 use crate::message;
@@ -19,19 +19,19 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::path::PathBuf;
 
-/// The server has no database of that name.
+/// Code of the error for a database that does not exist.
 const NO_DATABASE: &str = "3D000";
 
-/// Codes by which one database is closed to us and another may be open: there is none of that name, or a pooler knows none; no
-/// right to connect to it; the server's rules for hosts and databases.
+/// Codes of errors about one database only, where another may be accessible: it does not exist, a pooler does not know
+/// it, the right to connect is missing, or the server's rules for hosts and databases exclude it.
 const CLOSED: [&str; 4] = [NO_DATABASE, "08P01", "42501", "28000"];
 
-/// Whether an error says that one database is closed to us, where another may be open.
+/// Whether an error means that one database is inaccessible, while another may be accessible.
 pub(crate) fn is_closed(e: &EngineError) -> bool {
     e.code().is_some_and(|code| CLOSED.contains(&code))
 }
 
-/// Where a server is, and who we are there.
+/// Address of a server.
 #[derive(Debug, Clone)]
 pub(crate) enum Address {
     /// A socket of this machine, in that folder and with that number.
@@ -40,7 +40,7 @@ pub(crate) enum Address {
     Tcp(String, u16),
 }
 
-/// All that a connection takes.
+/// Everything that a connection needs.
 #[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) address: Address,
@@ -50,7 +50,7 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// A connection that uses `database`.
+    /// Opens a connection that uses `database`.
     pub(crate) fn connect(&self, database: &str) -> Result<Connection, EngineError> {
         let (this, name) = (self.clone(), database.to_owned());
         within_limit(&format!("the server at {}", self.place()), move || this.let_in(&name)).map_err(told)
@@ -66,7 +66,7 @@ impl Connector {
         Ok(connection)
     }
 
-    /// The statements that give a session its settings: as parameters of the start, poolers would refuse them.
+    /// Statements that set a session's settings. Poolers would refuse them as parameters of the start message.
     fn settings(&self) -> String {
         let options = &self.options;
         let mut settings = format!(
@@ -80,7 +80,7 @@ impl Connector {
         settings
     }
 
-    /// A connection to the database, or to none in particular if it does not exist: then `None`.
+    /// Opens a connection to the database; `None` if it does not exist.
     pub(crate) fn connect_if_there(&self, database: &str) -> Result<Option<Connection>, EngineError> {
         match self.connect(database) {
             Ok(connection) => Ok(Some(connection)),
@@ -89,8 +89,8 @@ impl Connector {
         }
     }
 
-    /// A connection for what concerns the server: to the database that every server has unless it was removed, or where that one
-    /// is closed to us, to another one, of which `own` is known to be open if it is there.
+    /// Opens a connection for tasks of the whole server: to the database that every server has unless it was removed,
+    /// or if that is inaccessible to another one, of which `own` is known to be accessible if it exists.
     pub(crate) fn maintenance(&self, own: &str) -> Result<Connection, EngineError> {
         let mut closed = None;
         for database in ["postgres", own, "template1"] {
@@ -128,7 +128,7 @@ impl Connector {
         Ok(stream)
     }
 
-    /// The same way encrypted, as the target asks for.
+    /// Encrypts the stream, if the target requires it.
     #[cfg(feature = "tls")]
     fn secured(&self, stream: Stream) -> Result<Stream, EngineError> {
         let tls = &self.options.tls;
@@ -176,12 +176,12 @@ impl Reach for Connector {
     }
 }
 
-/// Where this process finds passwords of such servers.
+/// Places where this process finds passwords of such servers.
 pub(crate) fn environment() -> Environment {
     Environment::of_process(&["PGPASSWORD"], Some("PGPASSFILE"))
 }
 
-/// How the servers of a target that run already are reached, each with its name.
+/// Connectors to a target's running servers, each with its name.
 pub(crate) fn connectors(
     options: &Options,
     places: &[&Place],
@@ -204,7 +204,7 @@ pub(crate) fn connectors(
     Ok(connectors)
 }
 
-/// The password for host, port, database and user: from the file that is named, the environment, or the file of passwords.
+/// Password for host, port, database and user: from the file that is named, the environment, or the password file.
 fn secret(
     options: &Options,
     [host, port, database, user]: [&str; 4],
@@ -222,8 +222,8 @@ fn secret(
     of_pgpass(&path, [host, port, database, user])
 }
 
-/// What the server of a connection says of its limits: the one that leaves least; `None` where it does not say so in
-/// PostgreSQL's words.
+/// Limit of connections that a server reports, the one with the fewest free; `None` if it does not report them as
+/// PostgreSQL does.
 pub(crate) fn limits(connection: &mut Connection) -> Result<Option<Limits>, EngineError> {
     let asked = connection.ask(
         "SELECT 'max_connections', current_setting('max_connections')::int,

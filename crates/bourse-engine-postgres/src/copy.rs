@@ -1,4 +1,4 @@
-//! Copies of a database, by the server itself: `CREATE DATABASE … TEMPLATE`.
+//! Copies of a database, made by the server: `CREATE DATABASE … TEMPLATE`.
 
 use crate::connect::Connector;
 use crate::engine::locked;
@@ -7,7 +7,7 @@ use crate::wire::Connection;
 use bourse_engine::{EngineError, Snapshot};
 use std::sync::{Arc, Mutex};
 
-/// Since this version a copy can go by way of the log; going by files, as before, costs less for all but small databases.
+/// First version in which a copy can use the log; copying files, as before, costs less for all but small databases.
 const STRATEGIES_SINCE: i32 = 150_000;
 
 /// A copy of a database on the same server.
@@ -15,17 +15,17 @@ pub(crate) struct DatabaseCopy {
     connector: Connector,
     database: String,
     copy: String,
-    /// A connection that may be to the database.
+    /// A connection that may use the database.
     watcher: Arc<Mutex<Option<Connection>>>,
 }
 
-/// The database that holds the copy of another.
+/// Name of the database that holds the copy of another.
 pub(crate) fn copy_of(database: &str) -> String {
     format!("{database}_bourse_copy")
 }
 
 impl DatabaseCopy {
-    /// Keeps a copy of a database that Bourse made.
+    /// Copies a database that Bourse made.
     pub(crate) fn take(
         connector: Connector,
         database: &str,

@@ -1,4 +1,4 @@
-//! What was run on, read back from the server, and what its settings promise.
+//! Description of the server that was run on, read back from it, and the durability that its settings promise.
 
 use crate::target::{Place, Target};
 use crate::wire::Connection;
@@ -9,7 +9,7 @@ use bourse_engine::{
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Settings that a figure depends on; a server has those that it knows.
+/// Settings that a figure depends on; a server returns those that it has.
 const SETTINGS: &[&str] = &[
     "autovacuum",
     "bgwriter_delay",
@@ -99,7 +99,7 @@ pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<D
     })
 }
 
-/// What the server finds damaged in the database's tables and indexes, in its words.
+/// Damage that the server finds in the database's tables and indexes, in the server's words.
 pub(crate) fn damages(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
     let checks = [
         // Each index's order, and that it has every row of its table.
@@ -124,17 +124,17 @@ pub(crate) fn damages(connection: &mut Connection) -> Result<Vec<String>, Engine
     Ok(found)
 }
 
-/// What the durability class follows from.
+/// Facts that determine the durability class.
 #[derive(Debug, Clone, Copy)]
 struct Facts<'a> {
-    /// The name of the file system, if it forgets.
+    /// Name of the file system, if it is volatile.
     memory_file_system: Option<&'static str>,
     fsync: &'a str,
     full_page_writes: &'a str,
     synchronous_commit: &'a str,
 }
 
-/// What an acknowledged commit survives, and why.
+/// Durability class of acknowledged commits, with the reason.
 fn durability(facts: &Facts<'_>) -> (Durability, String) {
     use Durability::{Consistent, Durable, Process, Volatile};
     if let Some(name) = facts.memory_file_system {
@@ -156,7 +156,7 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
     }
 }
 
-/// What may be lost within the class.
+/// Commits that may be lost within the class.
 fn may_lose(class: Durability, facts: &Facts<'_>) -> Option<MayLose> {
     let is_in_memory =
         facts.synchronous_commit == "off" && matches!(class, Durability::Process | Durability::Consistent);

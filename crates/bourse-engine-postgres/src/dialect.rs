@@ -18,7 +18,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     ..Dialect::STANDARD
 };
 
-/// PostgreSQL's own catalog, of the schema that tables are looked up in first.
+/// Queries of PostgreSQL's own catalog, for the schema that tables are looked up in first.
 const CATALOG: Catalog = Catalog::Parts(
     "SELECT 'column', t.relname::text, a.attname::text,
             replace(replace(format_type(a.atttypid, NULL), 'character varying', 'varchar'),

@@ -1,15 +1,15 @@
-//! The server's errors, and the connection's, as the seam's.
+//! Conversion of the server's and the connection's errors to engine errors.
 
 use bourse_engine::server_wait::told;
 use bourse_engine::{EngineError, ErrorKind};
 use std::io;
 
-/// Words of YugabyteDB's internal errors after which a transaction is to be tried again (its documentation on read restarts;
+/// Text in YugabyteDB's internal errors after which a transaction can be retried (its documentation on read restarts;
 /// from documents, not run).
 const READ_RESTART: &str = "Restart read required at";
 
-/// What a program can do about an error of that SQLSTATE and those words. Codes are PostgreSQL's own (its appendix of error
-/// codes) unless something else is said.
+/// Class of an error with that SQLSTATE and message. Codes are PostgreSQL's own (its appendix of error codes) unless a
+/// comment names another source.
 fn kind(code: &str, message: &str) -> ErrorKind {
     match code {
         // Serialization failure, deadlock, a lock that was waited for in vain. CockroachDB's "restart transaction" is a 40001
@@ -33,7 +33,7 @@ fn kind(code: &str, message: &str) -> ErrorKind {
     }
 }
 
-/// An error message of the server: fields of a letter and a text each.
+/// Parses an error message of the server: fields of a letter and a text each.
 #[cold]
 pub(crate) fn server_error(body: &[u8]) -> EngineError {
     let field = |letter: u8| {
@@ -49,7 +49,7 @@ pub(crate) fn server_error(body: &[u8]) -> EngineError {
     EngineError::new(kind(&code, &message), message).with_code(code)
 }
 
-/// An error of the stream.
+/// Converts an error of the stream.
 #[cold]
 pub(crate) fn io(e: &io::Error) -> EngineError {
     // With TLS 1.3 a server says only then that it does not accept our certificate.
@@ -64,13 +64,13 @@ pub(crate) fn io(e: &io::Error) -> EngineError {
     told(EngineError::new(ErrorKind::ConnectionLost, message))
 }
 
-/// Of a connection that has ended before.
+/// Error of a connection that has ended before.
 #[cold]
 pub(crate) fn lost() -> EngineError {
     told(EngineError::new(ErrorKind::ConnectionLost, "the connection to the server has ended"))
 }
 
-/// Of an answer that cannot be.
+/// Error for an invalid answer of the server.
 #[cold]
 pub(crate) fn broken(what: &str) -> EngineError {
     EngineError::new(ErrorKind::ConnectionLost, format!("the connection to the server is broken: it sent {what}"))

@@ -1,4 +1,4 @@
-//! What a program is told of PostgreSQL: private servers, and servers that run already.
+//! Registers PostgreSQL as an engine: private servers, and running servers.
 
 use crate::{GRAMMAR, Options, Target, installed, open, sweep_target};
 use bourse_engine::{EngineKind, Faults};
@@ -22,7 +22,7 @@ pub static KINDS: &[EngineKind] = &[
     RUNNING,
 ];
 
-/// A server that runs already.
+/// A server that already runs.
 const RUNNING: EngineKind = EngineKind {
     scheme: "postgres",
     summary: "PostgreSQL, a running server",

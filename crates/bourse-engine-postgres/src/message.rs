@@ -1,20 +1,21 @@
-//! Messages to the server, as its documentation has them: a letter, a length, a body. Each is appended to what is sent next.
+//! Messages to the server, as specified in its documentation: a letter, a length, a body. Each is appended to the
+//! output.
 
 use crate::value::{Oid, put};
 use bourse_engine::Value;
 use bytes::{BufMut as _, BytesMut};
 
-/// Version 3.0 of the protocol.
+/// Protocol version 3.0.
 const PROTOCOL: i32 = 3 << 16;
 
-/// Asks for encryption, before anything else is said; answered by one byte.
+/// Request for encryption, the first message of a connection; answered by one byte.
 #[cfg(feature = "tls")]
 pub(crate) const ENCRYPTION: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
-/// Values and results are in binary form.
+/// Format code of values and results in binary form.
 const BINARY: i16 = 1;
 
-/// Appends what `write` appends behind its length, which counts itself.
+/// Appends the output of `write` after its length, which includes the length itself.
 #[inline]
 fn with_length(out: &mut BytesMut, write: impl FnOnce(&mut BytesMut)) {
     let at = out.len();
@@ -30,7 +31,8 @@ fn message(out: &mut BytesMut, kind: u8, write: impl FnOnce(&mut BytesMut)) {
     with_length(out, write);
 }
 
-/// A text, which ends with a zero byte; so there can be none in it, and what the server gets instead is an error to it.
+/// Appends a text, which ends with a zero byte. A zero byte within it is replaced by a character that makes the server
+/// report an error.
 fn text(out: &mut BytesMut, text: &str) {
     for (at, part) in text.split('\0').enumerate() {
         if at > 0 {
@@ -41,7 +43,7 @@ fn text(out: &mut BytesMut, text: &str) {
     out.put_u8(0);
 }
 
-/// Who we are, and the settings of the session.
+/// Start message: the user, and the settings of the session.
 pub(crate) fn startup<'a>(out: &mut BytesMut, settings: impl Iterator<Item = (&'a str, &'a str)>) {
     with_length(out, |out| {
         out.put_i32(PROTOCOL);
@@ -53,12 +55,12 @@ pub(crate) fn startup<'a>(out: &mut BytesMut, settings: impl Iterator<Item = (&'
     });
 }
 
-/// A password in plain.
+/// Message with a plain password.
 pub(crate) fn password(out: &mut BytesMut, password: &str) {
     message(out, b'p', |out| text(out, password));
 }
 
-/// The first word of a dialogue in which both sides show that they know the password.
+/// First message of a SASL dialogue, in which both sides prove that they know the password.
 pub(crate) fn sasl_begin(out: &mut BytesMut, mechanism: &str, first: &str) {
     message(out, b'p', |out| {
         text(out, mechanism);
@@ -67,17 +69,17 @@ pub(crate) fn sasl_begin(out: &mut BytesMut, mechanism: &str, first: &str) {
     });
 }
 
-/// A further word of it.
+/// Further message of a SASL dialogue.
 pub(crate) fn sasl_next(out: &mut BytesMut, word: &str) {
     message(out, b'p', |out| out.put_slice(word.as_bytes()));
 }
 
-/// Statements without parameters, whose results come as text.
+/// Message that runs statements without parameters, with results as text.
 pub(crate) fn query(out: &mut BytesMut, sql: &str) {
     message(out, b'Q', |out| text(out, sql));
 }
 
-/// Prepares a statement under a name; the empty name is replaced by the next.
+/// Message that prepares a statement under a name; the next statement replaces an empty name's.
 pub(crate) fn parse(out: &mut BytesMut, name: &str, sql: &str, types: &[Oid]) {
     message(out, b'P', |out| {
         text(out, name);
@@ -87,7 +89,7 @@ pub(crate) fn parse(out: &mut BytesMut, name: &str, sql: &str, types: &[Oid]) {
     });
 }
 
-/// Asks for parameters and columns of a prepared statement.
+/// Message that requests parameters and columns of a prepared statement.
 pub(crate) fn describe_statement(out: &mut BytesMut, name: &str) {
     message(out, b'D', |out| {
         out.put_u8(b'S');
@@ -95,12 +97,12 @@ pub(crate) fn describe_statement(out: &mut BytesMut, name: &str) {
     });
 }
 
-/// Asks for the columns of what was bound.
+/// Message that requests the columns of the bound statement.
 pub(crate) fn describe_bound(out: &mut BytesMut) {
     message(out, b'D', |out| out.put_slice(b"P\0"));
 }
 
-/// Gives a prepared statement its values, of these types.
+/// Message that binds values of these types to a prepared statement.
 #[inline]
 pub(crate) fn bind(out: &mut BytesMut, name: &str, types: &[Oid], params: &[Value<'_>]) {
     message(out, b'B', |out| {
@@ -117,7 +119,7 @@ pub(crate) fn bind(out: &mut BytesMut, name: &str, types: &[Oid], params: &[Valu
     });
 }
 
-/// A value behind its length, which is -1 for NULL.
+/// Appends a value after its length, which is -1 for NULL.
 #[inline]
 pub(crate) fn field(out: &mut BytesMut, value: Value<'_>, oid: Oid) {
     if value == Value::Null {
@@ -131,7 +133,7 @@ pub(crate) fn field(out: &mut BytesMut, value: Value<'_>, oid: Oid) {
     out[at..at + 4].copy_from_slice(&length.to_be_bytes());
 }
 
-/// Runs what was bound, for all of its rows.
+/// Message that runs the bound statement, for all of its rows.
 #[inline]
 pub(crate) fn execute(out: &mut BytesMut) {
     message(out, b'E', |out| {
@@ -140,13 +142,13 @@ pub(crate) fn execute(out: &mut BytesMut) {
     });
 }
 
-/// Ends what belongs together: the server answers that it is ready.
+/// Message that ends a group: the server answers that it is ready.
 #[inline]
 pub(crate) fn sync(out: &mut BytesMut) {
     message(out, b'S', |_| {});
 }
 
-/// Forgets a prepared statement.
+/// Message that discards a prepared statement.
 pub(crate) fn close(out: &mut BytesMut, name: &str) {
     message(out, b'C', |out| {
         out.put_u8(b'S');
@@ -154,22 +156,22 @@ pub(crate) fn close(out: &mut BytesMut, name: &str) {
     });
 }
 
-/// Rows that are copied in.
+/// Message with rows that are copied in.
 pub(crate) fn copy_data(out: &mut BytesMut, rows: &[u8]) {
     message(out, b'd', |out| out.put_slice(rows));
 }
 
-/// The end of the rows that are copied in.
+/// Message that ends the rows that are copied in.
 pub(crate) fn copy_done(out: &mut BytesMut) {
     message(out, b'c', |_| {});
 }
 
-/// Gives up copying.
+/// Message that cancels a copy.
 pub(crate) fn copy_fail(out: &mut BytesMut, why: &str) {
     message(out, b'f', |out| text(out, why));
 }
 
-/// Ends the session.
+/// Message that ends the session.
 pub(crate) fn terminate(out: &mut BytesMut) {
     message(out, b'X', |_| {});
 }

@@ -1,4 +1,4 @@
-//! Options of a target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
+//! Options of a target, as typed values; [`GRAMMAR`] parses and documents them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_client::tls::{TLS_OPTIONS, TlsOptions};
@@ -7,7 +7,7 @@ use bourse_engine::{nested_option, option_spec, option_words};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a commit waits for: `synchronous_commit`.
+/// Event that a commit waits for: `synchronous_commit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SynchronousCommit {
     /// The log is synced, here and on a synchronous standby.
@@ -18,11 +18,11 @@ pub enum SynchronousCommit {
     RemoteWrite,
     /// The log is synced here, and applied on a synchronous standby.
     RemoteApply,
-    /// Nothing: the log is written and synced within about half a second.
+    /// No event: the log is written and synced within about half a second.
     Off,
 }
 
-/// How the log is synced: `wal_sync_method`.
+/// Method of syncing the log: `wal_sync_method`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WalSyncMethod {
     /// `fdatasync` after writing.
@@ -46,51 +46,51 @@ pub enum PlanCache {
     Custom,
 }
 
-/// Settings of a target; what was not said has its default.
+/// Settings of a target, with defaults for those that were not given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// `lock_timeout`, whole seconds.
+    /// Option `lock_timeout`, in whole seconds.
     pub lock_timeout: Duration,
-    /// `answer_timeout`, whole seconds.
+    /// Option `answer_timeout`, in whole seconds.
     pub answer_timeout: Duration,
-    /// `synchronous_commit`; `None` is the server's.
+    /// Option `synchronous_commit`; `None` leaves the server's setting.
     pub synchronous_commit: Option<SynchronousCommit>,
-    /// `plan_cache`.
+    /// Option `plan_cache`.
     pub plan_cache: PlanCache,
-    /// `pipeline`.
+    /// Option `pipeline`.
     pub pipeline: bool,
-    /// `procedures`.
+    /// Option `procedures`.
     pub procedures: bool,
-    /// `socket`.
+    /// Option `socket`.
     pub socket: Option<PathBuf>,
-    /// `password_file`.
+    /// Option `password_file`.
     pub password_file: Option<PathBuf>,
-    /// `spread`.
+    /// Option `spread`.
     pub spread: bool,
-    /// `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
+    /// Options `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
     pub tls: TlsOptions,
-    /// `ram`.
+    /// Option `ram`.
     pub ram: bool,
-    /// `server`.
+    /// Option `server`.
     pub server: Option<PathBuf>,
-    /// `shared_buffers`, in bytes.
+    /// Option `shared_buffers`, in bytes.
     pub shared_buffers_bytes: u64,
-    /// `max_wal_size`, in bytes.
+    /// Option `max_wal_size`, in bytes.
     pub max_wal_bytes: u64,
-    /// `fsync`.
+    /// Option `fsync`.
     pub fsync: bool,
-    /// `full_page_writes`.
+    /// Option `full_page_writes`.
     pub full_page_writes: bool,
-    /// `wal_sync_method`; `None` is the server's default for the system.
+    /// Option `wal_sync_method`; `None` is the server's default for the system.
     pub wal_sync_method: Option<WalSyncMethod>,
-    /// `max_connections`.
+    /// Option `max_connections`.
     pub max_connections: u32,
-    /// `start_timeout`, whole seconds.
+    /// Option `start_timeout`, in whole seconds.
     pub start_timeout: Duration,
 }
 
 impl Options {
-    /// Every default.
+    /// The default options.
     pub const DEFAULT: Self = Self {
         lock_timeout: Duration::from_secs(10),
         answer_timeout: Duration::from_secs(3_600),
@@ -130,7 +130,7 @@ option_words!(WalSyncMethod {
 option_words!(PlanCache { Auto = "auto", Generic = "generic", Custom = "custom" });
 
 impl PlanCache {
-    /// The server's word.
+    /// Word for the server.
     pub(crate) const fn setting(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -140,7 +140,7 @@ impl PlanCache {
     }
 }
 
-/// Options of a server that runs already.
+/// Options of a running server.
 const RUNNING_ONLY: &[&str] = &["socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Options of a private server.
@@ -156,7 +156,7 @@ const PRIVATE_ONLY: &[&str] = &[
     "start_timeout",
 ];
 
-/// The grammar of PostgreSQL targets, with every option in the order of help and documents.
+/// Grammar of PostgreSQL targets, with every option in the order of help and documents.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "PostgreSQL",
     schemes: &[

@@ -1,17 +1,17 @@
-//! Products that speak PostgreSQL's protocol: what differs, by their documents alone; none of it was run.
+//! Products with PostgreSQL's protocol: their differences, from their documentation alone; none was run.
 
 use bourse_client::Product;
 
-/// What a product does not have.
+/// Features that a product may lack.
 #[derive(Debug)]
 pub(crate) struct Facts {
-    /// Options of `COPY` for rows in binary form; none where it takes no rows by `COPY`.
+    /// Options of `COPY` for rows in binary form; `None` if it accepts no rows by `COPY`.
     pub(crate) copy: Option<&'static str>,
-    /// Whether it has PL/pgSQL as PostgreSQL has it.
+    /// Whether its PL/pgSQL is complete.
     pub(crate) plpgsql: bool,
 }
 
-/// Of PostgreSQL itself: rows are written as ones that every later transaction sees.
+/// Options of `COPY` for PostgreSQL itself: rows are written as visible to every later transaction.
 pub(crate) const COPY: &str = "(FORMAT binary, FREEZE)";
 
 pub(crate) static PRODUCTS: &[Product<Facts>] = &[

@@ -1,7 +1,7 @@
-//! Routines in PL/pgSQL: kept in the schema `public`, each with our mark and its version as its comment.
+//! Routines in PL/pgSQL: stored in the schema `public`, each with Bourse's mark and its version in its comment.
 //!
-//! A function returns one table, so that its sets are told apart by a number, and a row of any set is a value: what
-//! `record_send` makes of it, which has the types and the bytes that a row of a result has.
+//! A function returns one table, whose rows have the number of a set and a row of it as one value: the output of
+//! `record_send`, with the types and the bytes of a result's row.
 
 use crate::dialect::DIALECT;
 use crate::ownership::{MARK, quoted};
@@ -29,7 +29,7 @@ static PLPGSQL: Language = Language {
                 IF changed <> 1 THEN RAISE EXCEPTION 'expected a change of 1 row, found %', changed; END IF;",
 };
 
-/// Refuses a server that is known to have no such functions.
+/// Refuses a server that is known to lack such functions.
 pub(crate) fn refuse_without(connection: &mut Connection) -> Result<(), EngineError> {
     refuse_version(&connection.names("SELECT version()")?.concat())
 }
@@ -44,7 +44,7 @@ fn refuse_version(version: &str) -> Result<(), EngineError> {
     }
 }
 
-/// How a routine is made, and its version.
+/// Statement that creates a routine, and the routine's version.
 fn created(routine: &Routine) -> (String, String) {
     let text = format!(
         "CREATE FUNCTION {}({}) RETURNS TABLE (set_number SMALLINT, fields BYTEA) LANGUAGE plpgsql AS $bourse$\n\
@@ -58,13 +58,13 @@ fn created(routine: &Routine) -> (String, String) {
     (text, version)
 }
 
-/// The statement that calls a routine.
+/// Statement that calls a routine.
 pub(crate) fn call(routine: &Routine) -> String {
     let params: Vec<_> = (1..=routine.params()).map(|number| format!("${number}")).collect();
     format!("SELECT set_number, fields FROM {}({})", quoted(routine.name()), params.join(", "))
 }
 
-/// Functions of ours: how each is named with its types, its name, its version.
+/// Functions with Bourse's mark: name with types, name, version.
 fn installed(connection: &mut Connection) -> Result<Vec<[String; 3]>, EngineError> {
     let rows = connection.ask(&format!(
         "SELECT p.oid::regprocedure, p.proname, substr(obj_description(p.oid, 'pg_proc'), {})
@@ -76,7 +76,7 @@ fn installed(connection: &mut Connection) -> Result<Vec<[String; 3]>, EngineErro
     Ok(texts.filter_map(|row| row.try_into().ok()).collect())
 }
 
-/// Makes those routines that are not there as they are written now.
+/// Creates the routines whose present version the server does not have.
 pub(crate) fn install(connection: &mut Connection, routines: &[&Routine]) -> Result<(), EngineError> {
     let wanted: Vec<_> = routines.iter().map(|routine| (routine.name(), created(routine))).collect();
     let has =

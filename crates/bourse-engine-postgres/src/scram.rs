@@ -1,4 +1,4 @@
-//! SCRAM-SHA-256 (RFC 5802, RFC 7677): both sides show that they know a password, and neither tells it.
+//! SCRAM-SHA-256 (RFC 5802, RFC 7677): both sides prove that they know a password, without sending it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -6,13 +6,13 @@ use bourse_engine::EngineError;
 use hmac::{Hmac, Mac};
 use sha2::{Digest as _, Sha256};
 
-/// Its name among those that a server offers.
+/// Name of the mechanism in a server's offer.
 pub(crate) const MECHANISM: &str = "SCRAM-SHA-256";
 
-/// No binding to a channel, as without TLS.
+/// Header for no channel binding, as without TLS.
 const HEADER: &str = "n,,";
 
-/// More rounds than a server asks for that means well.
+/// Largest number of rounds; an honest server requests fewer.
 const MOST_ROUNDS: u32 = 10_000_000;
 
 type Key = [u8; 32];
@@ -21,24 +21,24 @@ type Key = [u8; 32];
 pub(crate) struct Scram<'p> {
     password: &'p str,
     nonce: String,
-    /// The server's signature to come, once it follows.
+    /// Signature expected from the server, once it is computable.
     expected: Option<Key>,
 }
 
 impl<'p> Scram<'p> {
-    /// With a nonce that an outsider cannot guess.
+    /// Starts a dialogue, with a nonce that an outsider cannot guess.
     pub(crate) fn new(password: &'p str) -> Result<Self, EngineError> {
         let mut random = [0; 18];
         getrandom::fill(&mut random).map_err(|e| failed(&format!("no random numbers: {e}")))?;
         Ok(Self { password, nonce: BASE64.encode(random), expected: None })
     }
 
-    /// What the client says first. The server knows the user's name from the start of the session.
+    /// First message of the client. The server knows the user's name from the start of the session.
     pub(crate) fn first(&self) -> String {
         format!("{HEADER}n=,r={}", self.nonce)
     }
 
-    /// What the client says to the server's salt and nonce.
+    /// Answer of the client to the server's salt and nonce.
     pub(crate) fn answer(&mut self, server_first: &str) -> Result<String, EngineError> {
         self.answer_as("", server_first)
     }
@@ -68,7 +68,7 @@ impl<'p> Scram<'p> {
         Ok(format!("{without_proof},p={}", BASE64.encode(proof)))
     }
 
-    /// Whether the server knows the password too.
+    /// Checks that the server knows the password too.
     pub(crate) fn verify(&self, server_final: &str) -> Result<(), EngineError> {
         let signature = server_final.split(',').find_map(|field| field.strip_prefix("v="));
         let signature = signature.and_then(|text| BASE64.decode(text).ok());
@@ -83,14 +83,14 @@ fn failed(why: &str) -> EngineError {
     crate::error::broken(&format!("a wrong word while logging in by {MECHANISM}: {why}"))
 }
 
-/// A keyed hash of parts.
+/// Keyed hash of the concatenated parts.
 fn keyed(key: &[u8], parts: &[&[u8]]) -> Key {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key may have any length");
     parts.iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().into()
 }
 
-/// The password made costly to guess: the first block of PBKDF2.
+/// Key stretched from a password, so that guessing is costly: the first block of PBKDF2.
 fn stretched(password: &[u8], salt: &[u8], rounds: u32) -> Key {
     let mut last = keyed(password, &[salt, &1u32.to_be_bytes()]);
     let mut result = last;
@@ -105,7 +105,7 @@ fn stretched(password: &[u8], salt: &[u8], rounds: u32) -> Key {
 mod tests {
     use super::*;
 
-    /// The example of RFC 7677.
+    /// Example of RFC 7677.
     #[test]
     fn the_published_dialogue_comes_out() {
         let mut scram = Scram { password: "pencil", nonce: "rOprNGfwEbeRWgbNEkqO".to_owned(), expected: None };

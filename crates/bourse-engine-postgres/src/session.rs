@@ -1,4 +1,4 @@
-//! A user's connection: statements prepared at first use and found by number.
+//! Session of a user: statements prepared at first use and found by number.
 
 use crate::ahead::{Ahead, Answers};
 use crate::describe;
@@ -13,16 +13,17 @@ use bourse_engine::{
     Value, run_one_by_one,
 };
 
-/// Runs of a statement that are sent before the first answer is read. Their answers wait in the socket meanwhile.
+/// Number of runs of a statement that are sent before the first answer is read. Their answers wait in the socket
+/// meanwhile.
 const RUNS_AT_ONCE: usize = 64;
 
-/// Bytes of such runs: far less than a socket holds, so that neither side waits for the other to read.
+/// Size of such runs in bytes: far less than a socket's buffer, so that neither side waits for the other to read.
 const BYTES_AT_ONCE: usize = 32 << 10;
 
-/// A statement in the server.
+/// A prepared statement at the server.
 struct Prepared {
     name: String,
-    /// The type of each parameter: the server's choice, or that of the values given first.
+    /// Type of each parameter: the server's choice, or that of the first values.
     types: Vec<Oid>,
     columns: Vec<Column>,
 }
@@ -37,15 +38,15 @@ impl Prepared {
 pub(crate) struct PostgresSession {
     connection: Connection,
     statements: Vec<Option<Prepared>>,
-    /// The open transaction met a conflict.
+    /// Whether the open transaction met a conflict.
     is_doomed: bool,
-    /// What was written and not sent yet; none where each statement is sent at once.
+    /// Statements written and not sent yet; `None` if each statement is sent immediately.
     ahead: Option<Ahead>,
     /// Whether routines are called.
     procedures: bool,
-    /// Those that are known to be in the server.
+    /// Routines known to be installed at the server.
     routines: Option<&'static [&'static Routine]>,
-    /// Where the fields of a routine's row are.
+    /// Fields of a routine's row.
     record: Vec<(Oid, Field)>,
 }
 
@@ -62,18 +63,18 @@ impl PostgresSession {
         }
     }
 
-    /// Whether a transaction is open, here if not yet in the server.
+    /// Whether a transaction is open, possibly not yet at the server.
     fn is_open(&self) -> bool {
         self.connection.state != State::Idle || self.ahead.as_ref().is_some_and(|ahead| ahead.begin.is_some())
     }
 
-    /// What was written ahead, for whoever sends it with more.
+    /// Takes the statements written ahead, for a caller that sends them with another.
     #[inline]
     fn answers(&mut self) -> Answers {
         Answers { ahead: self.ahead.as_mut().map(std::mem::take).unwrap_or_default(), at: 0 }
     }
 
-    /// Sends what was written ahead, and reads its answers.
+    /// Sends the statements written ahead, and reads their answers.
     fn send_ahead(&mut self) -> Result<(), EngineError> {
         if self.ahead.as_ref().is_none_or(|ahead| ahead.answers() == 0) {
             return Ok(());
@@ -86,7 +87,7 @@ impl PostgresSession {
         self.settled(done, "")
     }
 
-    /// Forgets what was written ahead: it is undone before it was done.
+    /// Discards the statements written ahead, before a rollback.
     fn forget_ahead(&mut self) {
         if self.ahead.as_ref().is_some_and(|ahead| ahead.answers() > 0) {
             self.ahead = Some(Ahead::default());
@@ -94,7 +95,7 @@ impl PostgresSession {
         }
     }
 
-    /// Prepares a statement for values like these.
+    /// Prepares a statement for values of these types.
     #[cold]
     fn prepare_anew(
         &mut self,
@@ -160,13 +161,13 @@ impl PostgresSession {
         params.with_one_list(|params| self.run_list(sql, params, each))
     }
 
-    /// The statement's number, prepared for these values.
+    /// Slot of the statement, prepared for these values.
     #[inline]
     fn ready(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<usize, EngineError> {
         self.ready_as(sql, || sql.render(&DIALECT), params)
     }
 
-    /// The statement's number, prepared as `text` for these values.
+    /// Slot of the statement, prepared as `text` for these values.
     #[inline]
     fn ready_as(
         &mut self,
@@ -240,7 +241,7 @@ impl PostgresSession {
         done.map(drop)
     }
 
-    /// Writes a change that goes out with the next statement.
+    /// Writes a change that is sent with the next statement.
     fn write_ahead(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), EngineError> {
         if self.connection.out.len() > BYTES_AT_ONCE {
             self.send_ahead()?;
@@ -253,7 +254,8 @@ impl PostgresSession {
         Ok(())
     }
 
-    /// Sends many runs before it reads their answers. In a transaction, which a run that fails ends for all that follow it.
+    /// Sends many runs before it reads their answers. Called in a transaction, which a failed run ends for all later
+    /// ones.
     fn run_together(
         &mut self,
         sql: &'static Sql,
@@ -324,7 +326,7 @@ impl PostgresSession {
         Ok(changed)
     }
 
-    /// Notes the outcome of the transaction, and names the statement.
+    /// Records the outcome of the transaction, and adds the statement to an error.
     #[inline]
     fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
         done.map_err(|e| {
@@ -346,7 +348,7 @@ impl PostgresSession {
     }
 }
 
-/// The types of a statement's parameters, where those that the server chose do not hold the values.
+/// Types for a statement's parameters where those that the server chose cannot hold the values.
 fn declare(chosen: &[Oid], params: &[Value<'_>]) -> Vec<Oid> {
     let each = chosen.iter().zip(params);
     each.map(|(oid, value)| if fits(*value, *oid) { *oid } else { own_type(*value) }).collect()
@@ -358,7 +360,7 @@ fn types(body: &[u8]) -> Vec<Oid> {
     chunks.iter().map(|bytes| Oid::from_be_bytes(*bytes)).collect()
 }
 
-/// Rows that a command came to: the last word of its tag, as in `UPDATE 3` and `INSERT 0 1`.
+/// Number of rows of a command: the last word of its tag, as in `UPDATE 3` and `INSERT 0 1`.
 #[inline]
 pub(crate) fn rows(tag: &[u8]) -> u64 {
     let digits = tag.strip_suffix(b"\0").unwrap_or(tag).rsplit(|byte| *byte == b' ').next().unwrap_or_default();
@@ -513,7 +515,7 @@ impl Session for PostgresSession {
         }
     }
 
-    /// The plan that suits all values of the parameters.
+    /// Explains a statement by the plan that suits all values of the parameters.
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         const NAME: &str = "bourse_plan";
         let text = DIALECT.fill(sql);

@@ -1,4 +1,4 @@
-//! What the server counts, by its own statistics, and what its processes use, by the operating system.
+//! Counters of the server, from its statistics, and resources of its processes, from the operating system.
 
 use crate::wire::Connection;
 use bourse_engine::{Counter, EngineError, FileIo, IoCounts, ServerProcess};
@@ -6,12 +6,12 @@ use bourse_private_server::processes::{ProcessUse, children, process_use};
 use std::fs;
 use std::path::Path;
 
-/// Who counted, as reports name it.
+/// Name of the counter in reports.
 const SOURCE: &str = "the server (pg_stat_wal, pg_stat_bgwriter, pg_stat_database)";
 const SOURCE_IO: &str = "the server (pg_stat_io, pg_stat_wal)";
 
-/// Syncs, writes and written bytes of the log; syncs, writes and reads of data pages; bytes of temporary files. By the first
-/// version that has the views.
+/// Queries, each with the first version that has its views: syncs, writes and written bytes of the log; syncs, writes
+/// and reads of data pages; bytes of temporary files.
 const QUERIES: &[(i32, &str, &str)] = &[
     (
         180_000,
@@ -37,7 +37,7 @@ const QUERIES: &[(i32, &str, &str)] = &[
     ),
 ];
 
-/// What is asked for by its own name, of every version.
+/// Columns that are reported under their own names, in every version.
 const COUNTERS: [&str; 11] = [
     "xact_commit",
     "xact_rollback",
@@ -52,7 +52,7 @@ const COUNTERS: [&str; 11] = [
     "deadlocks",
 ];
 
-/// What the server counts of a database, by its own names (pg_stat_database).
+/// Counters of a database, under the server's own names (pg_stat_database).
 pub(crate) fn counters(connection: &mut Connection, database: &str) -> Result<Vec<Counter>, EngineError> {
     let sql = format!("SELECT {} FROM pg_stat_database WHERE datname = '{database}'", COUNTERS.join(", "));
     let row = connection.ask(&sql)?.into_iter().next().unwrap_or_default();
@@ -62,10 +62,10 @@ pub(crate) fn counters(connection: &mut Connection, database: &str) -> Result<Ve
     Ok(COUNTERS.iter().zip(row).filter_map(counter).collect())
 }
 
-/// Bytes of a page, as servers are built.
+/// Size of a page in bytes, in default builds.
 const PAGE_BYTES: u64 = 8_192;
 
-/// What the server has counted since it began; `None` of a version that does not count its log.
+/// File operations that the server has counted since it started; `None` for a version that does not count its log's.
 pub(crate) fn io_counts(connection: &mut Connection) -> Result<Option<IoCounts>, EngineError> {
     let version = connection.names("SHOW server_version_num")?;
     let version: i32 = version.first().and_then(|number| number.parse().ok()).unwrap_or(0);
@@ -93,7 +93,7 @@ fn counts(source: &'static str, row: &[Option<String>]) -> IoCounts {
     }
 }
 
-/// Bytes of a database as the server has them.
+/// Bytes of a database as the server counts them.
 pub(crate) fn database_bytes(connection: &mut Connection, database: &str) -> Result<u64, EngineError> {
     // A database that is not there has no size.
     let sql = format!("SELECT pg_database_size(oid) FROM pg_database WHERE datname = '{database}'");
@@ -106,10 +106,10 @@ pub(crate) fn log_bytes(data: &Path) -> u64 {
     entries.filter_map(|entry| entry.metadata().ok().filter(|found| found.is_file())).map(|found| found.len()).sum()
 }
 
-/// What a server's processes have used since it began, and hold now: those that run, and through the first of them those that
-/// have ended.
+/// Resources of a server's processes since it started, and memory held now: those that run, and through the first of
+/// them those that have ended.
 ///
-/// A process whose end the first one asks for meanwhile would count twice or not at all: then all are read again.
+/// A process that the first one waits for meanwhile would count twice or not at all; all are then read again.
 pub(crate) fn server_use(first: u32) -> Option<ServerProcess> {
     const TRIES: u32 = 5;
     let mut one = process_use(first, true)?;

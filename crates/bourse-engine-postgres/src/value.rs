@@ -1,4 +1,4 @@
-//! Values both ways, in the server's binary form.
+//! Conversion of values to and from the server's binary form.
 
 use crate::wire::Field;
 use bourse_engine::{Row, Value};
@@ -6,13 +6,13 @@ use bourse_schema::{ColumnType, Date, Timestamp};
 use bytes::{BufMut as _, BytesMut};
 use std::borrow::Cow;
 
-/// The server's number of a type; the same in every version.
+/// Number of a type at the server; the same in every version.
 pub(crate) type Oid = u32;
 
-/// Types whose binary form is known here.
+/// Numbers of the types whose binary form is implemented.
 pub(crate) mod oid {
     use super::Oid;
-    /// The server infers the type.
+    /// Type to be inferred by the server.
     pub(crate) const INFERRED: Oid = 0;
     pub(crate) const BOOL: Oid = 16;
     pub(crate) const BYTEA: Oid = 17;
@@ -32,11 +32,11 @@ pub(crate) mod oid {
     pub(crate) const NUMERIC: Oid = 1_700;
 }
 
-/// Days from 1970 to 2000, where the server begins to count.
+/// Days from 1970 to 2000, the server's epoch.
 const EPOCH_DAYS: i64 = 10_957;
 const EPOCH_MS: i64 = EPOCH_DAYS * 86_400_000;
 
-/// The type that holds a value exactly, where the server infers another.
+/// Type that holds a value exactly, if the server infers another.
 pub(crate) fn own_type(value: Value<'_>) -> Oid {
     match value {
         Value::Null => oid::INFERRED,
@@ -51,7 +51,7 @@ pub(crate) fn own_type(value: Value<'_>) -> Oid {
     }
 }
 
-/// Whether a type holds a value exactly, and it can be written as such here.
+/// Whether a type holds a value exactly, and its form is implemented.
 #[inline]
 pub(crate) fn fits(value: Value<'_>, oid: Oid) -> bool {
     match value {
@@ -100,7 +100,7 @@ pub(crate) fn put(value: Value<'_>, oid: Oid, out: &mut BytesMut) {
     }
 }
 
-/// Digits of 10,000 each, the first of weight 10,000 to the power of `weight`.
+/// Appends digits of 10,000 each, the first of weight 10,000 to the power of `weight`.
 fn put_numeric(units: i64, scale: u8, out: &mut BytesMut) {
     const BASE: u128 = 10_000;
     let fraction_digits = scale.div_ceil(4);
@@ -124,9 +124,9 @@ fn put_numeric(units: i64, scale: u8, out: &mut BytesMut) {
 
 const NEGATIVE: u16 = 0x4000;
 
-/// An exact decimal; a number that has no such form is the nearest one in binary floating point.
+/// Parses a decimal, exactly if possible, and otherwise as the nearest binary floating-point number.
 fn numeric(bytes: &[u8]) -> Option<Value<'static>> {
-    /// A quotient has more digits than anybody stored; the zeros among them say nothing.
+    /// Largest scale of stored decimals: a quotient has more digits, of which zeros are insignificant.
     const STORED_SCALE: u16 = 5;
     let word = |at: usize| Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk::<2>()?));
     let (count, weight, sign, mut scale) = (word(0)?, word(2)? as i16, word(4)?, word(6)?);
@@ -186,7 +186,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Columns of a description; `None` if it is cut off.
+    /// Parses the columns of a description; `None` if it is truncated.
     pub(crate) fn read_all(body: &[u8]) -> Option<Vec<Self>> {
         let (count, mut rest) = body.split_first_chunk::<2>()?;
         let mut columns = Vec::with_capacity(usize::from(u16::from_be_bytes(*count)));
@@ -203,7 +203,7 @@ impl Column {
     }
 }
 
-/// A row of the server, in binary form.
+/// A row in the server's binary form.
 pub(crate) struct ServerRow<'r> {
     pub(crate) columns: &'r [Column],
     pub(crate) body: &'r [u8],
@@ -211,7 +211,7 @@ pub(crate) struct ServerRow<'r> {
 }
 
 impl ServerRow<'_> {
-    /// The type and bytes of a field; `None` for NULL.
+    /// Type and bytes of a field; `None` for NULL.
     #[inline]
     fn field(&self, index: usize) -> (Oid, Option<&[u8]>) {
         let (at, length) = self.fields[index];
@@ -220,7 +220,7 @@ impl ServerRow<'_> {
     }
 }
 
-/// What a row's reader wants of a field.
+/// Methods of [`Row`] that depend only on a field's type and bytes.
 macro_rules! row_of_fields {
     () => {
         fn value(&self, index: usize) -> Value<'_> {
@@ -258,14 +258,14 @@ impl Row for ServerRow<'_> {
     }
 }
 
-/// A row as a value, in the form that `record_send` gives it: each field behind its type and length, without a name.
+/// A row in the form of `record_send`: each field after its type and length, without a name.
 pub(crate) struct RecordRow<'r> {
     pub(crate) body: &'r [u8],
     pub(crate) fields: &'r [(Oid, Field)],
 }
 
 impl<'r> RecordRow<'r> {
-    /// Reads where the fields are; `None` if it is cut off.
+    /// Finds the fields; `None` if the row is truncated.
     #[inline]
     pub(crate) fn read(body: &'r [u8], fields: &'r mut Vec<(Oid, Field)>) -> Option<Self> {
         let number = |at: usize| Some(u32::from_be_bytes(*body.get(at..)?.first_chunk()?));
@@ -295,7 +295,7 @@ impl Row for RecordRow<'_> {
     }
 }
 
-/// What another type sends: most send their text.
+/// Value of a field of an unsupported type: most types are sent as text.
 fn unknown(bytes: &[u8]) -> Value<'_> {
     std::str::from_utf8(bytes).map_or(Value::Blob(bytes), Value::Text)
 }
@@ -325,7 +325,7 @@ fn value(oid: Oid, bytes: &[u8]) -> Option<Value<'_>> {
     }
 }
 
-/// The type of a declared column, as its rows are copied in.
+/// Type of a declared column, for rows that are copied in.
 pub(crate) fn stored(domain: ColumnType) -> Oid {
     match domain {
         ColumnType::Ident | ColumnType::Count => oid::INT8,

@@ -1,4 +1,4 @@
-//! A blocking connection: messages sent, and answers read in place.
+//! Blocking connections: messages are sent, and answers read in place.
 
 use crate::error::{broken, lost, server_error};
 use crate::message;
@@ -15,26 +15,26 @@ use std::ops::Range;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Bytes that are asked for at once.
+/// Size of a read in bytes.
 const READ_BYTES: usize = 32 << 10;
 
-/// A server may send no longer message than this: a value has a gigabyte at most.
+/// Maximal length of a server's message in bytes: a value has a gigabyte at most.
 const LONGEST_MESSAGE: usize = (1 << 30) + (1 << 20);
 
-/// The way to a server.
+/// Stream to a server.
 pub(crate) enum Stream {
     /// A socket of this machine.
     #[cfg(unix)]
     Unix(UnixStream),
     /// Host and port.
     Tcp(TcpStream),
-    /// The same, encrypted.
+    /// Encrypted connection to host and port.
     #[cfg(feature = "tls")]
     Tls(bourse_client::tls::Secured),
 }
 
 impl Stream {
-    /// Protocol and cipher of an encrypted one.
+    /// Protocol and cipher, if the stream is encrypted.
     #[cfg_attr(not(feature = "tls"), expect(clippy::unused_self, reason = "none is encrypted"))]
     pub(crate) fn tls(&self) -> Option<String> {
         #[cfg(feature = "tls")]
@@ -62,7 +62,7 @@ impl Stream {
 type End = Box<dyn Fn() + Send + Sync>;
 
 impl Stream {
-    /// What ends one that is not encrypted yet, for whoever reads from it.
+    /// Function that closes the stream for its reader; not available once it is encrypted.
     pub(crate) fn end(&self) -> io::Result<End> {
         // One that has ended already needs no ending.
         Ok(match self {
@@ -113,7 +113,7 @@ impl Write for Stream {
     }
 }
 
-/// Where the server is, by its last word: `Idle`, in a transaction, or in one that failed.
+/// State of the session's transaction, from the server's latest message: none, open or failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Idle,
@@ -121,37 +121,37 @@ pub(crate) enum State {
     Failed,
 }
 
-/// A message of the server: its kind, and where its body is among the bytes that were read.
+/// A message of the server: its kind, and the range of its body in the bytes read.
 pub(crate) struct Message {
     pub(crate) kind: u8,
     pub(crate) body: Range<usize>,
 }
 
-/// Where a field of a row is, and how long it is; a negative length is NULL.
+/// Offset and length of a field of a row; a negative length is NULL.
 pub(crate) type Field = (usize, i32);
 
-/// One connection.
+/// A connection to a server.
 pub(crate) struct Connection {
     stream: Stream,
     awaited: Awaited,
-    /// Whether its answers are awaited through an interruption.
+    /// Whether it waits for answers even during an interruption.
     is_patient: bool,
-    /// What is to be sent next.
+    /// Bytes to be sent next.
     pub(crate) out: BytesMut,
     input: Vec<u8>,
-    /// The bytes that were read and not yet used.
+    /// Range of the bytes read and not yet used.
     unread: Range<usize>,
     pub(crate) state: State,
-    /// Nothing can be asked any more.
+    /// Whether the connection is unusable.
     is_broken: bool,
-    /// Of the row in hand.
+    /// Fields of the current row.
     fields: Vec<Field>,
-    /// How often something was sent and awaited.
+    /// Number of round trips.
     pub(crate) round_trips: u64,
 }
 
 impl Connection {
-    /// Logs in over a stream that is open.
+    /// Logs in over an open stream.
     pub(crate) fn start(
         stream: Stream,
         awaited: Awaited,
@@ -222,7 +222,7 @@ impl Connection {
         }
     }
 
-    /// Sends what was written.
+    /// Sends the output.
     pub(crate) fn send(&mut self) -> Result<(), EngineError> {
         if self.is_broken {
             self.out.clear();
@@ -263,7 +263,7 @@ impl Connection {
         broken("a message that nothing asked for")
     }
 
-    /// The next message that is for us.
+    /// Reads the next message of the protocol's dialogue, skipping notices.
     #[inline]
     pub(crate) fn read(&mut self) -> Result<Message, EngineError> {
         loop {
@@ -291,7 +291,7 @@ impl Connection {
         Ok(Message { kind, body: at + HEAD..at + 1 + length })
     }
 
-    /// Reads until so many bytes are there.
+    /// Reads until `bytes` unread bytes are available.
     #[inline]
     fn have(&mut self, bytes: usize) -> Result<(), EngineError> {
         if self.unread.len() >= bytes { Ok(()) } else { self.fill(bytes) }
@@ -322,13 +322,13 @@ impl Connection {
         Ok(())
     }
 
-    /// Has its answers awaited through an interruption: what it asks for is not to be left half done.
+    /// Makes the connection wait for answers even during an interruption, so that a cleanup is not left incomplete.
     pub(crate) fn patient(mut self) -> Self {
         self.is_patient = true;
         self
     }
 
-    /// Protocol and cipher, where the connection is encrypted.
+    /// Protocol and cipher, if the connection is encrypted.
     pub(crate) fn tls(&self) -> Option<String> {
         self.stream.tls()
     }
@@ -337,7 +337,7 @@ impl Connection {
         &self.input[message.body.clone()]
     }
 
-    /// The fields of the row in hand, and the bytes that they are in.
+    /// The bytes of a row, and its fields.
     #[inline]
     pub(crate) fn row(&mut self, message: &Message) -> Result<(&[u8], &[Field]), EngineError> {
         let body = &self.input[message.body.clone()];
@@ -358,7 +358,7 @@ impl Connection {
         Ok((body, &self.fields))
     }
 
-    /// Reads answers up to the server's word that it is ready; hands each to `each`, and returns the first error.
+    /// Reads answers until the server is ready; passes each to `each`, and returns the first error.
     pub(crate) fn finish(
         &mut self,
         each: &mut dyn FnMut(&mut Self, &Message) -> Result<(), EngineError>,
@@ -405,7 +405,7 @@ impl Connection {
         done.map_err(|e| e.with_statement(sql))
     }
 
-    /// Ends the transaction by that word; whether the server did what it says.
+    /// Ends the transaction by `COMMIT` or `ROLLBACK`; returns whether the server did the same.
     pub(crate) fn end(&mut self, word: &str) -> Result<bool, EngineError> {
         let mut is_done = false;
         self.out.clear();
@@ -418,7 +418,7 @@ impl Connection {
         done.map(|()| is_done).map_err(|e| e.with_statement(word))
     }
 
-    /// Rows of a query, as text in all columns: for questions of our own outside the timed part.
+    /// Runs a query outside the timed part, and returns its rows as text.
     pub(crate) fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, EngineError> {
         let mut rows = Vec::new();
         self.out.clear();
@@ -443,7 +443,7 @@ impl Connection {
         Ok(self.ask(sql)?.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
     }
 
-    /// Columns of a result, from their description.
+    /// Parses the columns of a result from their description.
     pub(crate) fn columns(&self, message: &Message) -> Result<Vec<Column>, EngineError> {
         Column::read_all(self.body(message)).ok_or_else(|| broken("a description that is cut off"))
     }

@@ -1,4 +1,4 @@
-//! The server's program, on PATH, in the usual folders, or in the folder of another system.
+//! Program of the server, on PATH, in the usual folders, or in the folder of another system.
 
 use super::system::System;
 use crate::options::Flavour;
@@ -7,18 +7,18 @@ use bourse_private_server::output_text;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Names MySQL's server, or the folder of a system with it, where a target does not.
+/// Variable that names MySQL's server, or the folder of a system with it, if a target names none.
 pub const SERVER_VARIABLE: &str = "BOURSE_MYSQLD";
 
-/// How the server of a flavour is found.
+/// Search for the server of a flavour.
 struct Search {
-    /// The names of its program.
+    /// Names of its program.
     names: &'static [&'static str],
-    /// The variable that names it where a target does not.
+    /// Variable that names the program if a target names none.
     variable: Option<&'static str>,
-    /// The argument by which it says its version.
+    /// Argument that prints its version.
     version: &'static str,
-    /// How to get it.
+    /// Advice for installing it.
     how: &'static str,
 }
 
@@ -53,7 +53,7 @@ const fn search(flavour: Flavour) -> &'static Search {
     }
 }
 
-/// Whose a server is, by what it says of its version.
+/// Flavour of a server, by its version text.
 fn flavour_of(words: &str) -> Flavour {
     match words {
         words if words.contains("MariaDB") => Flavour::Mariadb,
@@ -63,7 +63,7 @@ fn flavour_of(words: &str) -> Flavour {
     }
 }
 
-/// Where packages put servers, which is often not on a user's PATH.
+/// Folders in which packages install servers, often not on a user's PATH.
 const USUAL: &[&str] = &[
     "/usr/sbin",
     "/usr/bin",
@@ -80,30 +80,30 @@ const USUAL: &[&str] = &[
     "/opt/homebrew/opt/mysql/bin",
 ];
 
-/// A server that can be started.
+/// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     /// The program.
     pub server: PathBuf,
-    /// Whose it is, by its own words.
+    /// Flavour, by its version text.
     pub flavour: Flavour,
-    /// Its version, by its own words.
+    /// Version that it reports.
     pub version: String,
     /// MariaDB's program that fills a new data directory; MySQL's server does that itself.
     pub(super) install: Option<PathBuf>,
-    /// The system that it is part of, if that is not this one.
+    /// The system that it belongs to, if that is not this one.
     system: Option<System>,
     /// The server that Vitess starts below it.
     pub(super) below: Option<Box<Installed>>,
 }
 
 impl Installed {
-    /// Runs the server with `--no-defaults`, which has to come first.
+    /// Command of the server, with `--no-defaults`, which must be the first argument.
     pub(super) fn command(&self) -> Command {
         command(&self.server, self.system.as_ref())
     }
 
-    /// A script by which others start it, whatever arguments they give it first.
+    /// Script by which another program starts it, whatever that passes as first arguments.
     pub(super) fn script(&self) -> String {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
         let (before, after) = self.system.as_ref().map_or_else(Default::default, System::around);
@@ -113,7 +113,7 @@ impl Installed {
         format!("#!/bin/sh\nexec {words} \"$@\"{after}\n")
     }
 
-    /// The folder where the server looks for plugins; `None` if it does not say.
+    /// Folder in which the server looks for plugins; `None` if it does not report it.
     pub fn plugins(&self) -> Option<PathBuf> {
         let mut command = self.command();
         command.args(["--verbose", "--help"]);
@@ -134,11 +134,11 @@ fn command(server: &Path, system: Option<&System>) -> Command {
     }
 }
 
-/// The server that a private target of that flavour would start; `program`, or [`SERVER_VARIABLE`] for MySQL's, names it instead
-/// of the search.
+/// Server that a private target of that flavour would start; `program`, or [`SERVER_VARIABLE`] for MySQL's, replaces
+/// the search.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`]: what was not found, where it was looked for and how to get it.
+/// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
 pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, EngineError> {
     let search = search(flavour);
     let variable = search.variable.and_then(std::env::var_os).map(PathBuf::from);
@@ -181,7 +181,7 @@ fn everywhere(name: &str) -> Vec<PathBuf> {
     bourse_private_server::everywhere(name, USUAL.iter().map(PathBuf::from))
 }
 
-/// `mariadb-install-db`, beside the server first, so that the two are of one version.
+/// Path of `mariadb-install-db`, preferably in the server's folder, so that both have one version.
 fn install_program(server: &Path) -> Result<PathBuf, EngineError> {
     const NAMES: [&str; 2] = ["mariadb-install-db", "mysql_install_db"];
     let above = server.parent().and_then(Path::parent).unwrap_or(Path::new("/"));

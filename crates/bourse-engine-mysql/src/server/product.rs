@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The argument that tells a TiDB server of ours from every other.
+/// Argument by which a TiDB server of Bourse's is recognised.
 pub(super) fn path_argument(data: &Path) -> String {
     format!("-path={}", data.display())
 }
 
-/// TiDB on its built-in storage, which is one process.
+/// Command of TiDB on its built-in storage, which is one process.
 pub(super) fn tidb_command(installed: &Installed, folder: &ServerFolder) -> Command {
     let mut command = folder.command_as_account(&installed.server);
     command.args(["-store=unistore", "-host=", "-P=0", "-report-status=false", "-L=warn"]);
@@ -29,22 +29,23 @@ pub(super) fn tidb_command(installed: &Installed, folder: &ServerFolder) -> Comm
     command
 }
 
-/// The argument that tells a Vitess of ours from every other.
+/// Argument by which a Vitess of Bourse's is recognised.
 pub(super) fn log_argument(data: &Path) -> String {
     format!("--log_dir={}", data.display())
 }
 
-/// The same of the MySQL server below it.
+/// Argument by which the MySQL server below a Vitess is recognised.
 pub(super) fn below_argument(data: &Path) -> String {
     format!("--defaults-file={}", tablet(data).join("my.cnf").display())
 }
 
-/// The folder of the one tablet.
+/// Folder of the one tablet.
 fn tablet(data: &Path) -> PathBuf {
     data.join("vt_0000000001")
 }
 
-/// What Vitess starts its MySQL server by, and with: the folder `bin` of [`root`], and an option file.
+/// Writes the files for the MySQL server that Vitess starts: a script in the folder `bin` of [`root`], and an option
+/// file.
 pub(super) fn prepare_vitess(installed: &Installed, folder: &ServerFolder) -> Result<(), EngineError> {
     let bin = root(folder).join("bin");
     std::fs::create_dir(&bin).map_err(|e| EngineError::io("make", &bin, &e))?;
@@ -60,16 +61,16 @@ pub(super) fn prepare_vitess(installed: &Installed, folder: &ServerFolder) -> Re
     folder.write_data(OPTION_FILE, "skip-networking\nsuper-read-only = false\nmax_connections = 2000\n")
 }
 
-/// What the MySQL server has beside the options that Vitess gives it: it is reached by its socket alone, and takes changes at
-/// once.
+/// Name of the file with further options for the MySQL server: it is reached by its socket alone, and accepts changes
+/// immediately.
 const OPTION_FILE: &str = "extra.cnf";
 
-/// Where Vitess looks for MySQL.
+/// Folder in which Vitess looks for MySQL.
 fn root(folder: &ServerFolder) -> PathBuf {
     folder.path().join("tmp")
 }
 
-/// `vtcombo` with one keyspace that is not sharded, on one tablet.
+/// Command of `vtcombo` with one unsharded keyspace, on one tablet.
 pub(super) fn vitess_command(installed: &Installed, folder: &ServerFolder, options: &Options) -> Command {
     let mut command = folder.command_as_account(&installed.server);
     let data = folder.data();
@@ -94,7 +95,7 @@ pub(super) fn vitess_command(installed: &Installed, folder: &ServerFolder, optio
     command
 }
 
-/// Ends the MySQL server below in good order; Vitess has nothing of its own to keep, and does not end with it.
+/// Ends the MySQL server below Vitess in good order. Vitess has no data of its own, and does not end with it.
 pub(super) fn stop_below(connector: &Connector, folder: &ServerFolder, until: Instant) -> Result<(), EngineError> {
     let tablet = tablet(&folder.data());
     let below = Connector {

@@ -1,4 +1,4 @@
-//! Starting a private server, and starting it again.
+//! Start and restart of a private server.
 
 use super::find::{Installed, installed};
 use super::product;
@@ -15,13 +15,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-/// The database that sessions of a private server use.
+/// Database that sessions of a private server use.
 pub const DATABASE: &str = "bourse";
 
-/// The socket in a server's folder.
+/// Name of the socket in a server's folder.
 pub const SOCKET: &str = "s";
 
-/// What MariaDB's and MySQL's private servers have of their own.
+/// Properties of MariaDB's and MySQL's private servers.
 pub(super) static KIND: Kind = Kind {
     prefix: "bourse-mysql-",
     folders: &["tmp"],
@@ -35,17 +35,17 @@ pub(super) static KIND: Kind = Kind {
     after_kill: |_| {},
 };
 
-/// The argument that tells a server of ours from every other.
+/// Argument by which a server of Bourse's is recognised.
 pub fn datadir_argument(data: &Path) -> String {
     format!("--datadir={}", data.display())
 }
 
-/// What a private server is started with beside what its target says: for those who interfere with its files.
+/// Additions to the start of a private server, for fault injection into its files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Launch {
     /// Variables of its environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// Arguments, after all others.
+    /// Arguments after all others.
     pub arguments: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn start(
     Ok((server, connector))
 }
 
-/// Starts it again on the data that is there, and waits until it has recovered and answers.
+/// Starts the server again on its data, and waits until it has recovered and answers.
 pub(crate) fn restart(
     target: &Target,
     server: &mut PrivateServer,
@@ -93,7 +93,7 @@ pub(crate) fn restart(
     wait_until_it_answers(target, server, connector, until)
 }
 
-/// Stops it in good order, so that its data are whole without recovery.
+/// Stops the server in good order, so that its data need no recovery.
 pub(crate) fn stop(target: &Target, server: &mut PrivateServer, connector: &Connector) -> Result<(), EngineError> {
     server.check_alive()?;
     let until = Instant::now() + target.options.start_timeout;
@@ -126,7 +126,7 @@ fn wait_until_it_answers(
         .map_err(|e| crate::error::error(&e))
 }
 
-/// Starts the server of a target on its data.
+/// Command that starts the server of a target on its data.
 fn command_of(installed: &Installed, target: &Target, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = match target.flavour {
         Flavour::Mariadb | Flavour::Mysql => return server_command(installed, target, folder, launch),
@@ -137,12 +137,12 @@ fn command_of(installed: &Installed, target: &Target, folder: &ServerFolder, lau
     command
 }
 
-/// Where we are root, these programs change to the server's user themselves.
+/// Argument that names the server's user: as root these programs change to it themselves.
 fn user_argument(folder: &ServerFolder) -> Option<String> {
     folder.account().map(|name| format!("--user={name}"))
 }
 
-/// Starts the server on a data directory that is there.
+/// Command that starts the server on an existing data directory.
 pub fn server_command(installed: &Installed, target: &Target, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = installed.command();
     command.args(user_argument(folder));
@@ -151,7 +151,7 @@ pub fn server_command(installed: &Installed, target: &Target, folder: &ServerFol
     command
 }
 
-/// Makes the system's own tables.
+/// Command that creates the system's own tables.
 pub fn fill_command(installed: &Installed, folder: &ServerFolder) -> Command {
     let mut command = match &installed.install {
         Some(install) => {
@@ -175,7 +175,7 @@ pub fn fill_command(installed: &Installed, folder: &ServerFolder) -> Command {
     command
 }
 
-/// What the server is started with.
+/// Arguments of the server.
 fn arguments(flavour: Flavour, folder: &Path, options: &Options) -> Vec<String> {
     let path = |name: &str| folder.join(name).display().to_string();
     let method = options.flush_method.unwrap_or(if options.ram { FlushMethod::Fsync } else { FlushMethod::Direct });

@@ -1,21 +1,22 @@
-//! A server in the folder of another system, as `debootstrap` makes one: run by that system's loader, with its libraries.
+//! Servers in the folder of another system, as `debootstrap` makes one: run by that system's loader, with its
+//! libraries.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder that holds a system of its own.
+/// A folder that contains a system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct System {
     loader: PathBuf,
     libraries: OsString,
-    /// Where the server finds its own files, which it looks for in this system otherwise.
+    /// Arguments that name the server's own files, which it would otherwise look for in this system.
     places: Vec<String>,
 }
 
 impl System {
-    /// The system in a folder and the server in it; `None` if either is not there.
+    /// The system in a folder and the server in it; `None` if either does not exist.
     pub(super) fn find(folder: &Path) -> Option<(PathBuf, Self)> {
         let server = folder.join("usr/sbin/mysqld");
         let folders: Vec<PathBuf> = library_folders(folder);
@@ -37,14 +38,14 @@ impl System {
         server.is_file().then_some((server, Self { loader, libraries, places }))
     }
 
-    /// What stands before its program in a command line, and behind all arguments.
+    /// Words before the program in a command line, and after all arguments.
     pub(super) fn around(&self) -> (Vec<String>, Vec<String>) {
         let before = [self.loader.display().to_string(), "--library-path".to_owned()];
         let libraries = self.libraries.to_string_lossy().into_owned();
         (before.into_iter().chain([libraries]).collect(), self.places.clone())
     }
 
-    /// Runs a program of it, with `--no-defaults` first.
+    /// Command of one of its programs, with `--no-defaults` first.
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(&self.loader);
         command.arg("--library-path").arg(&self.libraries).arg(program).arg("--no-defaults").args(&self.places);
@@ -52,7 +53,7 @@ impl System {
     }
 }
 
-/// Folders with libraries, the loader among them.
+/// Folders with libraries, including the loader's.
 fn library_folders(folder: &Path) -> Vec<PathBuf> {
     let of_machines = fs::read_dir(folder.join("usr/lib")).into_iter().flatten().flatten().map(|entry| entry.path());
     let of_machine = of_machines.filter(|path| path.to_string_lossy().ends_with("-linux-gnu"));

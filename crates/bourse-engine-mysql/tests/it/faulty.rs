@@ -7,13 +7,13 @@ use bourse_testkit::proxy::{Act, Moment, Proxy, Rule, Speaks};
 use bourse_testkit::{each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
 use bourse_tpce_testkit::{Run, keeps_the_books_through_faults, run_and_check};
 
-/// What a statement and a commit are told.
+/// Errors that the proxy raises for a statement and a commit.
 const CONFLICTS: [Act; 2] = [
     Act::Raise { code: "1213", message: "Deadlock found when trying to get lock" },
     Act::Raise { code: "9007", message: "Write conflict, txnStartTS=1 [try again later]" },
 ];
 
-/// The private server's socket; it is started for it.
+/// Socket of the private server, which is started if needed.
 fn socket(owner: &MysqlEngine) -> std::path::PathBuf {
     owner.session().unwrap();
     owner.location().folder().unwrap().parent().unwrap().join("s")
@@ -87,7 +87,7 @@ fn more_users_than_the_servers_take_are_refused_before_the_first() {
     assert!(words.contains("its max_user_connections is 3"), "{words}");
 }
 
-/// What TiDB refuses as it is installed, with its codes.
+/// Requests that a default TiDB refuses, with its codes.
 const REFUSED_BY_TIDB: [Rule; 3] = [
     refused(
         Moment::Serializable,

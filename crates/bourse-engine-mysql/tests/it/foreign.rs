@@ -1,4 +1,4 @@
-//! A person's databases on a server that we load into: what is in them stays, whatever they are called.
+//! Databases of users on a server that Bourse loads into: their content stays, whatever they are named.
 
 use crate::flavoured;
 use crate::loads::{begin_load, names};
@@ -6,14 +6,14 @@ use bourse_engine::{Engine, ErrorKind, Session};
 use bourse_engine_mysql::{Flavour, MysqlEngine};
 use bourse_testkit::ServerDump;
 
-/// Runs statements, each of which has to succeed.
+/// Runs statements, each of which must succeed.
 fn run(session: &mut dyn Session, statements: &[&str]) {
     for sql in statements {
         session.query_text(sql, &[], &mut |_| Ok(())).unwrap();
     }
 }
 
-/// Both flavours, where there is a server.
+/// Runs `body` on a server of each flavour that is installed.
 fn each_server(test: &str, body: impl Fn(&MysqlEngine)) {
     for flavour in [Flavour::Mariadb, Flavour::Mysql] {
         if let Some(engine) = flavoured(test, flavour, "lock_timeout=1s") {
@@ -22,7 +22,7 @@ fn each_server(test: &str, body: impl Fn(&MysqlEngine)) {
     }
 }
 
-/// The loader refuses, names what it found, and has changed nothing on the whole server.
+/// Checks that the loader refuses, names what it found, and has changed nothing on the whole server.
 fn assert_left_alone(engine: &MysqlEngine, words: &[&str]) {
     let mut session = engine.session().unwrap();
     let before = ServerDump::of(&mut *session);
@@ -78,7 +78,7 @@ fn what_bears_no_mark_is_never_replaced() {
     });
 }
 
-/// Both were dropped for their names alone.
+/// Regression: both were dropped for their names alone.
 #[test]
 fn databases_of_the_names_that_loading_uses_are_looked_at_first() {
     each_server("foreign::databases_of_the_names_that_loading_uses_are_looked_at_first", |engine| {

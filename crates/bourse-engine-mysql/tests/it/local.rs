@@ -1,4 +1,4 @@
-//! Rows that a load sends to MySQL by `LOAD DATA LOCAL INFILE`, beside those that it sends by INSERT.
+//! Rows that a load sends to MySQL by `LOAD DATA LOCAL INFILE`, compared with those that it sends by INSERT.
 
 use crate::flavoured;
 use crate::loads::{begin_load, names};
@@ -6,7 +6,7 @@ use bourse_engine::{Engine as _, EngineError, ErrorKind, Session};
 use bourse_engine_mysql::{Flavour, MysqlEngine};
 use bourse_schema::{Batch, Cardinality, Column, ColumnType, Date, Group, Section, Table, Timestamp, Value};
 
-/// A column; what it is to the server stands in [`CREATE`].
+/// A column; [`CREATE`] has its type at the server.
 const fn column(name: &'static str) -> Column {
     Column { name, column_type: ColumnType::Count, nullable: true, check: None }
 }
@@ -62,7 +62,7 @@ const fn nulls(key: i64) -> Row {
     row
 }
 
-/// A row of NULLs but for one column.
+/// A row of NULLs except for one column.
 fn only(key: i64, name: &str, value: Value<'static>) -> Row {
     let mut row = nulls(key);
     row[EVERY_TYPE.columns.iter().position(|column| column.name == name).unwrap()] = value;
@@ -136,7 +136,7 @@ fn extremes() -> Vec<Row> {
     rows
 }
 
-/// What a server answers to a query of one number.
+/// Number that a server returns for a query.
 fn number(session: &mut dyn Session, sql: &str, column: usize) -> i64 {
     let mut found = None;
     session
@@ -152,7 +152,7 @@ fn number(session: &mut dyn Session, sql: &str, column: usize) -> i64 {
     found.unwrap()
 }
 
-/// How many times a server has run `LOAD DATA`.
+/// Number of times that a server has run `LOAD DATA`.
 fn statements(engine: &MysqlEngine) -> i64 {
     number(&mut *engine.session().unwrap(), "SHOW GLOBAL STATUS LIKE 'Com_load'", 1)
 }
@@ -166,7 +166,7 @@ fn mysql(test: &str) -> Option<MysqlEngine> {
     flavoured(test, Flavour::Mysql, "lock_timeout=1s")
 }
 
-/// Loads rows, each slice by a call of its own.
+/// Loads rows, each slice in a call of its own.
 fn load(engine: &MysqlEngine, slices: &[&[Row]]) -> Result<(), EngineError> {
     let mut loader = engine.loader().unwrap();
     loader.run(CREATE).unwrap();
@@ -176,7 +176,7 @@ fn load(engine: &MysqlEngine, slices: &[&[Row]]) -> Result<(), EngineError> {
     loader.finish()
 }
 
-/// A value that owns what it holds.
+/// Text of a value.
 fn shown(value: Value<'_>) -> String {
     match value {
         Value::Bool(flag) => format!("{:?}", Value::Int(i64::from(flag))),
@@ -267,7 +267,7 @@ fn a_wrong_row_is_the_same_error_whichever_way_it_is_sent() {
     }
 }
 
-/// What an INSERT takes with a note, a load takes in the same form.
+/// A value that an INSERT accepts with a note is stored in the same form by a load.
 #[test]
 fn a_value_is_fitted_alike_whichever_way_it_is_sent() {
     let Some(engine) = mysql("local::a_value_is_fitted_alike_whichever_way_it_is_sent") else { return };

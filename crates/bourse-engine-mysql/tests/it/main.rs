@@ -1,4 +1,4 @@
-//! MariaDB and MySQL through the seam.
+//! MariaDB and MySQL through the engine interface.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
@@ -16,7 +16,7 @@ mod tpce;
 
 use bourse_engine_mysql::{Flavour, MysqlEngine, installed, open};
 
-/// A private MariaDB small enough for tests, or `None` where none is installed: then the test's name is printed.
+/// A private MariaDB small enough for tests; `None`, with the test's name printed, if none is installed.
 fn server(test: &str, query: &str) -> Option<MysqlEngine> {
     flavoured(test, Flavour::Mariadb, query)
 }

@@ -1,4 +1,4 @@
-//! Products that speak MySQL's protocol, on private servers of their own.
+//! Products with MySQL's protocol, on private servers.
 
 use crate::flavoured;
 use crate::loads::{begin_load, names};

@@ -1,4 +1,4 @@
-//! Encrypted connections: what is checked of a server's certificate, and a client's own.
+//! Encrypted connections: the checks of a server's certificate, and a client's own.
 
 use crate::loads::{begin_load, names};
 use crate::server;
@@ -8,7 +8,7 @@ use bourse_private_server::free_ports;
 use bourse_testkit::certificates::{Certificates, file_option};
 use bourse_testkit::proxy::{Proxy, Speaks};
 
-/// How a server is reached with those options: protocol and cipher, or why it is not.
+/// Protocol and cipher of a connection to the target, or the reason why none is made.
 fn reached(target: &str) -> Result<String, String> {
     let described = open(target).unwrap().description().map_err(|e| e.to_string())?;
     Ok(described.settings.into_iter().find(|setting| setting.name == "tls").unwrap().value)
@@ -76,7 +76,7 @@ fn a_connection_is_encrypted_and_checked_as_asked_for() {
     assert!(used.starts_with("TLSv1.3"), "{used}");
 }
 
-/// A proxy hands on to the Unix socket, and the private server has no certificate.
+/// Setup: a proxy forwards to the Unix socket, and the private server has no certificate.
 #[test]
 fn a_server_without_tls_is_refused_where_it_is_asked_for() {
     let Some(owner) = server("tls::a_server_without_tls_is_refused_where_it_is_asked_for", "") else { return };

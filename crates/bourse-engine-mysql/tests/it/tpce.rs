@@ -7,11 +7,12 @@ use bourse_tpce_testkit::{Run, routine_statements, run_and_check, statements, tr
 
 const RUN: Run = Run { requests: 1_500, results: 50, sessions: 1 };
 
-/// Tables that a statement may walk whole: a few rows each, or wanted whole.
+/// Tables that a statement may scan: a few rows each, or needed completely.
 const SMALL: &[&str] =
     &["exchange", "trade_request", "trade_type", "status_type", "zip_code", "sector", "industry", "broker"];
 
-/// Trade-Cleanup's, once before a run: MariaDB 10.11 has no other way for an UPDATE by a subquery than to walk the table.
+/// Statement of Trade-Cleanup, run once before a run: MariaDB 10.11 has no other plan for an UPDATE by a subquery than
+/// to scan the table.
 const CANCEL_PENDING: &str = "WHERE t_id IN (SELECT tr_t_id FROM trade_request)";
 
 #[test]
@@ -71,7 +72,7 @@ fn routines_save_round_trips() {
     }
 }
 
-/// Every table of more than a few rows is entered by a key.
+/// Checks that every table of more than a few rows is accessed by a key.
 fn assert_plans(session: &mut dyn Session) {
     let mut walks = Vec::new();
     for sql in statements().into_iter().chain(routine_statements()) {

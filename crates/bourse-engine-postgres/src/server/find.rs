@@ -1,13 +1,13 @@
-//! The server's program, on PATH or in the usual folders.
+//! Program of the server, on PATH or in the usual folders.
 
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_private_server::version_text;
 use std::path::{Path, PathBuf};
 
-/// Where packages put servers, which is often not on a user's PATH.
+/// Folders in which packages install servers, often not on a user's PATH.
 const USUAL: &[&str] = &["/usr/bin", "/usr/local/bin", "/usr/local/pgsql/bin", "/opt/homebrew/bin"];
 
-/// Folders whose subfolders are a version each, with what such a subfolder's name begins with.
+/// Folders with a subfolder for each version, and the prefix of such a subfolder's name.
 const VERSIONED: &[(&str, &str)] = &[
     ("/usr/lib/postgresql", ""),
     ("/usr", "pgsql-"),
@@ -15,21 +15,21 @@ const VERSIONED: &[(&str, &str)] = &[
     ("/usr/local/opt", "postgresql@"),
 ];
 
-/// A server that can be started.
+/// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
-    /// The program.
+    /// Path of the program.
     pub server: PathBuf,
-    /// Its version, by its own words.
+    /// Version that it reports.
     pub version: String,
     /// The program that fills a new data directory.
     pub(super) install: PathBuf,
 }
 
-/// The server that a private target would start; `program` names it instead of the search.
+/// Server that a private target would start; `program` replaces the search.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`]: what was not found, where it was looked for and how to get it.
+/// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
 pub fn installed(program: Option<&Path>) -> Result<Installed, EngineError> {
     let candidates = match program {
         Some(program) => vec![program.to_owned()],
@@ -66,7 +66,7 @@ fn everywhere() -> Vec<PathBuf> {
     bourse_private_server::everywhere("postgres", folders)
 }
 
-/// `15.18` of what `--version` prints; `None` if the program cannot be run or is another's.
+/// Version, as `15.18`, in the output of `--version`; `None` if the program cannot be run or is another's.
 fn version(server: &Path) -> Option<String> {
     let words = version_text(server, &["--version"])?;
     Some(words.strip_prefix("postgres (PostgreSQL) ")?.split_whitespace().next()?.to_owned())

@@ -1,4 +1,4 @@
-//! Private servers: which program, and what it is started with.
+//! Private servers: finding the program, and starting it.
 
 mod find;
 mod start;
@@ -10,8 +10,8 @@ pub(crate) use start::{DATABASE, restart, start, stop};
 use crate::target::{Place, Target};
 use std::path::PathBuf;
 
-/// Ends and removes what a target's private server has left whose owner was killed, and returns the folders: none of a
-/// server that others run.
+/// Stops a target's orphaned private servers, whose owner was killed, removes their folders and returns them. Servers
+/// of living owners are left alone.
 pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
     match &target.place {
         Place::Private { directory } => {

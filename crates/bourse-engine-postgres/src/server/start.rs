@@ -1,4 +1,4 @@
-//! Starting a private server, and starting it again.
+//! Start and restart of a private server.
 
 use super::find::installed;
 use crate::connect::{Address, Connector};
@@ -13,16 +13,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// The database that sessions of a private server use.
+/// Database that sessions of a private server use.
 pub(crate) const DATABASE: &str = "bourse";
 
-/// The number in the name of a private server's socket.
+/// Number in the name of a private server's socket.
 const NUMBER: u16 = 5_432;
 
-/// The account of a private server that may do everything.
+/// Superuser of a private server.
 const USER: &str = "postgres";
 
-/// What PostgreSQL's private servers have of their own.
+/// Properties of PostgreSQL's private servers.
 pub(super) static KIND: Kind = Kind {
     prefix: "bourse-postgres-",
     folders: &[],
@@ -33,14 +33,14 @@ pub(super) static KIND: Kind = Kind {
     after_kill: remove_segment,
 };
 
-/// What a private server is started with beside what its target says: for those who interfere with its files.
+/// Additions to the start of a private server, for fault injection into its files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Launch {
     /// Variables of its environment.
     pub environment: Vec<(OsString, OsString)>,
     /// Settings, each as `name=value`, after all others.
     pub settings: Vec<String>,
-    /// Arguments of the program that makes its data directory.
+    /// Arguments of the program that creates its data directory.
     pub install: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn start(
     Ok((server, connector))
 }
 
-/// Starts it again on the data that is there, and waits until it has recovered and answers.
+/// Starts the server again on its data, and waits until it has recovered and answers.
 pub(crate) fn restart(
     target: &Target,
     server: &mut PrivateServer,
@@ -80,7 +80,7 @@ pub(crate) fn restart(
     wait_until_it_answers(server, connector, until)
 }
 
-/// Stops it in good order, so that its data are whole without recovery.
+/// Stops the server in good order, so that its data need no recovery.
 pub(crate) fn stop(target: &Target, server: &mut PrivateServer) -> Result<(), EngineError> {
     server.check_alive()?;
     // To PostgreSQL it means: end all sessions, write everything, end.
@@ -93,7 +93,7 @@ fn wait_until_it_answers(server: &mut PrivateServer, connector: &Connector, unti
     ownership::create_database(connector, DATABASE, DATABASE)
 }
 
-/// A program of the server's, as its user.
+/// Command of one of the server's programs, run as its user.
 fn command(program: &Path, folder: &ServerFolder) -> Command {
     let mut command = folder.command_as_account(program);
     // The person's settings are for the person's servers.
@@ -103,7 +103,7 @@ fn command(program: &Path, folder: &ServerFolder) -> Command {
     command
 }
 
-/// Starts the server on a data directory that is there.
+/// Command that starts the server on an existing data directory.
 fn server_command(program: &Path, options: &Options, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = command(program, folder);
     command.args(arguments(folder.path(), options));
@@ -112,7 +112,7 @@ fn server_command(program: &Path, options: &Options, folder: &ServerFolder, laun
     command
 }
 
-/// Makes the system's own tables.
+/// Command that creates the system's own tables.
 fn fill_command(install: &Path, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = command(install, folder);
     command.arg("-D").arg(folder.data());
@@ -121,7 +121,7 @@ fn fill_command(install: &Path, folder: &ServerFolder, launch: &Launch) -> Comma
     command
 }
 
-/// What the server is started with.
+/// Arguments of the server.
 fn arguments(folder: &Path, options: &Options) -> Vec<String> {
     let switch = |on: bool| if on { "on" } else { "off" };
     let mut settings = vec![
@@ -148,8 +148,8 @@ fn arguments(folder: &Path, options: &Options) -> Vec<String> {
     ["-D".to_owned(), data].into_iter().chain(settings.into_iter().flat_map(|it| ["-c".to_owned(), it])).collect()
 }
 
-/// A server that was killed leaves a segment of shared memory of a few bytes, by which the next one on its data would know that
-/// it still runs. The seventh line of its file is the segment's key and number.
+/// Removes the segment of shared memory of a few bytes that a killed server leaves, by which the next one on its data
+/// would conclude that it still runs. The seventh line of its file has the segment's key and number.
 fn remove_segment(data: &Path) {
     let file = data.join("postmaster.pid");
     let told = std::fs::read_to_string(&file).unwrap_or_default();

@@ -7,13 +7,13 @@ use bourse_testkit::proxy::{Act, Proxy, Rule, Speaks};
 use bourse_testkit::{each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
 use bourse_tpce_testkit::keeps_the_books_through_faults;
 
-/// What a statement and a commit are told.
+/// Errors that the proxy raises for a statement and a commit.
 const CONFLICTS: [Act; 2] = [
     Act::Raise { code: "40001", message: "restart transaction: written too late" },
     Act::Raise { code: "40001", message: "restart transaction: the serializable read has moved" },
 ];
 
-/// The private server's socket; it is started for it.
+/// Socket of the private server, which is started if needed.
 fn socket(owner: &PostgresEngine) -> std::path::PathBuf {
     owner.session().unwrap();
     owner.location().folder().unwrap().parent().unwrap().join(".s.PGSQL.5432")

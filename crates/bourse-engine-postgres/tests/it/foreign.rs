@@ -1,17 +1,17 @@
-//! A person's databases on a server that we load into: what is in them stays, whatever they are called.
+//! Databases of users on a server that Bourse loads into: their content stays, whatever they are named.
 
 use crate::loads::{begin_load, column, names};
 use crate::server;
 use bourse_engine::{Engine, ErrorKind, Session};
 
-/// Runs statements, each of which has to succeed.
+/// Runs statements, each of which must succeed.
 fn run(session: &mut dyn Session, statements: &[&str]) {
     for sql in statements {
         session.query_text(sql, &[], &mut |_| Ok(())).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
 }
 
-/// All that the database has, with the numbers that a thing made anew would not have.
+/// Everything that the database contains, with numbers that a recreated object would not have.
 fn objects(session: &mut dyn Session) -> Vec<String> {
     column(
         session,
@@ -25,7 +25,7 @@ fn objects(session: &mut dyn Session) -> Vec<String> {
     )
 }
 
-/// The loader refuses, names what it found, and has changed nothing.
+/// Checks that the loader refuses, names what it found, and has changed nothing.
 fn assert_left_alone(engine: &dyn Engine, words: &[&str]) {
     let mut session = engine.session().unwrap();
     let before = objects(&mut *session);

@@ -70,7 +70,7 @@ fn a_load_replaces_the_database_when_it_is_whole() {
     assert_eq!(column(&mut *session, DATABASES), ["bourse"]);
 }
 
-/// The lock of a load that was dropped is given back a moment later.
+/// Begins a load, retrying: the lock of a dropped load is released a moment later.
 fn load_in_time(engine: &dyn Engine, names: &[&str]) -> Box<dyn Loader> {
     for _ in 0..200 {
         if engine.loader().is_ok() {

@@ -1,4 +1,4 @@
-//! PostgreSQL through the seam.
+//! PostgreSQL through the engine interface.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
@@ -14,7 +14,7 @@ mod tpce;
 
 use bourse_engine_postgres::{PostgresEngine, installed, open};
 
-/// A private server small enough for tests, or `None` where none is installed: then the test's name is printed.
+/// A private server small enough for tests; `None`, with the test's name printed, if none is installed.
 fn server(test: &str, query: &str) -> Option<PostgresEngine> {
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
     let engine = open(&format!("postgres+private:?{memory}shared_buffers=64MiB&{query}")).unwrap();

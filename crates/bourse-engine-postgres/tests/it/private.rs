@@ -107,7 +107,7 @@ fn nobody_there_is_a_lost_connection() {
     }
 }
 
-/// A private server of the test's own that a second engine reaches as a person's.
+/// A private server of the test, which a second engine uses as a running one.
 #[test]
 fn a_running_server_asks_for_a_password_and_has_the_database_made() {
     let test = "private::a_running_server_asks_for_a_password_and_has_the_database_made";
@@ -245,7 +245,7 @@ fn values(session: &mut dyn bourse_engine::Session) -> Vec<i64> {
     session.all(&READ, &[], |row| row.get(0)).unwrap()
 }
 
-/// How often a server is waited for: for each statement, and with a pipeline only where something has to be known.
+/// Round trips: one for each statement, and with a pipeline only where an answer is needed.
 #[test]
 fn round_trips_are_counted() {
     static ADD: Sql = Sql::new("UPDATE pair SET v = v + 1 WHERE k = ?1");

@@ -1,4 +1,4 @@
-//! Encrypted connections: what is checked of a server's certificate, and a client's own.
+//! Encrypted connections: the checks of a server's certificate, and a client's own.
 
 use crate::loads::{begin_load, names};
 use crate::server;
@@ -8,11 +8,11 @@ use bourse_testkit::certificates::{Certificates, file_option};
 use bourse_testkit::proxy::{Proxy, Speaks};
 use std::net::TcpListener;
 
-/// Addresses of this machine that the server listens on, of which its certificate has the first: its port is in its socket's
-/// name, and one that runs on this machine may have it on the usual address.
+/// Addresses of this machine that the server listens on, of which its certificate has the first. They are unusual ones,
+/// since its port is in its socket's name and another server may use that port on the usual address.
 const HOSTS: [&str; 2] = ["127.83.17.1", "127.83.17.2"];
 
-/// How a server is reached with those options: protocol and cipher, or why it is not.
+/// Protocol and cipher of a connection to the target, or the reason why none is made.
 fn reached(target: &str) -> Result<String, String> {
     let described = open(target).unwrap().description().map_err(|e| e.to_string())?;
     Ok(described.settings.into_iter().find(|setting| setting.name == "tls").unwrap().value)
@@ -92,7 +92,7 @@ fn a_connection_is_encrypted_and_checked_as_asked_for() {
     refused(&at(right, &with("require", &own("other"))), "the server has refused TLS");
 }
 
-/// A proxy hands on to the Unix socket, over which a server does not encrypt.
+/// Setup: a proxy forwards to the Unix socket, over which a server does not encrypt.
 #[test]
 fn a_server_without_tls_is_refused_where_it_is_asked_for() {
     let Some(owner) = server("tls::a_server_without_tls_is_refused_where_it_is_asked_for", "") else { return };

@@ -4,7 +4,7 @@ use crate::server;
 use bourse_engine::Session;
 use bourse_tpce_testkit::{Run, routine_statements, run_and_check, statements, transactions_are_alike};
 
-/// Tables that a statement may walk whole: wanted whole.
+/// Tables that a statement may scan, since it needs all rows.
 const WHOLE: &[&str] = &["exchange", "trade_request"];
 
 #[test]
@@ -55,7 +55,7 @@ fn routines_save_round_trips() {
     }
 }
 
-/// Every table is entered by a key: where the server may not walk through one, it does so only if there is no other way.
+/// Checks that every table is accessed by a key: with scans disabled, the server scans only if no other plan exists.
 fn assert_plans(session: &mut dyn Session) {
     session.execute_text("SET enable_seqscan = off", &[]).unwrap();
     let mut walks = Vec::new();
