@@ -28,20 +28,20 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// A MariaDB or MySQL database under test.
 pub struct MysqlEngine {
     target: Target,
-    /// Of a private target, once something needed it.
+    /// Server of a private target, once started.
     server: Arc<ServerSlot<Connector>>,
-    /// Servers that run already, once something needed them.
+    /// Running servers, once needed.
     running: Mutex<Option<Arc<Nodes<Connector>>>>,
-    /// What it is started with beside what the target says.
+    /// Additions to the target's options for starting the private server.
     launch: Mutex<Launch>,
-    /// How the servers differ from MySQL, once one of those that run already was reached.
+    /// Differences of the servers from MySQL, once a running one was reached.
     known: OnceLock<Known>,
-    /// A connection for sizes, so that asking for them each second opens none.
+    /// Connection for sizes, so that reading them each second opens none.
     watcher: Arc<Mutex<Option<Watcher>>>,
     announced: Announced,
 }
 
-/// Codes of conflicts that are told apart where a database has several servers.
+/// Conflict codes that are counted separately for a database of several servers.
 const KINDS: ConflictKinds = ConflictKinds {
     by_code: &[
         ("1213", "1213 (another transaction's lock, or another node's commit)"),
@@ -56,11 +56,11 @@ const KINDS: ConflictKinds = ConflictKinds {
 
 pub(crate) struct Watcher {
     connection: Link,
-    /// What the server had counted before us.
+    /// Counters of the server at the first reading.
     before: Status,
 }
 
-/// Opens a target: reads it; a private server is started at first use.
+/// Opens a target: parses it; a private server is started at first use.
 ///
 /// # Errors
 /// [`TargetError`]: what in the target is wrong, and what is known.
@@ -86,7 +86,7 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl MysqlEngine {
-    /// The engine of a target that was read before.
+    /// Engine of a parsed target.
     pub fn new(target: Target) -> Self {
         Self {
             target,
@@ -99,22 +99,22 @@ impl MysqlEngine {
         }
     }
 
-    /// The target as it was read.
+    /// Parsed target.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// The private server's process, once it has been started.
+    /// Process of the private server, once started.
     pub fn server_process(&self) -> Option<u32> {
         self.server.look(|server| server.process_id())
     }
 
-    /// What the private server is started with from now on, beside what the target says.
+    /// Sets additions to the target's options for later starts of the private server.
     pub fn set_launch(&self, launch: Launch) {
         *locked(&self.launch) = launch;
     }
 
-    /// How the private server has ended; `None` while it runs, or if there is none.
+    /// Exit status of the private server; `None` while it runs, or if there is none.
     pub fn server_exit(&self) -> Option<std::process::ExitStatus> {
         self.server.look(PrivateServer::exit).flatten()
     }
@@ -126,7 +126,7 @@ impl MysqlEngine {
         }
     }
 
-    /// The servers that run already; `None` of a private target.
+    /// Running servers; `None` for a private target.
     fn running(&self) -> Result<Option<Arc<Nodes<Connector>>>, EngineError> {
         let Target { place, others, options, .. } = &self.target;
         let Place::Running { database, .. } = place else { return Ok(None) };
@@ -142,8 +142,8 @@ impl MysqlEngine {
         Ok(Some(running.insert(Arc::new(nodes.with_strictest(known.facts.strictest))).clone()))
     }
 
-    /// What `connect` gets of the server; starts it if it is ours and does not run yet. Where there is nothing because a
-    /// server of ours has ended, that is what is told.
+    /// Result of `connect` on the server; starts a private one if it does not run yet. If a private server has ended,
+    /// the error says so.
     fn reach<T>(&self, connect: impl Fn(&Connector) -> Result<T, EngineError>) -> Result<T, EngineError> {
         match (self.running()?, &self.target.place) {
             (Some(nodes), _) => nodes.reach(0, connect).map(|(_, reached)| reached),
@@ -156,7 +156,7 @@ impl MysqlEngine {
         }
     }
 
-    /// How its server differs from MySQL: as far as is known, without reaching it.
+    /// Differences of the server from MySQL, as far as they are known without reaching it.
     fn known(&self) -> Known {
         // A private server is set up to enforce checks.
         let own = || Known::of(of_flavour(self.target.flavour), self.target.options.foreign_keys);
@@ -167,7 +167,7 @@ impl MysqlEngine {
         !self.target.others.is_empty()
     }
 
-    /// Refuses more sessions than the servers take, before the first of them is made.
+    /// Refuses more sessions than the servers accept, before the first of them is opened.
     fn check_announced(&self) -> Result<(), EngineError> {
         let Some(wanted) = self.announced.take() else { return Ok(()) };
         let Some(nodes) = self.running()? else {
@@ -180,7 +180,7 @@ impl MysqlEngine {
         !matches!(self.target.place, Place::Private { .. }) || self.server.is_started()
     }
 
-    /// Runs `ask` on the watcher's connection, which is made anew after an error.
+    /// Runs `ask` on the watcher's connection, which is reopened after an error.
     fn watch<T>(&self, ask: impl FnOnce(&mut Watcher) -> Result<T, EngineError>) -> Result<T, EngineError> {
         let mut kept = locked(&self.watcher);
         if kept.is_none() {
@@ -198,7 +198,7 @@ impl MysqlEngine {
     }
 }
 
-/// Adds how a server that runs already was reached.
+/// Adds product, encryption and warnings of a running server to a description.
 pub fn describe_way(description: &mut Description, connector: &Connector, connection: &mut Link) {
     description.settings.push(tls_setting(tls(connection)));
     if let Some(product) = Product::of(PRODUCTS, &version(connection)) {
@@ -220,12 +220,12 @@ pub fn describe_way(description: &mut Description, connector: &Connector, connec
     }
 }
 
-/// Where this process finds passwords of such servers.
+/// Places where this process finds passwords of such servers.
 pub fn environment() -> Environment {
     Environment::of_process(&["BOURSE_MYSQL_PASSWORD", "MYSQL_PWD"], None)
 }
 
-/// Refuses more sessions than a server takes; one that does not tell its limits is not asked further.
+/// Refuses more sessions than a server accepts, if it reports its limits.
 fn check(connector: &Connector, wanted: usize, advice: &str) -> Result<(), EngineError> {
     match limits(&mut connector.connect(None)?) {
         Some(limits) => limits.check(wanted, |enough| format!("{advice}; {enough} would do")),
@@ -233,10 +233,11 @@ fn check(connector: &Connector, wanted: usize, advice: &str) -> Result<(), Engin
     }
 }
 
-/// Refuses more sessions than nodes take together, each its share; one that cannot be reached takes none.
+/// Refuses more sessions than the nodes accept together, an equal share each; one that cannot be reached is marked as
+/// down.
 ///
 /// # Errors
-/// With the server's numbers and what to try.
+/// An error with the server's numbers and advice.
 pub fn check_each(nodes: &Nodes<Connector>, wanted: usize) -> Result<(), EngineError> {
     let share = if nodes.spread() { wanted.div_ceil(nodes.len()) } else { wanted };
     for node in 0..nodes.len() {
@@ -249,7 +250,7 @@ pub fn check_each(nodes: &Nodes<Connector>, wanted: usize) -> Result<(), EngineE
     Ok(())
 }
 
-/// What a server's process has used, with the servers that it has started.
+/// Resources of a server's process and its direct children.
 fn server_use(process: u32) -> Option<ServerProcess> {
     let mut all = processes::process_use(process, false)?.process;
     for child in processes::children(process) {
@@ -263,10 +264,10 @@ fn server_use(process: u32) -> Option<ServerProcess> {
     Some(all)
 }
 
-/// What the server finds damaged in the database that a connection uses, in its words.
+/// Damage that the server finds in the connection's database, in the server's words.
 ///
 /// # Errors
-/// The server's, if it cannot even look.
+/// The server's, if the check cannot run.
 pub fn damage(connection: &mut Link) -> Result<Vec<String>, EngineError> {
     let tables: Vec<String> = connection
         .query("SELECT table_name FROM information_schema.tables WHERE table_schema = database()")
@@ -297,7 +298,7 @@ impl Engine for MysqlEngine {
         Ok(description)
     }
 
-    /// What a product refuses is known once its server was reached.
+    /// Capabilities of the product; those that it refuses are known once its server was reached.
     fn capabilities(&self) -> Capabilities {
         let known = self.known();
         let isolation: &[Isolation] = match known.facts.strictest {
@@ -453,7 +454,7 @@ impl Engine for MysqlEngine {
         None
     }
 
-    /// Of several servers one would tell a part.
+    /// Counters of a single server; empty for several servers, since one would report a part.
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
         if !self.is_started() || self.has_several() {
             return Ok(Vec::new());
@@ -470,7 +471,7 @@ impl Engine for MysqlEngine {
 }
 
 impl SqlEngine for MysqlEngine {
-    /// One that cannot be reached now says so when a session is asked for.
+    /// Dialect of the server. If it cannot be reached now, opening a session reports that.
     fn dialect(&self) -> &'static Dialect {
         let _ = self.running();
         self.known().dialect

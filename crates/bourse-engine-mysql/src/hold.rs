@@ -1,7 +1,8 @@
-//! A database held for one command: a lock of the server's `GET_LOCK`, on a connection that lasts as long as the command.
+//! Locks that hold a database for one command: `GET_LOCK` of the server, on a connection that lasts as long as the
+//! command.
 //!
-//! The server says which connection has such a lock, and no more of its client than user and host. The number of the client's
-//! process is in further locks, one for each of its bits that is set, so that another client can tell it.
+//! The server reports which connection has such a lock, and only user and host of its client. The number of the
+//! client's process is encoded in further locks, one for each of its set bits, so that another client can read it.
 
 use crate::connect::Connector;
 use crate::engine::locked;
@@ -15,16 +16,16 @@ use std::sync::Mutex;
 /// Bits of a process's number.
 const BITS: u32 = 32;
 
-/// The longest name of a database in that of a lock, which can have 64 characters.
+/// Length of a database's name in that of a lock, which can have 64 characters.
 const NAME_CHARS: usize = 48;
 
-/// How often a holder is looked for that may have just ended.
+/// Number of attempts to find a holder, which may have just ended.
 const LOOKS: u32 = 5;
 
 /// A connection of a server: the server's host and port, and its own number.
 type Place = (String, u64);
 
-/// Connections of this process that hold databases.
+/// Connections by which this process holds databases.
 static OURS: Mutex<Vec<Place>> = Mutex::new(Vec::new());
 
 /// A connection that holds a database.
@@ -39,7 +40,7 @@ impl Drop for Held {
     }
 }
 
-/// Holds a database at the server that a connector reaches.
+/// Takes the lock of a database at the server of a connector.
 ///
 /// # Errors
 /// The client's or the server's.
@@ -69,7 +70,7 @@ pub fn hold(connector: &Connector, database: &str) -> Result<Hold, EngineError> 
     Ok(Hold::InUse(Vec::new()))
 }
 
-/// Names this process in further locks.
+/// Encodes the number of this process in further locks.
 fn held(mut connection: Link, database: &str) -> Result<Hold, mysql::Error> {
     let process = std::process::id();
     let set =
@@ -81,12 +82,12 @@ fn held(mut connection: Link, database: &str) -> Result<Hold, mysql::Error> {
     Ok(Hold::Held(Box::new(Held { _connection: connection, place })))
 }
 
-/// Which server it is, as it says itself.
+/// Identity of the server, as it reports it.
 fn server(connection: &mut Link) -> Result<String, mysql::Error> {
     Ok(connection.query_first::<String, _>("SELECT CONCAT(@@hostname, ':', @@port)")?.unwrap_or_default())
 }
 
-/// The holder in named details: what its locks tell, and what the server shows of its connection.
+/// Named details of the holder: from its locks, and from the server's list of connections.
 fn details(connection: &mut Link, database: &str, holder: u64) -> Result<Vec<(String, String)>, mysql::Error> {
     let bits: Vec<String> = (0..BITS)
         .map(|bit| format!("coalesce(IS_USED_LOCK({}) = {holder}, 0) << {bit}", bit_name(database, bit)))
@@ -115,12 +116,12 @@ fn details(connection: &mut Link, database: &str, holder: u64) -> Result<Vec<(St
     Ok(details)
 }
 
-/// The name of a database's lock, as a text of SQL.
+/// Name of a database's lock, as an SQL literal.
 fn lock_name(database: &str) -> String {
     named(database, "")
 }
 
-/// The name of the lock for a bit of the process's number.
+/// Name of the lock for a bit of the process's number.
 fn bit_name(database: &str, bit: u32) -> String {
     named(database, &format!(":{bit}"))
 }

@@ -1,5 +1,5 @@
-//! Loading: a database beside the one that is seen, whose tables take the others' places when it is whole. Where the account has
-//! rights on the one database alone, or the product moves no tables, it is loaded in its place.
+//! Loading: a side database, whose tables replace the visible ones when it is complete. If the account has rights on
+//! the one database alone, or the product moves no tables, the database is loaded in place.
 
 use crate::connect::{Connector, facts};
 use crate::error::error;
@@ -13,24 +13,24 @@ use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
 use mysql::prelude::Queryable as _;
 use std::borrow::Cow;
 
-/// An INSERT is sent when it has become this long, in bytes.
+/// Length at which an INSERT is sent, in bytes.
 const INSERT_BYTES: usize = 1 << 20;
 
-/// A loader by way of one server.
+/// Loader through one server.
 pub struct DatabaseLoader {
     connection: Link,
     database: String,
     facts: &'static Facts,
-    /// Where it is loaded.
+    /// Database that is loaded into.
     loading: String,
-    /// Where the tables go that were there before.
+    /// Database for the replaced tables.
     old: String,
-    /// Where the server takes rows as text.
+    /// Rows as text, if the server accepts them.
     local: Option<LocalRows>,
     is_done: bool,
 }
 
-/// The databases beside the one that is loaded: its new tables, and those that they replace.
+/// Names of a database's side databases: for its new tables, and for those that they replace.
 pub(crate) fn side_databases(database: &str) -> [String; 2] {
     [format!("{database}_bourse_loading"), format!("{database}_bourse_old")]
 }
@@ -39,7 +39,7 @@ impl DatabaseLoader {
     /// Begins a load of a database.
     ///
     /// # Errors
-    /// The server's, or a refusal of a database that is not ours to replace.
+    /// The server's, or the refusal of a database that Bourse must not replace.
     pub fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
         let mut connection = connector.connect(None)?;
         take_lock(&mut connection, database)?;
@@ -69,7 +69,7 @@ impl DatabaseLoader {
         Ok(this)
     }
 
-    /// Makes the database beside, or where the account may not loads in place.
+    /// Creates the side database; without the right to do so, loads in place.
     fn make_side(&mut self) -> Result<(), EngineError> {
         // What a load that was killed has left; a database of that name which is somebody's is refused.
         ownership::drop_side(&mut self.connection, &self.old)?;
@@ -90,12 +90,12 @@ impl DatabaseLoader {
         self.drop_loaded()
     }
 
-    /// Whether it is loaded in its place.
+    /// Whether it is loaded in place.
     fn is_in_place(&self) -> bool {
         self.loading == self.database
     }
 
-    /// Drops the tables that loaders made where this one loads.
+    /// Drops the tables that loaders made in the database that is loaded into.
     fn drop_loaded(&mut self) -> Result<(), EngineError> {
         let tables = ownership::marked_tables(&mut self.connection, &self.loading)?;
         if tables.is_empty() {
@@ -106,7 +106,7 @@ impl DatabaseLoader {
         self.run(&format!("DROP TABLE {}", names.join(", ")))
     }
 
-    /// The error of a right that the account has not, with the right that would do.
+    /// Error for a right that the account lacks, naming that right.
     fn lacking(&mut self, e: &EngineError) -> EngineError {
         let account: Option<String> = self.connection.query_first("SELECT current_user()").ok().flatten();
         let account = account.unwrap_or_default();
@@ -119,7 +119,7 @@ impl DatabaseLoader {
         EngineError::new(ErrorKind::Denied, message).with_code(e.code().unwrap_or_default())
     }
 
-    /// Statistics as they are now, so that plans do not depend on when the server would have gathered them.
+    /// Updates statistics, so that plans do not depend on the time at which the server would.
     fn analyze(&mut self, tables: &[String]) -> Result<(), EngineError> {
         let at_once = if self.facts.analyzes_several { tables.len().max(1) } else { 1 };
         tables.chunks(at_once).try_for_each(|tables| {
@@ -128,7 +128,7 @@ impl DatabaseLoader {
         })
     }
 
-    /// Puts the loaded tables into the places of those that were there, by one statement.
+    /// Replaces the visible tables by the loaded ones, by one statement.
     fn exchange(&mut self, tables: &[String]) -> Result<(), EngineError> {
         let Self { database, loading, old, .. } = self;
         let (database, loading, old) = (database.clone(), loading.clone(), old.clone());
@@ -166,7 +166,7 @@ fn lock_name(database: &str) -> String {
     format!("bourse-load-{database}")
 }
 
-/// Two loads of one database at once would mix.
+/// Takes the load lock: two concurrent loads of one database would mix.
 fn take_lock(connection: &mut Link, database: &str) -> Result<(), EngineError> {
     let got: Option<Option<i64>> =
         connection.exec_first("SELECT get_lock(?, 0)", (lock_name(database),)).map_err(|e| error(&e))?;

@@ -23,20 +23,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A PostgreSQL database under test.
 pub struct PostgresEngine {
     target: Target,
-    /// Of a private target, once something needed it.
+    /// Server of a private target, once started.
     server: ServerSlot<Connector>,
-    /// What it is started with beside what the target says.
+    /// Additions to the target's options for starting the private server.
     launch: Mutex<Launch>,
-    /// Servers that run already, once something needed them.
+    /// Running servers, once needed.
     running: Mutex<Option<Arc<Nodes<Connector>>>>,
-    /// A connection for sizes, so that asking for them each second opens none.
+    /// Connection for sizes, so that reading them each second opens none.
     watcher: Arc<Mutex<Option<Connection>>>,
-    /// A database of the server's that is open to us, where this one need not be there.
+    /// Database of the server that is accessible even if the target's does not exist.
     home: String,
     announced: Announced,
 }
 
-/// The database that a target's sessions use.
+/// Database that a target's sessions use.
 fn database_of(target: &Target) -> &str {
     match &target.place {
         Place::Running { database, .. } => database,
@@ -44,7 +44,7 @@ fn database_of(target: &Target) -> &str {
     }
 }
 
-/// Codes of conflicts that are told apart where a database has several servers.
+/// Conflict codes that are counted separately for a database of several servers.
 const KINDS: ConflictKinds = ConflictKinds {
     by_code: &[
         ("40001", "40001 (serialization failure, restart of the transaction)"),
@@ -54,7 +54,7 @@ const KINDS: ConflictKinds = ConflictKinds {
     interrupted: false,
 };
 
-/// Opens a target: reads it; a private server is started at first use.
+/// Opens a target: parses it; a private server is started at first use.
 ///
 /// # Errors
 /// [`TargetError`]: what in the target is wrong, and what is known.
@@ -80,7 +80,7 @@ pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl PostgresEngine {
-    /// The engine of a target that was read before.
+    /// Engine of a parsed target.
     pub fn new(target: Target) -> Self {
         let home = database_of(&target).to_owned();
         Self::with_home(target, home)
@@ -98,22 +98,22 @@ impl PostgresEngine {
         }
     }
 
-    /// The target as it was read.
+    /// Parsed target.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// The private server's first process, once it has been started.
+    /// First process of the private server, once started.
     pub fn server_process(&self) -> Option<u32> {
         self.server.look(|server| server.process_id())
     }
 
-    /// What the private server is started with from now on, beside what the target says.
+    /// Sets additions to the target's options for later starts of the private server.
     pub fn set_launch(&self, launch: Launch) {
         *locked(&self.launch) = launch;
     }
 
-    /// Stops the private server in good order: its files hold everything.
+    /// Stops the private server in good order: its files are then complete.
     ///
     /// # Errors
     /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Other`] if it does not end in time.
@@ -122,7 +122,7 @@ impl PostgresEngine {
         self.server.with(|server, _| server::stop(&self.target, server))
     }
 
-    /// How the private server has ended; `None` while it runs, or if there is none.
+    /// Exit status of the private server; `None` while it runs, or if there is none.
     pub fn server_exit(&self) -> Option<std::process::ExitStatus> {
         self.server.look(PrivateServer::exit).flatten()
     }
@@ -131,7 +131,7 @@ impl PostgresEngine {
         database_of(&self.target)
     }
 
-    /// The servers that run already; `None` of a private target.
+    /// Running servers; `None` for a private target.
     fn running(&self) -> Result<Option<Arc<Nodes<Connector>>>, EngineError> {
         let Target { place, others, options, .. } = &self.target;
         let Place::Running { database, .. } = place else { return Ok(None) };
@@ -145,8 +145,8 @@ impl PostgresEngine {
         Ok(Some(running.insert(Arc::new(nodes)).clone()))
     }
 
-    /// What `connect` gets of the server; starts it if it is ours and does not run yet. Where there is nothing because a
-    /// server of ours has ended, that is what is told.
+    /// Result of `connect` on the server; starts a private one if it does not run yet. If a private server has ended,
+    /// the error says so.
     fn reach<T>(&self, connect: impl Fn(&Connector) -> Result<T, EngineError>) -> Result<T, EngineError> {
         match (self.running()?, &self.target.place) {
             (Some(nodes), _) => nodes.reach(0, connect).map(|(_, reached)| reached),
@@ -164,7 +164,7 @@ impl PostgresEngine {
         !self.target.others.is_empty()
     }
 
-    /// A connection to the database; `None` if no such name exists.
+    /// Opens a connection to the database; `None` if it does not exist.
     fn if_there(&self) -> Result<Option<Connection>, EngineError> {
         self.reach(|connector| connector.connect_if_there(self.database()))
     }
@@ -173,7 +173,7 @@ impl PostgresEngine {
         !matches!(self.target.place, Place::Private { .. }) || self.server.is_started()
     }
 
-    /// Runs `ask` on the watcher's connection, which is made anew after an error.
+    /// Runs `ask` on the watcher's connection, which is reopened after an error.
     fn watch<T>(&self, ask: impl FnOnce(&mut Connection) -> Result<T, EngineError>) -> Result<T, EngineError> {
         let mut kept = locked(&self.watcher);
         if kept.is_none() {
@@ -186,7 +186,7 @@ impl PostgresEngine {
         asked
     }
 
-    /// Refuses more sessions than the servers take, before the first of them is made.
+    /// Refuses more sessions than the servers accept, before the first of them is opened.
     fn check_announced(&self) -> Result<(), EngineError> {
         let Some(wanted) = self.announced.take() else { return Ok(()) };
         let Some(nodes) = self.running()? else {
@@ -341,7 +341,8 @@ impl Engine for PostgresEngine {
         Ok(SideDatabase { engine: Box::new(engine), remove: Box::new(remove) })
     }
 
-    /// By the server's own extension `amcheck`: of a private server, and of a person's where it is installed in the database.
+    /// Runs the server's own extension `amcheck`: on a private server, and on a running one if it is installed in the
+    /// database.
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         let Some(mut connection) = self.if_there()? else { return Ok(Some(Vec::new())) };
         if matches!(self.target.place, Place::Private { .. })
@@ -382,7 +383,7 @@ impl Engine for PostgresEngine {
         }
     }
 
-    /// Of several servers one would tell a part.
+    /// Counters of a single server; empty for several servers, since one would report a part.
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
         if !self.is_started() || self.has_several() {
             return Ok(Vec::new());

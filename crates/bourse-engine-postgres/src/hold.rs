@@ -1,24 +1,25 @@
-//! A database held for one command: an advisory lock of the server, on a connection that lasts as long as the command.
+//! Locks that hold a database for one command: an advisory lock of the server, on a connection that lasts as long as
+//! the command.
 
 use crate::connect::{Connector, is_closed};
 use crate::wire::Connection;
 use bourse_engine::{EngineError, ErrorKind, Hold};
 
-/// The database that sessions which hold are connected with.
+/// Database that holding sessions are connected to.
 const ELSEWHERE: &str = "postgres";
 
 /// Whether the account can make databases.
 const MAKES_DATABASES: &str = "SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolcreatedb OR rolsuper)";
 
-/// The longest name that a session can have, in bytes.
+/// Longest name of a session, in bytes.
 const NAME_BYTES: usize = 63;
 
-/// How often a holder is looked for that may have just ended.
+/// Number of attempts to find a holder, which may have just ended.
 const LOOKS: u32 = 5;
 
-/// Holds a database at the server that a connector reaches. The connection is to another database, since a copy of this one can
-/// be made, and put in its place, only while nobody is connected with it. Where the other one is closed to an account that makes
-/// no databases, and so no copies, it is to this one.
+/// Takes the lock of a database at the server of a connector. The connection is to another database, since this one can
+/// be copied and replaced only while no session is connected to it. If the other one is inaccessible to an account that
+/// cannot create databases, and so makes no copies, the connection is to this one.
 pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Result<Hold, EngineError> {
     let mut connection = match connector.connect(ELSEWHERE) {
         Err(closed) if is_closed(&closed) => {
@@ -59,7 +60,7 @@ pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Resul
 /// Details of a holder: names and values.
 type Details = Vec<(String, String)>;
 
-/// The session's name and the details of whoever has the lock. Address and time show to the same user alone, and to those
+/// Name of the holder's session, and details of it. Address and time are visible only to the same user, and to users
 /// who may read all statistics.
 fn found(connection: &mut Connection, key: &str) -> Result<Option<(String, Details)>, EngineError> {
     let rows = connection.ask(&format!(
@@ -77,13 +78,13 @@ fn found(connection: &mut Connection, key: &str) -> Result<Option<(String, Detai
     Ok(Some((name, details)))
 }
 
-/// The name of the session of a holder: as much as fits, in ASCII as the server would have it.
+/// Name for the session of a holder: truncated, in ASCII as the server requires.
 fn session_name(holder: &str) -> String {
     let ascii = holder.chars().map(|it| if it.is_ascii() && !it.is_ascii_control() { it } else { '?' });
     ascii.take(NAME_BYTES).collect()
 }
 
-/// A text as it stands in a statement.
+/// Quotes a text for a statement.
 fn text(value: &str) -> String {
     format!("'{}'", value.replace('\'', "''"))
 }

@@ -1,7 +1,7 @@
-//! Loading: one transaction, in a schema that nobody else sees, whose tables take the others' places at its end.
+//! Loading: one transaction, in a schema that no other session sees, whose tables replace the visible ones at its end.
 //!
-//! Rows are copied in binary form, as rows that every later transaction sees, so that no later one has to write that. Foreign
-//! keys are added when all rows are there, each by one join instead of a search for each row.
+//! Rows are copied in binary form, marked as visible to every later transaction, so that no later one must write that.
+//! Foreign keys are added after all rows, each by one join instead of a search for each row.
 
 use crate::connect::Connector;
 use crate::message;
@@ -13,23 +13,23 @@ use bourse_client::Product;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
 use bytes::{BufMut as _, BytesMut};
 
-/// The schema that is loaded into.
+/// Schema that is loaded into.
 const LOADING: &str = "bourse_loading";
 
-/// Rows are sent when they have become this long, in bytes.
+/// Length at which rows are sent, in bytes.
 const SENT_BYTES: usize = 256 << 10;
 
-/// What copied rows in binary form begin with: a signature, no flags, no extension.
+/// Header of copied rows in binary form: a signature, no flags, no extension.
 const SIGNATURE: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
 pub(crate) struct DatabaseLoader {
     connection: Connection,
     database: String,
-    /// The account's name, quoted.
+    /// Name of the account, quoted.
     user: String,
-    /// Options of `COPY`; none where rows are inserted.
+    /// Options of `COPY`; `None` if rows are inserted.
     copy: Option<&'static str>,
-    /// Statements that add the foreign keys of the tables that were made.
+    /// Statements that add the foreign keys of the new tables.
     foreign_keys: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl DatabaseLoader {
         Ok(loader)
     }
 
-    /// Puts the loaded tables into the places of those that were there.
+    /// Replaces the visible tables by the loaded ones.
     fn exchange(&mut self) -> Result<(), EngineError> {
         // Loading took a while: what has come into the database since then is somebody's. Of the schema that is loaded into
         // there is nothing left to see, since its tables have gone.
@@ -208,7 +208,7 @@ impl Loader for DatabaseLoader {
 }
 
 impl DatabaseLoader {
-    /// Adds rows by one statement that is given the values of each.
+    /// Adds rows by one statement, run with the values of each.
     fn insert_each(&mut self, batch: &dyn Batch, names: &str, types: &[Oid]) -> Result<(), EngineError> {
         let parameters: Vec<_> = (1..=types.len()).map(|number| format!("${number}")).collect();
         let sql = format!("INSERT INTO {} ({names}) VALUES ({})", batch.table().name, parameters.join(", "));

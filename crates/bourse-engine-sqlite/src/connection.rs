@@ -1,4 +1,4 @@
-//! A connection of the C library: opened with a target's settings, closed with its last statement.
+//! Connections of the C library: opened with a target's settings, closed with their last statement.
 
 use crate::counting::CountingFiles;
 use crate::error::{error, words};
@@ -21,9 +21,9 @@ pub(crate) struct Connection {
     library: Library,
     db: NonNull<ffi::sqlite3>,
     patience: Box<Patience>,
-    /// Alive until the connection is closed.
+    /// File system, alive until the connection is closed.
     _files: Option<Arc<CountingFiles>>,
-    /// Likewise: the other build of the library must keep away.
+    /// Use of the file, alive until the connection is closed: the other build of the library must not open it.
     _use: Option<FileUse>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
 unsafe impl Send for Connection {}
 
 impl Connection {
-    /// Opens without any setting but locks and patience.
+    /// Opens a connection with no settings but locks and patience.
     pub(crate) fn open(source: &Source, options: &Options, waits: &Arc<LockWaits>) -> Result<Self, EngineError> {
         let library = source.library;
         let code = library.start();
@@ -89,7 +89,7 @@ impl Connection {
         Ok(this)
     }
 
-    /// Opens with all settings of a target in force; a database that is made by this gets our mark.
+    /// Opens a connection with all settings of a target; a database that this creates gets Bourse's mark.
     pub(crate) fn open_with(
         place: &Place,
         source: &Source,
@@ -107,7 +107,7 @@ impl Connection {
         Ok(this)
     }
 
-    /// Opens for reading alone: with those settings that write nothing.
+    /// Opens a read-only connection, with those settings that write nothing.
     pub(crate) fn open_to_read(
         source: &Source,
         options: &Options,
@@ -120,7 +120,7 @@ impl Connection {
         Ok(this)
     }
 
-    /// Sets the page size of a database that is empty yet.
+    /// Sets the page size of a database that is still empty.
     pub(crate) fn set_page_size(&self, options: &Options) -> Result<(), EngineError> {
         match options.sets.has("page_size") {
             true => self.run(&format!("PRAGMA page_size = {}", options.page_size)),
@@ -128,7 +128,7 @@ impl Connection {
         }
     }
 
-    /// Writes our mark into the database's header.
+    /// Writes Bourse's mark into the database's header.
     pub(crate) fn mark(&self) -> Result<(), EngineError> {
         #[cfg(loaded)]
         if self.library.is_berkeley_db() {
@@ -138,7 +138,7 @@ impl Connection {
         self.run(&format!("PRAGMA application_id = {APPLICATION_ID}"))
     }
 
-    /// Gives it a page cache.
+    /// Sets the size of the page cache.
     pub(crate) fn set_cache(&self, bytes: u64, options: &Options) -> Result<(), EngineError> {
         #[cfg(loaded)]
         if self.library.counts_caches_in_pages() {
@@ -148,7 +148,7 @@ impl Connection {
         self.run(&format!("PRAGMA cache_size = -{}", bytes / 1_024))
     }
 
-    /// Puts all settings of a target in force that it sets.
+    /// Applies all settings that the target sets.
     fn set_up(&self, place: &Place, options: &Options) -> Result<(), EngineError> {
         let on = |flag| if flag { "ON" } else { "OFF" };
         let sets = |name| options.sets.has(name);
@@ -204,15 +204,15 @@ impl Connection {
         Ok(())
     }
 
-    /// Puts all settings of a target in force again, after somebody who may have changed them.
+    /// Applies all settings of a target again, after a session that may have changed them.
     pub(crate) fn set_up_again(&self, place: &Place, options: &Options) -> Result<(), EngineError> {
         self.run("PRAGMA threads = 0")?;
         self.set_up(place, options)
     }
 
-    /// Sets the journal mode, unless it is in force already, and makes sure that it then is.
+    /// Sets the journal mode, unless it is in force, and checks the result.
     ///
-    /// Leaving the write-ahead log takes the file for oneself, so it must not be asked for without need.
+    /// Leaving the write-ahead log takes exclusive access to the file, so the pragma is used only when needed.
     pub(crate) fn set_journal(&self, wanted: &str) -> Result<(), EngineError> {
         if self.text_of("PRAGMA journal_mode")? == wanted {
             return Ok(());
@@ -228,8 +228,8 @@ impl Connection {
         }
     }
 
-    /// Plans may not depend on the values bound: with the statistics of `ANALYZE` in place, SQLite would otherwise
-    /// prepare a statement anew each time a parameter changes, at many times the cost of running it.
+    /// Makes plans independent of the values bound: with the statistics of `ANALYZE`, SQLite would otherwise prepare a
+    /// statement anew each time a parameter changes, at many times the cost of running it.
     fn keep_plans(&self) -> Result<(), EngineError> {
         const ON: c_int = 1;
         // SAFETY: this operation takes an int and a pointer to an int that may be null.
@@ -239,14 +239,14 @@ impl Connection {
         self.check(code)
     }
 
-    /// Waits for locks as SQLite does by itself from now on.
+    /// Uses SQLite's own busy timeout from now on.
     pub(crate) fn wait_by_itself(&self, timeout: Duration) -> Result<(), EngineError> {
         let ms = c_int::try_from(timeout.as_millis()).unwrap_or(c_int::MAX);
         // SAFETY: the connection is open; this takes the place of our busy handler.
         self.check(unsafe { self.library.sqlite3_busy_timeout(self.raw(), ms) })
     }
 
-    /// The copy of SQLite whose connection it is.
+    /// Copy of SQLite that the connection belongs to.
     pub(crate) fn library(&self) -> Library {
         self.library
     }
@@ -259,14 +259,14 @@ impl Connection {
         &self.patience
     }
 
-    /// SQLite's words for the latest error.
+    /// SQLite's message for the latest error.
     pub(crate) fn message(&self) -> String {
         // SAFETY: the connection is open; the text is copied before any other call could replace it.
         let text = unsafe { CStr::from_ptr(self.library.sqlite3_errmsg(self.raw())) };
         text.to_string_lossy().into_owned()
     }
 
-    /// The error of a code just returned by a call on this connection.
+    /// Error for a code just returned by a call on this connection.
     #[cold]
     pub(crate) fn error(&self, code: c_int) -> EngineError {
         if matches!(code & 0xff, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED) {
@@ -288,13 +288,13 @@ impl Connection {
         unsafe { self.library.sqlite3_get_autocommit(self.raw()) != 0 }
     }
 
-    /// Rows changed by the latest change.
+    /// Number of rows changed by the latest change.
     pub(crate) fn changes(&self) -> u64 {
         // SAFETY: the connection is open.
         u64::try_from(unsafe { self.library.sqlite3_changes64(self.raw()) }).unwrap_or(0)
     }
 
-    /// Runs statements without looking at results.
+    /// Runs statements and ignores results.
     pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
         let mut rest = sql;
         loop {
@@ -309,7 +309,7 @@ impl Connection {
         }
     }
 
-    /// The one value of a query, as text.
+    /// Single value of a query, as text.
     pub(crate) fn text_of(&self, sql: &str) -> Result<String, EngineError> {
         let mut found = String::new();
         let (statement, _) = Statement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
@@ -327,7 +327,7 @@ impl Connection {
         Ok(found)
     }
 
-    /// The first column of a query's rows, as text.
+    /// First column of a query's rows, as text.
     pub(crate) fn lines_of(&self, sql: &str) -> Result<Vec<String>, EngineError> {
         let mut lines = Vec::new();
         let (statement, _) = Statement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
@@ -341,7 +341,7 @@ impl Connection {
         Ok(lines)
     }
 
-    /// Size of the database's file or image in bytes, without taking a lock; 0 where there is none to ask.
+    /// Size of the database's file or image in bytes, without taking a lock; 0 if there is none.
     pub(crate) fn file_bytes(&self) -> u64 {
         let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
         let mut size = 0;

@@ -1,4 +1,5 @@
-//! Encrypted databases, of libraries that make them: where the key is, and whose a database is that only the key shows.
+//! Encrypted databases, of libraries that support them: the source of the key, and the ownership of a database, which
+//! only the key reveals.
 
 use crate::connection::Connection;
 use crate::ffi::Library;
@@ -12,17 +13,17 @@ use bourse_engine::{EngineError, ErrorKind, FileUse, TargetFile};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where the key is. The key itself stands in no target, so it gets into no run file, list of processes or message.
+/// Source of the key. A target never contains the key itself, so that no run file, list of processes or message does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// In the environment variable of that name.
+    /// Environment variable of that name.
     Variable(&'static str),
-    /// In the file of that path, without the end of its last line.
+    /// File at that path, whose last line break is ignored.
     File(&'static str),
 }
 
 impl Key {
-    /// Reads where it is from a target: `env:NAME` or `file:PATH`.
+    /// Parses the source in a target: `env:NAME` or `file:PATH`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         match text.split_once(':')? {
             (_, "") => None,
@@ -32,7 +33,7 @@ impl Key {
         }
     }
 
-    /// As it stands in a target.
+    /// Source as written in a target.
     pub(crate) fn written(self) -> String {
         match self {
             Self::Variable(name) => format!("env:{name}"),
@@ -40,10 +41,10 @@ impl Key {
         }
     }
 
-    /// The key.
+    /// Reads the key.
     ///
     /// # Errors
-    /// It is not where it should be, or empty.
+    /// The key is not at its source, or is empty.
     pub(crate) fn read(self) -> Result<Vec<u8>, EngineError> {
         let cannot = |why: String| {
             EngineError::new(ErrorKind::Other, format!("cannot read the key, key={}: {why}", self.written()))
@@ -65,7 +66,7 @@ impl Key {
     }
 }
 
-/// As [`look`](crate::mark::look), of an encrypted database: its header shows only what it is read with the key.
+/// Finds the owner of an encrypted database, like [`look`](crate::mark::look): the key is needed to read its header.
 pub(crate) fn look(library: Library, path: &Path, options: &Options) -> Result<Found, EngineError> {
     let foreign = |why: &str| Ok(Found::Foreign(format!("{} {why}", path.display())));
     let examined = FileUse::unless_used(path, || {
@@ -98,7 +99,7 @@ pub(crate) fn look(library: Library, path: &Path, options: &Options) -> Result<F
     }
 }
 
-/// The application's number that a database's first page has.
+/// Application's number in a database's first page.
 ///
 /// # Errors
 /// The system's; within, the library's.

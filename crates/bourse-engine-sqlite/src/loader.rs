@@ -1,4 +1,4 @@
-//! Loading: a new database beside the old one, seen only when it is whole.
+//! Loading: a new database next to the old one, visible only when it is complete.
 
 use crate::connection::Connection;
 use crate::error::error;
@@ -19,20 +19,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Page cache while loading, unless the target asks for more: index pages that do not fit are written twice.
+/// Minimal page cache while loading: index pages that do not fit are written twice.
 pub(crate) const CACHE_BYTES: u64 = 256 << 20;
 
-/// Rows on their way in through one connection, in one transaction.
+/// Insertion of rows through one connection, in one transaction.
 pub(crate) struct Rows {
-    /// Dropped before the connection.
+    /// Prepared inserts; dropped before the connection.
     inserts: HashMap<&'static str, (Statement, String)>,
     connection: LentConnection,
-    /// Whether foreign keys were enforced before, as the pragma tells: a session may get this connection.
+    /// Previous value of the pragma `foreign_keys`: a session may get this connection.
     foreign_keys: String,
 }
 
 impl Rows {
-    /// Opens a new database that nobody else sees, as fast to fill as can be.
+    /// Opens a new database that is invisible to others, with the fastest settings for filling it.
     pub(crate) fn alone(source: &Source, options: &Options, shared: &Shared) -> Result<Self, EngineError> {
         let connection = Connection::open(source, options, &shared.waits)?;
         // A load that fails starts anew, so nothing is kept for undoing it and the disk is
@@ -49,7 +49,7 @@ impl Rows {
         Self::begin(connection.into())
     }
 
-    /// Opens the transaction that the whole load is.
+    /// Begins the one transaction of the load.
     fn begin(connection: LentConnection) -> Result<Self, EngineError> {
         // Parents may come after children that are generated beside them; orphans are looked for after the load.
         let foreign_keys = connection.text_of("PRAGMA foreign_keys")?;
@@ -88,19 +88,19 @@ impl Rows {
         statement.run_through(&self.connection, |row| each(row as &dyn Row)).map_err(|e| e.with_statement(sql))
     }
 
-    /// Runs statements without looking at results.
+    /// Runs statements and ignores results.
     #[cfg(loaded)]
     pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
         self.connection.run(sql)
     }
 
-    /// Ends the transaction, and begins another one.
+    /// Commits the transaction, and begins another one.
     #[cfg(loaded)]
     pub(crate) fn commit_and_begin(&self) -> Result<(), EngineError> {
         self.connection.run("COMMIT; BEGIN IMMEDIATE")
     }
 
-    /// Commits and closes.
+    /// Commits and closes the connection.
     pub(crate) fn finish(self) -> Result<(), EngineError> {
         self.connection.run("COMMIT")?;
         // A library that was compiled without foreign keys tells nothing.
@@ -114,21 +114,21 @@ impl Rows {
 /// Builds `PATH.bourse-loading`, then renames it over PATH.
 pub(crate) struct FileLoader {
     path: PathBuf,
-    /// `None` once finished.
+    /// Rows to be inserted; `None` once finished.
     rows: Option<Rows>,
     work: SideFile,
     options: Options,
     shared: Shared,
 }
 
-/// The database that is being loaded, and copies of one: files that a process which is killed leaves behind.
+/// Database that is being loaded. Like copies of databases, it is a file that a killed process leaves behind.
 pub(crate) static LOADING: SideFileKind = side_file_kind(".bourse-loading", "a load");
 pub(crate) static SNAPSHOT: SideFileKind = side_file_kind(".bourse-snapshot", "a snapshot");
 pub(crate) static RESTORED: SideFileKind = side_file_kind(".bourse-restored", "restoring a snapshot");
 
 static SIDE_FILES: [&SideFileKind; 3] = [&LOADING, &SNAPSHOT, &RESTORED];
 
-/// What killed processes have left beside a database.
+/// Files that killed processes have left next to a database.
 pub(crate) fn leftovers(path: &Path) -> Vec<PathBuf> {
     SIDE_FILES.iter().filter_map(|kind| SideFile::leftover(path, kind)).collect()
 }
@@ -149,8 +149,8 @@ impl FileLoader {
         self.rows.as_mut().expect("a finished loader is gone")
     }
 
-    /// Brings the database that is replaced into one file, so that no log or journal of it is left to be taken for the
-    /// new one's; refuses if somebody is using it.
+    /// Reduces the database that is replaced to one file, so that none of its logs or journals can be mistaken for the
+    /// new one's; fails if it is in use.
     fn retire_old(&self) -> Result<(), EngineError> {
         // Somebody may have put a file there since the load began.
         if !look_for_ours(self.shared.library, &self.path, &self.options)? {
@@ -231,7 +231,7 @@ pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// Makes a rename last.
+/// Makes a rename durable.
 fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
     if cfg!(not(unix)) {
         // Elsewhere a directory cannot be opened as a file.
@@ -248,11 +248,11 @@ fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Loads straight into the database that sessions see, in one transaction of which they see nothing before its end.
+/// Loads directly into the database that sessions see, in one transaction, of which they see nothing before its end.
 pub(crate) struct MemoryLoader {
     rows: Rows,
     kind: MemoryKind,
-    /// Sessions that write wait; given back after the connection is closed.
+    /// Writer lock, released after the connection is closed; writing sessions wait for it.
     _place: Option<Place>,
 }
 
@@ -278,7 +278,7 @@ impl MemoryLoader {
         Ok(Self { rows, kind, _place: place })
     }
 
-    /// Says what to do about an image that is full.
+    /// Adds advice to the error of a full image.
     fn hint<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
         result.map_err(|e| {
             if e.kind() != ErrorKind::Full || self.kind != MemoryKind::MemDb {
@@ -310,7 +310,7 @@ impl Loader for MemoryLoader {
     }
 }
 
-/// Builds a database of its own in our file system in memory, then gives it the other's name.
+/// Builds a separate database in Bourse's file system in memory, then gives it the other's name.
 pub(crate) struct MemVfsLoader {
     rows: Option<Rows>,
     name: String,

@@ -1,7 +1,7 @@
-//! Copies of a database, so that rounds can begin alike without loading again.
+//! Copies of a database, so that every round can begin with the same data without loading again.
 //!
-//! A file is cloned where the file system shares blocks between files, and copied where it does not. A database in memory is
-//! copied page by page into another one in memory.
+//! A file is cloned where the file system shares blocks between files, and copied where it does not. A database in
+//! memory is copied page by page into another one in memory.
 
 use crate::connection::Connection;
 use crate::engine::SqliteEngine;
@@ -16,7 +16,7 @@ use bourse_engine::{EngineError, ErrorKind, FileCopy, Snapshot, beside};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Copies what a target holds now.
+/// Copies the present content of a target.
 pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineError> {
     match engine.path() {
         Some(path) => Ok(Box::new(ClosedFile::take(engine, path)?)),
@@ -24,7 +24,7 @@ pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineErr
     }
 }
 
-/// A file beside the database.
+/// Copy of a database file, in its folder.
 struct ClosedFile {
     library: Library,
     options: Options,
@@ -64,25 +64,25 @@ impl Snapshot for ClosedFile {
     }
 }
 
-/// A second database in memory.
+/// Copy of a database in memory, in memory.
 struct MemoryCopy {
-    /// Of the copy, in our file system in memory.
+    /// Name of the copy in Bourse's file system.
     name: String,
     copy: Connection,
-    /// Where it is to be put back.
+    /// Database that it is restored to.
     to: Destination,
 }
 
 enum Destination {
-    /// A database in our file system: another of that name takes its place.
+    /// Database in Bourse's file system: it is replaced by another of that name.
     Named { name: String, open: Open },
-    /// One that lives as long as a connection to it, as this one.
+    /// Database that lives as long as a connection to it, such as this one.
     Kept(LentConnection),
-    /// One that is in a session's connection, which no session may have.
+    /// Database in a session's connection, which no session may have meanwhile.
     Private(Arc<SharedConnection>),
 }
 
-/// Opens a database of our file system in memory by its name.
+/// Opens a database of Bourse's file system in memory by name.
 type Open = Box<dyn Fn(&str) -> Result<Connection, EngineError> + Send>;
 
 impl MemoryCopy {
@@ -135,7 +135,7 @@ impl Drop for MemoryCopy {
     }
 }
 
-/// Makes the one database the other's equal, page by page.
+/// Makes `to` equal to `from`, page by page.
 fn copy_pages(from: &Connection, to: &Connection) -> Result<(), EngineError> {
     let library = to.library();
     // SAFETY: both connections are of one library, open and used by this thread alone; the backup is finished before either can close.

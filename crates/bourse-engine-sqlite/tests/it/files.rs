@@ -81,7 +81,8 @@ fn what_a_killed_process_left_is_removed_by_the_next() {
     assert_eq!(engine.leftovers().unwrap(), None);
 }
 
-/// `load` took `x.db-loading` and removed `x.db-journal`, `-wal` and `-shm` without looking what they were.
+/// Regression: `load` took `x.db-loading` and removed `x.db-journal`, `-wal` and `-shm` without checking what they
+/// were.
 #[test]
 fn files_of_the_person_are_kept() {
     let all = |folder: &Path| -> Vec<(String, Vec<u8>)> {
@@ -124,7 +125,7 @@ fn files_of_the_person_are_kept() {
     assert_eq!(after.iter().filter(kept).collect::<Vec<_>>(), before.iter().filter(kept).collect::<Vec<_>>());
 }
 
-/// Looking at somebody else's database changed its journal mode for good, and left a `-shm` file beside it.
+/// Regression: examining a foreign database changed its journal mode permanently, and left a `-shm` file next to it.
 #[test]
 fn a_foreign_database_is_not_even_opened() {
     let directory = tempfile::tempdir().unwrap();
@@ -200,7 +201,7 @@ fn a_copy_whose_bytes_have_changed_is_not_put_back() {
     assert_eq!(files(directory.path()), ["x.db"]);
 }
 
-/// A database that was only looked at was switched to another journal mode, and its log written back.
+/// Regression: a database that was only read was switched to another journal mode, and its log written back.
 #[test]
 fn a_database_that_is_read_stays_as_it_is() {
     let directory = tempfile::tempdir().unwrap();
@@ -358,7 +359,8 @@ fn settings_are_read_back() {
     assert!(footprint.memory_bytes > 0);
 }
 
-/// A library compiled for foreign keys was measured without them where nothing was to be set, and so were its other defaults.
+/// Regression: a library compiled to enforce foreign keys was measured without them where nothing was to be set, and
+/// likewise its other defaults.
 #[test]
 fn with_the_librarys_defaults_nothing_is_set_that_the_target_does_not_name() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -389,7 +391,7 @@ fn with_the_librarys_defaults_nothing_is_set_that_the_target_does_not_name() {
     assert!(settings.iter().any(|it| it.name == "foreign_keys" && it.value == "on"), "{settings:?}");
 }
 
-/// A file of statements could empty any other database file of the person's.
+/// Regression: a file of statements could empty any other database file of the user.
 #[test]
 fn sessions_that_are_confined_reach_no_other_file() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
