@@ -1,6 +1,6 @@
 //! Conditions that must be equal for the figures of two runs to be comparable: used by the noise between earlier runs, the
 //! search for a baseline, and the history.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use crate::view::isolation_words;
 use bourse_record::{

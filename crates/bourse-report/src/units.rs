@@ -16,7 +16,7 @@ pub(crate) fn significant(value: f64, figures: i32) -> String {
     }
     let magnitude = |value: f64| value.abs().log10().floor() as i32;
     let places = |value: f64| (figures - 1 - magnitude(value)).clamp(0, 12) as usize;
-    // 99.96 becomes 100.0 with three figures by its first magnitude, so the rounded value is asked again.
+    // 99.96 becomes 100.0 with three figures by its first magnitude, so the magnitude is computed again after rounding.
     let rounded: f64 = format!("{value:.*}", places(value)).parse().expect("a formatted number parses");
     group(&format!("{value:.*}", places(rounded)))
 }
@@ -66,7 +66,7 @@ pub(crate) fn level(level: f64) -> String {
 
 /// A share that a user set, to its full precision: `5 %`, `0.05 %`.
 pub(crate) fn share(part: f64) -> String {
-    // What a part of one has lost of the percentage that was typed lies far below that.
+    // The rounding error of the typed percentage is far smaller.
     format!("{} %", (100.0 * part * 1e9).round() / 1e9)
 }
 

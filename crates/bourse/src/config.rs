@@ -1,6 +1,6 @@
 //! Options in a TOML file: `bourse run file.toml`. Its keys, and the JSON Schema by which editors complete them, are derived
 //! from the declarations of the command line.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use crate::args::Arguments;
 use crate::failure::Failure;
@@ -80,7 +80,7 @@ fn words(content: &str) -> Result<Vec<String>, Failure> {
                 [word] if word == "false" => {}
                 _ => return Err(refuse(format!("invalid value for '{key}': expected true or false"))),
             },
-            // With the name and an equals sign in front no value can be taken for another option.
+            // A value after its name and an equals sign cannot be taken for another option.
             (None, _) => words.extend(values.iter().map(|value| format!("--{}={value}", key_of(arg)))),
         }
     }

@@ -144,20 +144,20 @@ fn in_use(target: &str, holder: &Holder) -> Failure {
 fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Holder>, Failure> {
     for _ in 0..LOOKS {
         let taken = SideFile::create(database, &LOCK).and_then(|file| {
-            // On a full disk it holds all the same, and names nobody.
+            // On a full disk the lock holds all the same, without the holder's name.
             let _ = file.file().write_all(text().as_bytes());
             file.share().map(|()| file)
         });
         match taken {
             Ok(file) => return Ok(Ok(Some(file))),
-            // Whoever has it has not written its name yet, or has just ended.
+            // The holder has not written its name yet, or has just ended.
             Err(error) if error.kind() == ErrorKind::Conflict && read(database).is_empty() => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             Err(error) if error.kind() == ErrorKind::Conflict => break,
             Err(error) if error.kind() == ErrorKind::Refused => return Err(engine_failure(target, &error)),
             Err(error) => {
-                // In a folder that others alone may write to, one of them may hold it.
+                // In a folder that only other users may write to, one of them may hold it.
                 if SideFile::is_used(database, &LOCK) {
                     break;
                 }

@@ -7,7 +7,7 @@ pub(crate) fn raise_open_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current != maximum {
-        // Refused, the limit stays as it was: what does not fit is told when sessions are made.
+        // If refused, the limit is unchanged: sessions that do not fit are reported when they are opened.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     }
 }

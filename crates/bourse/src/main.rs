@@ -37,7 +37,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     spent::begin();
     panics::install();
-    // A panic of a thread that nobody waited for is no success either.
+    // A panic of a thread that was never joined is no success either.
     let ended = panics::caught(command).and_then(|code| panics::unreported().map_or(Ok(code), Err));
     ended.unwrap_or_else(|failure| {
         progress::lines(&failure.render());

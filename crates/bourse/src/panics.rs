@@ -43,7 +43,7 @@ pub(crate) fn install() {
 
 /// Runs `work`; a panic in it is a failure of the command with exit code 2.
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    // What a panic leaves behind is only written out or dropped: nothing is computed from it.
+    // State after a panic is only written out or dropped: nothing is computed from it.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(unreported().unwrap_or_else(|| failure(None))))
 }
 

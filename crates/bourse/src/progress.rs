@@ -186,7 +186,7 @@ fn heartbeat(bar: &ProgressBar) -> Option<Sender<()>> {
             note(&format!("  {}{share}{prefix} ({})", bar.message(), seconds(bar.elapsed())));
         }
     };
-    // Who cannot be told is not kept from working.
+    // Without this thread the work continues unreported.
     std::thread::Builder::new().name("progress".to_owned()).spawn(tell).ok().map(|_| alive)
 }
 
@@ -268,12 +268,12 @@ pub(crate) fn note(line: &str) {
     if BARS.is_hidden() {
         return lines(&format!("{}\n", shown.join("\n")));
     }
-    // Above the bars. `suspend` would panic where the terminal is gone; there is no other place where this could be told.
+    // Above the bars. `suspend` would panic if the terminal is gone; an error could be reported nowhere else.
     let _ = BARS.println(shown.join("\n"));
 }
 
 /// Prints text on stderr. A closed or full stderr is ignored.
 pub(crate) fn lines(text: &str) {
-    // There is no other place where this could be told.
+    // An error could be reported nowhere else.
     let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), text.as_bytes());
 }

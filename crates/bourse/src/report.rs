@@ -175,7 +175,7 @@ pub(crate) fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
     if path.is_dir() {
         return others.map(|kind| (kind, path.join(kind.file_name()))).find(|(_, file)| file.exists());
     }
-    // What cannot be read is told when it is read as a run.
+    // An unreadable file is reported when it is read as a run.
     let bytes = document_bytes(path).ok()?;
     let kind = DocumentKind::of(&serde_json::from_slice(&bytes).ok()?)?;
     (kind != DocumentKind::Run).then(|| (kind, path.to_owned()))

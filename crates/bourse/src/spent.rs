@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(watch.switch(at(5), Part::Rounds), Part::Other);
         assert_eq!(watch.switch(at(105), Part::Loading), Part::Rounds);
         assert_eq!(watch.switch(at(405), Part::Rounds), Part::Loading);
-        // An interval within, told afterwards.
+        // An interval within, assigned afterwards.
         watch.give(at(1_405), Part::Rounds, Part::Interval, at(900));
         watch.switch(at(1_455), Part::Other);
         // More than there is cannot be given: the parts stay what the clock says.

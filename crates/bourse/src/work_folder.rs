@@ -80,7 +80,7 @@ mod tests {
         let left_path = left.path().to_owned();
         std::mem::forget(left.folder);
         drop(left.lock);
-        // Folders of somebody else.
+        // Foreign folders.
         for (name, text) in [("x-without", None), ("x-foreign", Some("mine"))] {
             fs::create_dir(below.path().join(name)).unwrap();
             if let Some(text) = text {

@@ -22,7 +22,7 @@ impl Layout {
     const fn of(size: Size) -> Self {
         match size {
             Size::Wide => Self { left: 140.0, plot: 700.0, row: 44.0, high: 34.0 },
-            // A phone has no room beside the curves for their names, so they stand above.
+            // Phones have no room next to the curves for their names, which are placed above.
             Size::Narrow => Self { left: 8.0, plot: 334.0, row: 58.0, high: 32.0 },
         }
     }

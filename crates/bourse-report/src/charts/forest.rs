@@ -198,7 +198,7 @@ mod tests {
                 "{drawing}"
             );
         }
-        // One that is doubled has all written as ratios: of two ways nobody could compare the ends of an interval.
+        // A doubled metric makes all ratios: ends of an interval in two notations could not be compared.
         let rows = [row("reads/s", 0.2, Some((0.1, 0.7)), None), row("p50", 1.1, None, None)];
         let drawing = forest(&frame, &rows, 0.05, Size::Wide).expect("a metric is finite");
         assert!(drawing.contains("× 0.200 (× 0.100 to × 0.700)") && drawing.contains("× 1.10"), "{drawing}");

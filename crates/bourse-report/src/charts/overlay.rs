@@ -57,7 +57,7 @@ pub(super) fn over_time(views: &[(usize, &CaseView<'_>)]) -> Plot {
     let drawn: Vec<_> = views.iter().filter(|(_, view)| !view.case.rounds.is_empty()).take(MOST).collect();
     let panel = |(title, metrics, unit, logarithmic, thin): Row| {
         let curves = drawn.iter().map(|(at, view)| curve(view, (*at, 0), metrics, &view.case.label, thin));
-        // What no case has is no line at the bottom.
+        // A metric that no case has is not drawn as a line at the bottom.
         let is_any = |curve: &Curve| curve.points.iter().any(|(_, value)| value.is_some_and(|value| value > 0.0));
         let curves: Vec<Curve> = curves.collect();
         let curves = if curves.iter().any(is_any) { curves } else { Vec::new() };

@@ -251,7 +251,7 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, time: &Scale, layout: &Layout, top: 
     }
     if let Some((value, name)) = panel.mark.as_ref().filter(|(value, _)| *value <= scale.ends().1) {
         svg.line("mark", (layout.left, y(*value)), (layout.left + layout.plot, y(*value)));
-        // At the top there is no room above the line.
+        // No room above a line at the top.
         let below = if y(*value) < top + 14.0 { 13.0 } else { -4.0 };
         svg.text("mark-name", (layout.left + 4.0, y(*value) + below), Anchor::Start, name);
     }
@@ -281,7 +281,7 @@ fn draw_heat(svg: &mut Svg, map: &ResponseMap, time: &Scale, scale: &Scale, layo
         return;
     }
     let y = |value: f64| top + layout.high * (1.0 - scale.place(value));
-    // Columns narrower than this cannot be told apart.
+    // Narrower columns are indistinguishable.
     let narrowest = layout.plot / 160.0;
     let mut paths = vec![String::new(); SHADES as usize];
     let (mut from, mut sum): (f64, Vec<u64>) = (layout.left, Vec::new());
@@ -386,7 +386,7 @@ fn draw_events(svg: &mut Svg, events: &Events, scale: &Scale, layout: &Layout, f
         }
     }
     if last.is_finite() && size == Size::Wide {
-        // Beside the ticks, half of the last of which hangs over: the places above are those of curves.
+        // After the ticks, half of the last of which hangs over: the positions above are those of curves.
         svg.text("event-name", (layout.left + layout.plot + 28.0, foot + 18.0), Anchor::Start, events.name);
     }
 }

@@ -484,7 +484,7 @@ mod tests {
             ([0.0, 0.05], Verdict::SlowerBeyond),
             ([0.6, 0.65], Verdict::SlowerBeyond),
             ([0.0, 0.5], Verdict::Withheld),
-            // What disturbed the faster side did not make the other slower.
+            // A disturbance of the faster side did not make the other slower.
             ([0.5, 0.0], Verdict::SlowerBeyond),
         ] {
             let compared = Compared::of(&[pair(&base, &head, taken)], Vec::new(), 0.05, &Noise::Unknown);

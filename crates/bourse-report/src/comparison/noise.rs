@@ -46,9 +46,9 @@ impl Noise {
 fn floor(runs: &[RunFile], machine: &Machine, pair: &Pair) -> Result<f64, String> {
     let (base, head) = (&pair.base, &pair.head);
     let wanted = Likeness::of(base, machine);
-    // The compared runs may lie in the same folder: their difference is what is asked for.
+    // The compared runs may be in the same folder: their difference is the question.
     let is_other = |case: &Case| case.rounds != base.rounds && case.rounds != head.rounds;
-    // Of those that only nearly are what is wanted: how many, and what differs of the last.
+    // Cases of the same work that differ in settings: their number, and the differences of the last.
     let (mut unlike, mut why) = (0_usize, String::new());
     let mut by_build: Vec<(&Build, Vec<(&str, f64)>)> = Vec::new();
     for run in runs {

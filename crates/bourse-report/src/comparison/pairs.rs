@@ -1,5 +1,5 @@
 //! Pairs of the cases of two runs, and the reasons against comparing them.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use crate::likeness::{machine_words, unlike_settings};
 use bourse_record::{Case, CheckStatus, Provenance, RunFile};

@@ -167,7 +167,7 @@ fn path_of_link(folder: &str) -> String {
 
 fn trend_value(nth: usize, trend: &Trend<'_>) -> Value {
     let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
-    // Runs of one day are told apart by their time.
+    // Runs of one day are distinguished by their time.
     let day = |run: &StoredRun| run.started_at.chars().skip(5).take(5).collect::<String>();
     let is_one_day = trend.points.windows(2).all(|pair| day(pair[0].0) == day(pair[1].0));
     let points = trend.points.iter().enumerate().map(|(at, (run, figure, value))| {

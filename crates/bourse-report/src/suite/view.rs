@@ -238,7 +238,7 @@ pub(super) fn test_words(test: &TestResult) -> String {
     let number = |value: f64| units::significant(value, 3);
     let value = match (test.value, test.low, test.high) {
         (Some(value), Some(low), Some(high)) => {
-            // Documents from before levels were told have intervals of a lower level than they said.
+            // Intervals in documents without levels have a lower level than they claimed.
             let level = test.level.map(|level| format!("{} ", units::level(level))).unwrap_or_default();
             format!("{} ({level}interval {} to {})", number(value), number(low), number(high))
         }

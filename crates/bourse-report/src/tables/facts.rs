@@ -363,13 +363,13 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let swap = swap.map(|bytes| format!("swap {}", units::bytes(bytes)));
     say("memory of the machine", join(&[peak("machine_memory_used_bytes", "used at most"), swap]));
 
-    // What the client writes and reads says nothing of a server elsewhere.
+    // The client's own reads and writes show nothing of a remote server's.
     let moved =
         [("written", total(|round| round.written_bytes as f64)), ("read", total(|round| round.read_bytes as f64))];
     for (name, bytes) in moved.into_iter().filter(|_| !is_client) {
         say(name, join(&[Some(units::bytes(bytes)), rate(bytes), each(bytes, units::bytes)]));
     }
-    // What the engine counts itself: exact, and with what the file system's cache still keeps from the disk.
+    // The engine's own counts: exact, and including writes that are still in the file system's cache.
     let kinds = |of: fn(&FileActivity) -> u64| {
         let mut sums: Vec<(FileKind, u64)> = Vec::new();
         for file in rounds.iter().flat_map(|round| &round.io) {
@@ -427,7 +427,7 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
             let amounts = [Some(units::bytes(written)), rate(written), each(written, units::bytes)];
             say("written by the server's process", join(&amounts));
         } else {
-            // A file from before these were kept.
+            // A file from before these were recorded.
             let written =
                 view.mean("server_written_bytes").map(|bytes| format!("{} written a second", units::bytes(bytes)));
             say("the server's process", join(&[Some(busy), memory, written]));

@@ -64,7 +64,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         Head::right("late", "late").folds(),
         Head::right("failed", "failed").folds(),
     ]);
-    // What cannot happen to a workload's operations has no column.
+    // Outcomes that a workload's operations cannot have get no column.
     type Ending = (Outcome, &'static str, &'static str, fn(&OperationView) -> u64);
     let endings: [Ending; 3] = [
         (Outcome::RolledBack, "rolled back", "rolled_back", |operation| operation.rolled_back),

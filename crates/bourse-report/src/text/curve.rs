@@ -18,7 +18,7 @@ pub(super) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> Stri
     let mut heights: Vec<Option<f64>> = vec![None; columns];
     let mut from = 0.0;
     for (time, value) in points {
-        // A point stands for the time since the one before: where there are fewer points than columns it fills several.
+        // A point covers the time since the previous one: with fewer points than columns it fills several.
         let column = |time: f64| ((time / end * columns as f64).ceil() as usize).clamp(1, columns) - 1;
         let first = if from > 0.0 { (column(from) + 1).min(column(*time)) } else { 0 };
         for height in &mut heights[first..=column(*time)] {
@@ -45,7 +45,7 @@ pub(super) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> Stri
 /// Block character for the part of a bar of `height`, from 0 to 1, in the row that begins at `floor`, in rows.
 fn bar(height: f64, floor: f64) -> char {
     let eighths = ((height * ROWS as f64 - floor) * 8.0).round().clamp(0.0, 8.0) as usize;
-    // What is not zero is seen.
+    // Every value above zero is visible.
     if eighths == 0 && height > 0.0 && floor == 0.0 { EIGHTHS[1] } else { EIGHTHS[eighths] }
 }
 

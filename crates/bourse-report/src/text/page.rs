@@ -125,7 +125,7 @@ impl Page {
             Standing::Counts => format!("  {}", self.paint.bold(&headline)),
             _ => format!("  {}", self.paint.tone(Tone::Bad, &headline)),
         };
-        // What has no room goes on in the next line.
+        // Text without room continues in the next line.
         for beside in [Some(class.to_string()), view.results()].into_iter().flatten() {
             let wide = 3 + beside.chars().count();
             if used + wide > self.width {

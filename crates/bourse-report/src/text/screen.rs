@@ -56,7 +56,7 @@ impl Page {
             self.paragraph_indented(waits.tone, waits.verdict.as_deref().unwrap_or(&waits.text));
         }
         let mut table = tables::transactions(view);
-        // What runs beside the mix, and what nothing became of, stands in the page.
+        // Operations outside the mix, and those without any outcome, are in the page.
         let is_brokerage = view.case.workload.kind == WorkloadKind::Brokerage;
         let names: Vec<String> = view
             .operations
@@ -140,7 +140,7 @@ impl Page {
         doubts.extend(worded(Tone::Doubtful, other_warnings(file)));
         let (mut shown, mut left) = (0, room);
         for (tone, text) in doubts.iter().take(DOUBTS) {
-            // With room for the mark of what is cut.
+            // Two columns are reserved for the mark of the cut.
             let filled = fill(&units::printable(text), self.width - 2, 2);
             let all = filled.lines().count();
             let lines = all.min(LINES_OF_DOUBT).min(left.max(1));

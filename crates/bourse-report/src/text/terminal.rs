@@ -170,7 +170,7 @@ impl Page {
         self.heading(&table.title.clone());
         let narrow = grid(table.clone(), self.width, self.paint);
         self.out.push_str(&narrow.text);
-        // Where the meanings have no room beside the counts they stand below, once each.
+        // Without room for the meanings next to the counts they follow below, once each.
         if !narrow.dropped.is_empty() {
             let mut seen = Vec::new();
             for row in table.rows.iter().filter(|row| !row[2].text.is_empty()) {
@@ -287,7 +287,7 @@ impl Page {
         if let Some(line) = not_tpce(view) {
             self.paragraph(Tone::Doubtful, &line, 2);
         }
-        // What was not kept line by line with what is demanded; the rest has its demands in the page.
+        // Rules that were not met are listed with their demands; those of the others are in the page.
         for (kept, tone) in [(Kept::Yes, Tone::Good), (Kept::Unknown, Tone::Faint)] {
             let named = rules.iter().filter(|rule| rule.kept == kept);
             let named: Vec<String> = named.map(|rule| format!("{} ({})", rule.name, rule.found)).collect();

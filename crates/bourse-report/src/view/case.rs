@@ -143,7 +143,7 @@ impl<'a> CaseView<'a> {
         let figures = self.figures();
         let interval = self.estimate().filter(|_| self.standing() == Standing::Counts)?.interval;
         let sure = interval.map(|it| units::interval(&it, units::number));
-        // The ± beside the figure of a single round says it already.
+        // The ± next to the figure of a single round has it already.
         let ([low, .., high], rounds) = (figures.as_slice(), figures.len()) else { return None };
         let (low, high) = (units::number(*low), units::number(*high));
         let sure = sure.unwrap_or_else(|| format!("an interval needs {FEWEST_ROUNDS} rounds"));

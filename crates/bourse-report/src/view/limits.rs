@@ -38,7 +38,7 @@ pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
     view.figure()?;
     let used = processors(view);
     let roles = roles(view);
-    // A schedule that was kept is what limits: asked for more, they would have done more.
+    // A schedule that was met is the limit: at a higher rate, users would have done more.
     let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
     let alone = |cause: &str| Limit { cause: cause.to_owned(), amount: String::new(), evidence: String::new() };
     let limit = if kept_pace {
@@ -157,8 +157,8 @@ fn of_market(view: &CaseView<'_>, market: &RoleSplit) -> Option<Limit> {
     let users = units::counted(market.threads, "market user, who was", "market users, who were");
     let amount = format!(": {} of the time of {users} always busy", units::percent(100.0 * working.share()));
     let has_room = view.cores_busy().is_none_or(|busy| busy < FULL * cores(view));
-    // A core each, or a server that works for several at once, has room for more of them; a disk that syncs for one writer after
-    // the other, or the writer itself, has not.
+    // More users help if each needs a core, or a server works for several at a time; they do not if a disk syncs for one
+    // writer after the other, or the writer itself is the limit.
     let would_help = match working.first() {
         Part::Cpu | Part::Harness | Part::Blocked(BlockedOn::Server | BlockedOn::Storage) => has_room,
         _ => false,
@@ -194,7 +194,7 @@ pub(super) fn pauses(view: &CaseView<'_>) -> Option<Remark> {
     }
     let busy = units::percent(100.0 * market.busy());
     let users = units::counted(market.threads, "market user was", "market users were");
-    // A line of 80 columns: what the queue is part of stands below the table.
+    // A line of 80 columns: the line about the queue is below the table.
     let text = format!("customers paused {} of their time: {users} busy {busy}", units::percent(100.0 * paused));
     Some(Remark::new(Tone::Doubtful, text))
 }

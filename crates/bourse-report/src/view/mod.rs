@@ -138,7 +138,7 @@ pub(crate) fn case_words(case: &Case) -> String {
     match (case.conditions.processes.len(), case.engine.writer_wait) {
         (0, _) => words,
         (processes, None | Some(WriterWait::EngineLocks)) => format!("{words} · users in {processes} processes"),
-        // How writers wait holds within a process.
+        // The arrangement between writers holds within a process.
         (processes, Some(_)) => {
             format!("{words} · in each of {processes} processes, between which the engine's lock decides")
         }

@@ -329,7 +329,7 @@ mod tests {
                 (failed > 0).then_some(failed)
             );
         }
-        // More than a tenth: a limit for 90 % is not kept, however fast the failures were.
+        // More than a tenth: a limit for 90 % is missed, however fast the failures were.
         let view = |failed| OperationView { limit_ns: Some(2_000_000), ..view(900, 1, failed, 0) };
         assert_eq!((view(99).limit_kept(), view(101).limit_kept()), (Some(true), Some(false)));
     }

@@ -15,7 +15,7 @@ pub(crate) type OfRound = [Option<f64>; QUANTILES.len()];
 pub(crate) fn of_round(round: &Round, operation: Option<&str>) -> OfRound {
     let view = OperationView::of(round, operation);
     QUANTILES.map(|quantile| match view.as_ref()?.response.quantile(quantile)? {
-        // A time of 0 has no logarithm; the clock tells no shorter one than 1 ns.
+        // A time of 0 has no logarithm; the clock's shortest is 1 ns.
         Quantile::At(ns) => Some(ns.max(1) as f64),
         Quantile::Beyond(_) | Quantile::TooFew => None,
     })

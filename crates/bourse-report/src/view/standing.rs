@@ -206,7 +206,7 @@ fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
         Steady::Yes => "steady".to_owned(),
     };
     let text = format!("{verdict}: {}", it.evidence());
-    // Of a short run hardly ever anything is known: that is said where it was asked.
+    // A short run hardly ever gives a verdict: that is reported only if it was requested.
     let is_asked =
         view.case.rounds.iter().any(|it| it.stopping.is_some_and(|it| it.rule == StoppingRule::SteadinessTold));
     match answer {
@@ -243,14 +243,14 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let tone = if search.confirmed { Tone::Good } else { Tone::Bad };
     let arrivals = view.case.workload.parameters.iter().find(|it| it.name == Workload::ARRIVALS);
     let arrivals = arrivals.map(|it| format!(" --arrivals {}", units::printable(&it.value))).unwrap_or_default();
-    // Those of a specification stand in its section.
+    // Limits of a specification are in its section.
     let of_person = match view.case.workload.kind {
         WorkloadKind::Brokerage => &[],
         WorkloadKind::Micro => search.limits.as_slice(),
     };
     let limits: Vec<String> = of_person.iter().map(|limit| units::printable(&limit.to_string()).to_string()).collect();
     let limits = if limits.is_empty() { String::new() } else { format!(" ({})", limits.join(", ")) };
-    // The second one is to be typed: no grouping, and every digit that the round was asked at.
+    // The second one can be typed: no grouping, and all digits of the round's rate.
     let asked = units::plain(found);
     say(
         tone,
@@ -285,7 +285,7 @@ fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     }
     let (started, dropped, waited) =
         (units::count(arrivals.started), units::count(arrivals.dropped), units::count(arrivals.unstarted));
-    // What waits when the interval ends is no sign of trouble until it is more than a few.
+    // Operations that wait when the interval ends are no sign of trouble until they are more than a few.
     let tone = if arrivals.dropped > 0 || arrivals.unstarted * 100 > arrivals.due { Tone::Bad } else { Tone::Plain };
     // Far above what the engine manages these are all that is done.
     let before = Some(arrivals.started_of_warm_up).filter(|count| *count > arrivals.started);

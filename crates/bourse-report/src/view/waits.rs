@@ -15,7 +15,7 @@ fn phases<'a>(view: &CaseView<'a>) -> impl Iterator<Item = &'a LatencyPhase> + u
 pub(crate) fn latency_case(view: &CaseView<'_>) -> Option<Case> {
     let rounds: Vec<_> = phases(view).map(|phase| phase.round.clone()).collect();
     let is_told = !rounds.is_empty() && phases(view).all(LatencyPhase::kept_pace);
-    // What arrives on a schedule does not pause for the driver's queue, and waits in it no longer than a customer does.
+    // Scheduled arrivals do not pause for the driver's queue, and wait in it no longer than a customer does.
     let conditions = Conditions { driver_queue: None, ..view.case.conditions.clone() };
     is_told.then(|| Case { rounds, conditions, ..view.case.clone() })
 }

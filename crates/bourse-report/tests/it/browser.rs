@@ -69,7 +69,7 @@ impl Browser {
             .stderr(Stdio::null())
             .spawn()
             .expect("a shell can be started");
-        // For both directions, so that neither waits for the other end.
+        // Opened for both directions, so that neither waits for the other end.
         let open = |path: &Path| OpenOptions::new().read(true).write(true).open(path).expect("a pipe can be opened");
         let (input, from) = (open(&input), open(&output));
         let (sender, output) = channel();
@@ -212,7 +212,7 @@ fn charts_move_and_the_address_keeps_how() {
     let response = chart("response");
     browser.wait_for(&format!("!!{} && !!{response}", chart("throughput")));
 
-    // The crosshair stands at the same second in every chart over time.
+    // The crosshair is at the same second in every chart over time.
     let plot = format!("{response}.querySelector('.panel-head + svg')");
     let middle = browser.point(&plot, (0.5, 0.5));
     browser.mouse("mouseMoved", middle, 0);
@@ -222,7 +222,7 @@ fn charts_move_and_the_address_keeps_how() {
     let value = browser.text(&format!("{response}.querySelector('[data-curve$=\".0.3\"] .value').textContent"));
     assert!(value.ends_with(" µs"), "the median is shown with its unit: {value}");
 
-    // A stretch is enlarged in all of them, and kept in the address.
+    // A zoom applies to all of them, and is stored in the address.
     let ticks = |of: &str| format!("[...{of}.querySelectorAll('.tick')].map((tick) => tick.textContent).join()");
     let whole = browser.text(&ticks(&chart("throughput")));
     let [from, to] = [0.4, 0.6].map(|across| browser.point(&plot, (across, 0.5)));
@@ -256,7 +256,7 @@ fn charts_move_and_the_address_keeps_how() {
     browser.wait_for("!location.hash.includes('zoom=')");
     assert_eq!(browser.text(&ticks(&chart("throughput"))), whole);
 
-    // By keys alone.
+    // Keys alone.
     browser.value(&format!("{plot}.focus()"));
     browser.key("ArrowRight");
     let first = browser.text(&format!("{response}.querySelector('.at').textContent"));

@@ -55,7 +55,7 @@ fn metrics_beside_the_headline_have_verdicts_from_eight_pairs_on() {
     assert!(median.ratio > 1.5 && median.interval.is_some_and(|it| it.low > 1.0), "{median:?}");
     assert_eq!(median.verdict, None, "what is shown beside has no verdict, however large");
     assert_eq!(eight.result().expect("there are figures").verdict, Some(Verdict::Equivalent));
-    // Not even seven pairs on one side are enough for four verdicts at once.
+    // Not even seven pairs on one side are enough for four verdicts together.
     let seven = changed(7, worse);
     assert_eq!(BESIDE.map(|name| verdict(&seven, name)), [None; 4]);
     assert_eq!(seven.result().expect("there are figures").verdict, Some(Verdict::Equivalent));
@@ -116,7 +116,7 @@ fn a_ranking_says_which_cases_show_no_difference() {
     let row = |label: &str| ranking.iter().find(|line| line.contains(label)).expect(label);
     // Ratios are to the case that was given first, whichever is best.
     assert!(row("alike").contains("| × 2") && row("slower").contains("| reference"), "{ranking:#?}");
-    // Of the two others no difference is told: looking at the figures has picked the better of them.
+    // No difference between the two others is reported: the better one was selected by the figures.
     assert!(!bourse_report::html(&file).contains("fastest: "));
     file.cases.rotate_left(1);
     let shown = markdown(&file);

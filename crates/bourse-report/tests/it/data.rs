@@ -39,7 +39,7 @@ fn names_say_their_unit_and_are_the_same_for_every_run() {
         assert_eq!(shape(&data_tables(&[run])), shape(&declared), "{name}");
     }
     let units = ["_ns", "_s", "_bytes", "_percent", "_per_s", "_per_operation", "_cpus"];
-    // Counts, ratios, and figures whose unit stands in a column of its own.
+    // Counts, ratios, and figures whose unit has a column of its own.
     let without = [
         "result",
         "result_low",
@@ -79,7 +79,7 @@ fn tables_of_a_run() {
     for table in &tables {
         let text = data_csv(table, CsvText::Guarded);
         let lines: Vec<&str> = text.lines().collect();
-        // Of curves and series a few lines show the form, and of the tables of tables and columns.
+        // A few lines show the form of curves and series, and of the tables of tables and columns.
         let few = if lines.len() > 60 { 4 } else { lines.len() };
         shown.push_str(&format!("== {} ({} rows)\n{}\n\n", table.name, table.rows.len(), lines[..few].join("\n")));
     }
@@ -101,7 +101,7 @@ fn both_text_formats_hold_the_same() {
                     let text = match &line[column] {
                         serde_json::Value::Null => String::new(),
                         serde_json::Value::String(text) => text.clone(),
-                        // The same number, however each writes it.
+                        // Equal numbers in either notation.
                         serde_json::Value::Number(number) => {
                             assert_eq!(cell.parse::<f64>().ok(), number.as_f64(), "{name}/{}/{column}", table.name);
                             continue;

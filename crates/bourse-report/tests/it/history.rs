@@ -32,7 +32,7 @@ fn the_index_shows_where_the_level_changes_and_what_was_new() {
     assert!(text.contains("new in that run: new"), "{text}");
     let links: Vec<&str> = parsed.descendants().filter_map(|node| node.attribute("href")).collect();
     assert_eq!(links.iter().filter(|link| link.ends_with("-tpce/report.html")).count(), 12, "{links:?}");
-    // The latest run stands first.
+    // The latest run is first.
     assert_eq!(links.iter().find(|link| link.contains("tpce")), Some(&"20261112-080000-tpce/report.html"));
 }
 

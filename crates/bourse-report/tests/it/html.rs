@@ -195,7 +195,7 @@ fn every_chart_stands_in_the_page_wide_and_narrow() {
     for chart in charts {
         assert_eq!(chart.descendants().filter(|node| node.tag_name().name() == "svg").count(), 2, "{}", words(chart));
     }
-    // Throughput in two panels, wide and narrow; and the curves are there.
+    // Throughput in two panels, wide and narrow; and the curves exist.
     let curves = |chart: &str| {
         let chart = with_class(&document, "chart").into_iter().find(|each| each.attribute("data-chart") == Some(chart));
         let paths = chart.expect("the chart stands in the page").descendants();
@@ -334,7 +334,7 @@ fn every_page_carries_the_notice_and_never_the_councils_metric() {
         let document = parsed(&page);
         let footer: String = elements(&document, "footer").map(words).collect();
         assert_eq!(footer.contains("TPC-E-derived workload, unaudited"), name != "micro", "{name}: {footer}");
-        // In what it carries packed any four letters may stand together.
+        // Compressed data may contain any four letters.
         let packed = document.descendants().filter_map(|node| node.text()).map(str::trim);
         let packed = packed.filter(|text| text.len() > 200 && !text.contains(char::is_whitespace));
         let words = packed.fold(page.clone(), |page, packed| page.replace(packed, ""));

@@ -63,7 +63,7 @@ fn response_times_that_a_queue_of_ours_is_part_of_are_marked() {
     assert!(!screen(&fixture::several(), 80, false, PAGE).contains(several), "no quantile has room");
     let wide = screen(&fixture::several(), 120, false, PAGE);
     assert!(wide.contains(several) && wide.contains("p90"), "{wide}");
-    // A case without it beside cases with it.
+    // A case without the queue next to cases with it.
     let mut mixed = fixture::several();
     mixed.cases[0].conditions.driver_queue = None;
     let wide = screen(&mixed, 120, false, PAGE);

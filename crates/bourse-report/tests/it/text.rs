@@ -24,7 +24,7 @@ fn csvs() {
         let mut shown = String::new();
         for table in csv_tables(&file, CsvText::Guarded) {
             let lines: Vec<&str> = table.text.lines().collect();
-            // Of the series a few lines show the form; there are as many as seconds times metrics.
+            // A few lines show the form of the series; it has as many as seconds times metrics.
             let few = if table.name == "series" { 5 } else { lines.len() };
             shown.push_str(&format!("== {} ({} lines)\n", table.name, lines.len()));
             shown.push_str(&lines[..few.min(lines.len())].join("\n"));
@@ -159,7 +159,7 @@ fn a_failed_check_leaves_no_figure_anywhere() {
 
 #[test]
 fn a_round_that_failed_leaves_no_figure_anywhere() {
-    // As it is read back: JSON has no «not a number».
+    // Read back from JSON, which has no «not a number».
     let text = serde_json::to_string(&fixture::lost()).expect("it can be written");
     assert!(text.contains("\"headline\":null"), "{text}");
     let file = bourse_record::RunFile::parse(text.as_bytes(), "run.json".as_ref()).expect("it can be read");
@@ -211,7 +211,7 @@ fn a_servers_own_counts_stand_with_who_counted() {
         "counted by the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs)",
         "the server's process: 0.250 cores busy, of those above, 6 s user + 1.5 s system, 2.50 ms per TR",
         "written by the server's process: 300 MiB, 10.0 MiB a second, 102 KiB per TR",
-        // Of our 31.5 s and its 7.5 s.
+        // 31.5 s of the client and 7.5 s of the server.
         "the client's share: 80.77 % of the processor time, the rest is the server's",
     ] {
         assert!(text.contains(words), "{words}:\n{text}");
@@ -268,7 +268,7 @@ fn the_bottleneck_is_the_largest_part_of_the_users_time() {
             users(6.0, 1.0, &[(Other, 40.0)]),
             "bottleneck: waits inside the engine that it does not tell apart: 85.11 %",
         ),
-        // Time in which nothing was due is nobody's to win, and told of.
+        // Time in which nothing was due cannot be saved, and is reported apart.
         ((6.0, 1.0), users(6.0, 1.0, &[(Sync, 13.0), (Schedule, 40.0)]), "; idle 66.67 % of all their time"),
     ];
     for ((user, system), roles, expected) in cases {
@@ -290,7 +290,7 @@ fn the_bottleneck_is_the_largest_part_of_the_users_time() {
     // A file of an older version says nothing about it.
     file.cases[0].rounds[0].time_split = None;
     assert!(!terminal(&file, 300, false).contains("bottleneck"));
-    // What computes with the null engine is not the engine.
+    // CPU time with the null engine is not the engine's.
     let mut file = fixture::normal();
     file.cases[0].engine.name = bourse_record::Engine::NULL.to_owned();
     file.cases[0].rounds[0].time_split = Some(TimeSplit::Measured(users(29.0, 1.0, &[])));
@@ -401,7 +401,7 @@ fn a_terminal_report_fits_where_it_can() {
         for line in report.lines() {
             assert!(line.chars().count() <= width, "{} columns of {width}: {line}", line.chars().count());
         }
-        // Two screens, with what the specification demands beside what was found.
+        // Two screens, with the demands of the specification next to the results.
         assert!(report.lines().count() <= 98, "{} lines at {width}", report.lines().count());
     }
 }
@@ -431,7 +431,8 @@ fn a_comparison_has_the_servers_part_or_no_part() {
     let with_server = metric(Some(server), None, false).1.expect("all of it is known");
     assert!((with_server - 4.0).abs() < 1e-9, "{with_server}");
     assert_eq!(metric(None, None, true).1, None, "a part would look cheap");
-    // An interval too short to tell what others took has no interference, and the client's part was taken for the whole.
+    // An interval too short to measure other processes has no interference, and the client's part was once taken for the
+    // whole.
     assert_eq!(metric(None, Some(CostCovers::Client), false).1, None);
     assert!(metric(Some(server), Some(CostCovers::ClientAndServer), false).1.is_some());
 }

@@ -21,7 +21,7 @@ fn a_brokerage_run_of_version_1_is_drawn_as_one_of_today() {
     assert_eq!(file.schema_version, SCHEMA_VERSION);
     assert!(file.warnings.iter().all(|warning| matches!(warning, Warning::Told { .. })), "{:?}", file.warnings);
     insta::assert_snapshot!("terminal_version_1_tpce", terminal(&file, 120, false));
-    // What rules ask stands in conditions now.
+    // Demands of the rules are in conditions now.
     let csv = csv(&file, CsvText::Raw);
     let rules = [
         "customers,not met,\"at least 5,000 configured customers\",\"1,000\"",
@@ -41,7 +41,7 @@ fn a_classic_run_of_version_1_is_drawn_as_one_of_today() {
     let file = read("version 1, micro");
     let shown = terminal(&file, 120, false);
     insta::assert_snapshot!("terminal_version_1_micro", shown);
-    // What was looked at closely, and what a point read cannot have.
+    // Closely sampled sizes, and outcomes that a point read cannot have.
     assert!(shown.contains("Write-ahead log over time") || shown.contains("Rollback journal over time"), "{shown}");
     assert!(!shown.contains("few rows") && !shown.contains("rolled back"), "{shown}");
 }

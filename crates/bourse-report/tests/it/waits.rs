@@ -55,7 +55,7 @@ fn what_was_never_started_or_failed_counts_as_slower_than_all() {
     let unstarted = told(phase(4_975, 0), 50);
     assert!(unstarted.starts_with("of that rate: p50 1.03 ms, p99 1"), "{unstarted}");
     assert!(unstarted.ends_with(" ms") && !unstarted.contains('>'), "{unstarted}");
-    // With as many that failed it is none that ended well.
+    // Failures in addition move the p99 to an operation without a time.
     let failed = told(phase(4_975, 75), 50);
     assert!(failed.contains("p50 1.03 ms, p99 > 1"), "{failed}");
     let failed = told(phase(5_000, 3_000), 0);

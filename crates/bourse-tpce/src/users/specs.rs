@@ -141,7 +141,7 @@ mod tests {
         // Two hours at 8.3 %, of a market that owes 10 %: too few, however many were drawn.
         assert!(!keeps(&expected(8_900_000, 815_000, 1_000_000.0)));
         assert_eq!(young[Transaction::DataMaintenance as usize].mix_expected_percent, None);
-        // Data-Maintenance has no share, and a round without transactions has none.
+        // A round without transactions has no infinite shares.
         assert!(expected(0, 0, 0.0).iter().all(|it| it.mix_expected_percent.is_none_or(f64::is_finite)));
     }
 }

@@ -1,5 +1,5 @@
 //! Arguments of `bourse micro` and `bourse suite`: microbenchmarks and the published experiments made of them.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{Arrivals, Execution, Output, numbers, run_help};
 use bourse_record::ResponseLimit;

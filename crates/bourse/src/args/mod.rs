@@ -1,5 +1,5 @@
 //! Arguments of the command line. Most options can also be set in the environment as `BOURSE_…`; the command line wins.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 mod classic;
 mod crash;

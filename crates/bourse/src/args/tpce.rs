@@ -1,5 +1,5 @@
 //! `bourse tpce …`: the brokerage workload.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{Database, EXIT_CODES, Execution, Output, TokenFile, numbers, run_help};
 use bourse_tpce::sut::Share;

@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
         CompareFormat::Csv => compared.csv(CsvText::Guarded),
         CompareFormat::Json => format!("{:#}\n", serde_json::json!(compared)),
     })?;
-    // What cannot be written is printed all the same.
+    // A comparison that cannot be written is still printed.
     written.transpose()?;
     if arguments.fail_above.is_none() {
         return Ok(());
@@ -230,7 +230,7 @@ fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
         (Ok(()), [base, head]) => {
             let pair = Pair { base: base.clone(), head: head.clone(), in_turn: true };
             let notes = file.warnings.iter().map(ToString::to_string).chain(unlike(&pair)).collect();
-            // They took turns: their rounds tell the noise.
+            // The rounds took turns, so their own scatter is the noise.
             Some(match arguments.until_decided {
                 true => Compared::at_look(pair, notes, arguments.tolerance()),
                 false => Compared::of(&[pair], notes, arguments.tolerance(), &Noise::Unknown),

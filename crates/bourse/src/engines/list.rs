@@ -75,7 +75,8 @@ impl Listed {
     }
 
     fn entry(&self) -> Entry {
-        // What does not fit the column, as a library's path, goes below like the reason why an engine is unavailable.
+        // Text that does not fit the column, such as a library's path, goes below, like the reason why an engine is
+        // unavailable.
         let fits = |version: &str| version.chars().count() <= 11;
         let (state, more) = match (self.version.as_deref(), self.unavailable.as_deref()) {
             (Some(version), _) if fits(version) => (version, None),

@@ -63,7 +63,7 @@ static CRATES: &[EngineCrate] = &[
     engines!("redb", bourse_engine_redb, ["redb"]),
     engines!("fjall", bourse_engine_fjall, ["fjall"]),
     engines!("rocksdb", bourse_engine_rocksdb, ["rocksdb"]),
-    // For the test that this takes no more than a line: nobody would miss it.
+    // Proof in a test that an engine takes one line; useless to users.
     #[cfg(feature = "example")]
     engines!("example", bourse_engine_example, ["example"]),
     engines!(bourse_engine, ["null"]),
@@ -328,7 +328,7 @@ mod tests {
             assert!((kind.options)().iter().all(|option| !option.meaning.is_empty()), "{scheme}");
             let file = kind.file_target("data", "x");
             for target in file.iter().cloned().chain(kind.memory_target()).chain(kind.private_target(true)) {
-                // What it needs may be missing here.
+                // Its library or server may be missing here.
                 let Ok(engine) = (kind.open)(&target) else { continue };
                 assert_eq!(engine.location().file().is_some(), Some(&target) == file.as_ref(), "{target}");
                 assert!(is_target(&target));

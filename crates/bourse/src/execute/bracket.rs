@@ -81,7 +81,7 @@ impl Bracket {
         let next = match (passing, failing) {
             (Some(passing), Some(failing)) if failing - passing <= NARROW * failing => return None,
             (Some(passing), Some(failing)) => (passing + failing) / 2.0,
-            // What users manage without a schedule is near the answer; where it is not, the answer may be far from it.
+            // The rate of users without a schedule is near the answer; if it is not, the answer may be far from it.
             (Some(passing), None) if tried == 1 => passing * 1.25,
             (Some(passing), None) => passing * 2.0,
             (None, Some(failing)) if tried == 1 => failing * 0.75,
@@ -189,7 +189,7 @@ mod tests {
             assert!(answer.confirmed && passing <= most && failing > most, "{most}: {answer:?}");
             assert!(passing >= 0.48 * failing, "{most}: {answer:?}");
         }
-        // Where none does, what lies between is the answer, if a short round was below.
+        // If no rate meets the limits at full length, the gap remains the answer, if a short round below passed.
         let none = searched(100.0, |this| matches!(this, Try::Short(rate) if rate <= 110.0));
         assert_eq!(none.tried.iter().filter(|(this, _)| matches!(this, Try::Full(_))).count(), LEFT.len());
         assert_eq!((none.answer().passing, none.answer().confirmed), (None, false));
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn searches_on_a_queue_end_with_a_rate_near_the_true_one() {
         const SEARCHES: u32 = 40;
-        // Of services of 1 ms that many a second have a 99th percentile of 30 ms: 1,000 − ln 100 / 30 ms.
+        // A service time of 1 ms gives a 99th percentile of 30 ms at this rate: 1,000 − ln 100 / 30 ms.
         const TRUE: f64 = 846.5;
         let mut random = SplitMix::new(3);
         // The machine differs by so much from round to round; the rounds begin to be slower after 5 s.

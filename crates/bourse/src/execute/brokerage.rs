@@ -26,7 +26,7 @@ pub(super) fn round(
     let at = databases.ready(target, job, context)?;
     let options = RunOptions { part: databases.at(at).ready.fingerprint.part, ..job.options(request.seed)? };
     let engine = databases.at(at).system.engine();
-    // What is told once is what every round will have; the rounds themselves say what it changed.
+    // The description read here holds for every round; changes by rounds are in their own figures.
     let _ = engine.expect_sessions(options.sessions());
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
     let raw_syncs = bourse_driver::raw_syncs(&engine.location(), described.durability, &context.clock);
@@ -45,7 +45,7 @@ pub(super) fn round(
     if request.is_first && !request.is_probe {
         ran.round.checks.splice(0..0, database.ready.checks.iter().cloned());
     }
-    // A server ends a round by checking it, whoever looks at the figures.
+    // A server always checks at the end of a round, even if the figures are only a probe's.
     let is_server = database.system.checks_itself();
     if !is_server && !request.is_probe && failure.is_none() && !ran.interrupted {
         failure = latency(database, target, job, &options, context, label, &mut ran)?;

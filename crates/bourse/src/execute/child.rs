@@ -69,7 +69,7 @@ pub(crate) fn answer() -> Result<(), Failure> {
         .and_then(|_| serde_json::from_str(&line).map_err(|error| error.to_string()))
         .map_err(|error| Failure::usage(format!("this command is for the program itself alone: {error}")))?;
     let silent = || {
-        // Whoever asks tells of what goes on.
+        // The parent reports the progress.
         progress::silence();
         interrupt::end_with_parent()
     };
@@ -79,7 +79,7 @@ pub(crate) fn answer() -> Result<(), Failure> {
     };
     match request {
         Request::Users(request) => processes::users(*request),
-        // It says itself what goes on.
+        // This process reports its own progress.
         Request::Keep { target, job } => keeper::keep(&target, &job),
         Request::Round(request) => {
             silent()?;
@@ -101,7 +101,7 @@ pub(crate) fn answer() -> Result<(), Failure> {
         Request::Serve { target, database } => {
             silent()?;
             let ended = tpce::serve::serve_here(&target, &database, |address| reply(&Ok(address)));
-            // Nobody who has the address waits for another answer.
+            // The address was the answer; a second answer would have no reader.
             ended.or_else(|failure| reply::<String>(&Err(failure)))
         }
     }
@@ -137,7 +137,7 @@ pub(super) fn ask<T: DeserializeOwned>(
     let text = |reader: JoinHandle<String>| reader.join().expect("reading does not panic");
     let (answer, words) = (text(stdout), text(stderr));
     if !status.success() {
-        // It could not take its server with it.
+        // A killed process leaves its private server running.
         engines::cleanup(target);
     }
     if let Ok(answer) = serde_json::from_str::<Result<T, Failure>>(&answer) {
@@ -185,7 +185,7 @@ pub(super) fn reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<Str
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut from) = from {
-            // What it said as far as it can be read is better than nothing.
+            // Partial output is better than none.
             let _ = from.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()

@@ -24,11 +24,10 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         Failure::new(exit, format!("cannot run {} on {target}", job.workload)).detail("cause", cause)
     };
     let failed = |cause: String| failed_by(Exit::Target, cause);
-    // Asked for its description, an engine would open what is not ours.
+    // Before the description, for which an engine would open even a foreign database.
     refuse_foreign(target, engine)?;
     engines::make_folder(target)?;
-    // This is what starts a server of ours. One that does not come up ends the round: asked again, it would be started
-    // again.
+    // This starts a private server. If it does not come up the round ends: another call would start it again.
     let stopped = |error: EngineError| match error.kind() {
         ErrorKind::Refused | ErrorKind::Interrupted => engine_failure(target, &error),
         _ => failed(error.to_string()),
@@ -47,14 +46,14 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
             engine_failure(target, &error)
         }
         MicroError::Fault(Fault::Interrupted) => interrupt::interrupted("nothing was measured"),
-        // What the engine refuses of a person's file is to be changed in the file.
+        // Refusals of the engine are to be fixed in the user's file.
         MicroError::Fault(Fault::Prepare { .. }) => failed_by(Exit::Usage, error.to_string()),
         MicroError::Statement { error: ref cause, .. } if is_of_statement(cause.kind()) => {
             failed_by(Exit::Usage, error.to_string())
         }
         other => failed(other.to_string()),
     })?;
-    // An engine that was lost on the way tells nothing any more; what was measured is kept all the same.
+    // An engine that was lost during the round has no description any more; the results are retained.
     let described = engine.description().unwrap_or(before);
     let fault = result.fault.map(|fault| fault.to_string());
     let mut round = result.round;
@@ -62,7 +61,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     round.warnings.extend(fault.clone().map(|cause| Warning::RoundEnded { cause }));
     let parameters =
         case.options.effective().map(|(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() });
-    // As it is by default nothing is said of it.
+    // The default is not listed.
     let timed = match job.timed {
         Timed::Batched => None,
         Timed::Sampled => Some("sampled"),

@@ -102,7 +102,8 @@ impl Driver {
         let failed = |error: ServeError| failure(target, &error);
         if self.share.number() == 1 {
             let options = self.options(job)?;
-            // What cannot be listened on is refused before minutes of loading; a driver that came already would get no answer.
+            // An address that cannot be listened on is refused before minutes of loading; a driver that came already would
+            // get no answer.
             drop(Server::bind(options.clone()).map_err(failed)?);
             let ready = prepared(target, self.engine(), job, inputs, interrupted)?;
             let server = Server::bind(options).map_err(failed)?;
@@ -269,7 +270,7 @@ impl Drop for Coordinator {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // Its panic has been told of.
+            // Its panic has been reported.
             let _ = thread.join();
         }
     }

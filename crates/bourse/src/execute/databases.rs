@@ -206,8 +206,8 @@ impl Databases {
                 let (kept, words) = match self.keep(at, others)? {
                     Ok(copy) => {
                         let took = seconds(begin);
-                        // The first round begins from the copy too: a file just loaded lies in the system's memory otherwise
-                        // than one that was put back, and a run on it was a tenth faster.
+                        // The first round begins from the copy too: otherwise a freshly loaded file is laid out differently
+                        // in the system's cache than a restored one, and a run on it was a tenth faster.
                         let back = copy.restore(Part::Restore)?;
                         let further = if others { " for further rounds" } else { "" };
                         let when = match (others, outlives) {

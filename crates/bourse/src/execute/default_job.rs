@@ -86,7 +86,7 @@ fn the_default_job_stands_behind_its_number_and_leaves_the_database_as_it_was() 
     assert!(screen.contains(" transactions/s"), "{screen}");
     match round.estimate(&case.workload).interval {
         Some(_) => assert!(screen.contains(" ± "), "{screen}"),
-        // Of fewer than 60 steps there is none.
+        // No interval below 60 steps.
         None => assert!(!screen.contains(" ± "), "{screen}"),
     }
     assert!(case.engine.durability == Durability::Durable && screen.contains(" durable "), "{screen}");
@@ -114,7 +114,7 @@ fn the_default_job_stands_behind_its_number_and_leaves_the_database_as_it_was() 
     told("warm-up", seconds(round, PhaseKind::WarmUp));
     told("measurement interval", seconds(round, PhaseKind::Measurement));
     told("phase at 70 % of the rate", phases.map(|kind| seconds(&latency.round, kind)).iter().sum());
-    // Where its lines end depends on the numbers.
+    // Line breaks depend on the numbers.
     let report = bourse_report::terminal(&file, 120, false).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(report.contains("time spent: ") && report.contains("phase at 70 % of the rate"), "{report}");
 }

@@ -20,7 +20,7 @@ const OF_THREE: f64 = 0.886_226_925;
 /// Estimate before the first round; `None` if rounds have no interval or no length, or the calibration shows no noise.
 pub(super) fn before(plan: &Plan, calibration: &Calibration) -> Option<String> {
     let rounds = plan.blocks.first()?.rounds;
-    // What others do to the rounds beside the machine's own noise cannot be foreseen.
+    // Disturbance by other processes, on top of the machine's own noise, cannot be foreseen.
     let deviation =
         calibration.second_deviation.filter(|_| calibration.others + calibration.stolen <= Interference::NOTICED)?;
     let seconds = plan.cases().filter_map(|case| measured_s(&case.job)).reduce(f64::min)?;
@@ -164,7 +164,7 @@ mod tests {
         let said = before(&plan(8, Some(1_000_000_000)), &quiet).unwrap();
         assert!(said.starts_with("8 pairs of rounds can show a difference of ±"), "{said}");
         let second = half(&plan(8, Some(1_000_000_000)), &quiet).unwrap();
-        // Of two rounds that each scatter by 2 %, over the root of eight pairs, with Student's quantile of few.
+        // Two rounds that each scatter by 2 %, over the root of eight pairs, with Student's quantile for few pairs.
         assert!((2.0..4.0).contains(&second), "{second}");
         let longer = half(&plan(8, Some(4_000_000_000)), &quiet).unwrap();
         assert!((1.8..2.2).contains(&(second / longer)), "{second} {longer}: four times as long is half the scatter");

@@ -22,7 +22,7 @@ impl Executor<'_> {
     /// Finds the rate of a case, which then has the rounds of full length that ended the search.
     fn search(&mut self, case: &mut CaseRun, search: &Search, rounds: u32) -> Result<(), Failure> {
         let job = case.planned.job.clone();
-        // What the users manage without a schedule is near the rate sought, and says where to begin.
+        // The throughput without a schedule is near the highest rate, so the search begins there.
         let label = format!("{}: without a schedule", case.label());
         let round = self.probe(case, &label, &job.probe(None))?;
         let capacity = job.capacity(&round);
@@ -89,7 +89,7 @@ impl Found {
     ) -> Result<(), Failure> {
         while let Some(next) = self.bracket.next() {
             let Some(rounds) = measure(next)? else { break };
-            // Each is told of, also after one that did not.
+            // Every round is reported, even after one that missed the limits.
             let met: Vec<bool> = rounds.iter().map(|round| self.met(next.rate(), round, job, search)).collect();
             self.bracket.tried(next, !met.is_empty() && met.iter().all(|is_met| *is_met));
             let answer = self.bracket.answer();
@@ -208,8 +208,8 @@ mod tests {
                 "{last:?}"
             );
         }
-        // At random moments they wait for one another from far lower rates on: a queue whose 99th percentile is ten services at
-        // about three quarters of what the user can do.
+        // Random arrivals wait for one another at far lower rates already: a queue whose 99th percentile is ten service
+        // times at about three quarters of the user's capacity.
         let random = |per_second| Schedule::Poisson { per_second, seed: 5 };
         let search = found(1_000.0, 0.99, 10 * MS, random);
         assert!((680.0..=840.0).contains(&search.highest_passing.unwrap()), "{search:?}");

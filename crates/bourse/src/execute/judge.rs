@@ -22,8 +22,8 @@ impl Judgement {
     pub(super) fn of(round: &Round, search: &Search) -> Self {
         let mut violations = Vec::new();
         if let Some(it) = round.arrivals.filter(|it| it.due > 0) {
-            // A short round ends before a backlog that grows has reached the limits, so the pace itself is asked too: what
-            // each user may have waiting at a chance moment, or a hundredth of all.
+            // A short round ends before a growing backlog has reached the limits, so the pace itself is judged too: each
+            // user may have a few operations waiting at a random moment, or a hundredth of all.
             let left = it.dropped + it.unstarted;
             if left > (it.due / 100).max(3 * search.users as u64) {
                 violations.push(format!("{left} of {} that were due were not started", it.due));

@@ -105,7 +105,7 @@ impl Process {
             match self.lines.recv_timeout(Duration::from_millis(20)) {
                 Ok(line) => match serde_json::from_str::<Result<T, Failure>>(&line) {
                     Ok(answer) => return answer,
-                    // What a library prints is none.
+                    // Output of a library is not an answer.
                     Err(_) => note(line.trim_end()),
                 },
                 Err(RecvTimeoutError::Timeout) => {
@@ -129,7 +129,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It ends, and removes its copy, when nothing can be said to it any more.
+        // It ends, and removes its copy, at the end of its input.
         drop(self.commands.take());
         let begun = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {
@@ -153,7 +153,7 @@ fn lines(from: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
         let lines = from.map(BufReader::new).into_iter().flat_map(|from| from.lines().map_while(Result::ok));
-        // Nobody listens any more when nobody waits for an answer.
+        // The receiver is gone when no answer is awaited any more.
         lines.map(|line| sender.send(line)).all(|sent| sent.is_ok())
     });
     lines

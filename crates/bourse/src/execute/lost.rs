@@ -43,7 +43,7 @@ impl RunContext {
     pub(super) fn end_if_lost(&self, target: &str, progress: &Progress) {
         let Some(failure) = lost(target, progress, self.call_limit_ns) else { return };
         match &self.ending {
-            // Whoever asked ends this process if it does not end by itself.
+            // The parent ends this process if it does not end by itself.
             Ending::Answer => {
                 let _ = reply::<()>(&Err(failure.clone()));
             }
@@ -52,7 +52,7 @@ impl RunContext {
                 if let Some(kept) = self.kept.borrow_mut().take() {
                     self.write(kept, folder, &failure);
                 } else {
-                    // It stays if it is not empty.
+                    // Fails for a folder that is not empty, which is then left.
                     let _ = std::fs::remove_dir(folder);
                 }
                 live::restore();

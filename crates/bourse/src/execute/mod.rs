@@ -125,7 +125,7 @@ impl Executed {
 pub(crate) fn run(plan: &Plan, how: &Execution, folder: &ResultFolder) -> Result<Executed, Failure> {
     let followers = live::follow(plan, how, folder.path())?;
     let executed = carry_out(plan, folder.path());
-    // What is said from here on is said on the terminal.
+    // Messages from here on go to the terminal.
     drop(followers);
     if let Ok(executed) = &executed {
         folder.ends_with(match executed.outcome {
@@ -166,13 +166,13 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
         if outcome.is_ok() && !executor.context.is_interrupted() {
             outcome = executor.block(block, &mut of_block);
         }
-        // What the next block runs on has the machine for itself.
+        // Databases of this block are closed, so that the next block has the machine for itself.
         executor.databases = Databases::of_run(plan.scratch.is_none());
         cases.extend(of_block);
     }
     let Executor { context, begun, warnings, .. } = executor;
     let Some(mut begun) = begun else {
-        // No round was begun: whatever kept it from that is the failure.
+        // No round was begun: the reason is the failure.
         outcome?;
         return Err(interrupt::interrupted("nothing was measured"));
     };
@@ -234,7 +234,7 @@ impl Executor<'_> {
         self.begin();
         let searched = cases.iter().any(CaseRun::is_searched);
         let ran = if searched { self.searches(block, cases) } else { self.rounds(block, cases) };
-        // Also after a failure: the next run is not to begin with half of this one. What failed first is told.
+        // Restored after a failure too: the next run must not begin with half of this one. The first failure is reported.
         let restored = self.databases.put_back();
         ran.and(restored)?;
         if self.context.is_interrupted() {
@@ -477,7 +477,7 @@ impl Executor<'_> {
             let at = self.in_place(planned, job)?;
             request.history = Some(self.databases.begin(at, turn.begins_alike)?);
             if let Job::Brokerage(job) = &mut request.job {
-                // It has been.
+                // It has been reloaded already.
                 job.database.reload = false;
             }
         }

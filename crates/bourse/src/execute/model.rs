@@ -108,7 +108,7 @@ impl Connector for ModelConnector {
             attempts: 1,
             cause: EngineError::new(ErrorKind::Other, why).into(),
         })?;
-        // What others are judged by is not judged.
+        // The model is the reference: its own errors count as excused.
         let excused = output.status().is_error();
         Ok(Answer { output, excused, server: None })
     }

@@ -115,7 +115,7 @@ pub(super) fn run(
             }
             Ok((at, Some(News::Progress(progress)))) => {
                 if let Some(lost) = lost(target, &progress, context.call_limit_ns) {
-                    // What it waits for cannot be ended: all are killed.
+                    // A lost call cannot be ended: all processes are killed.
                     return Err(lost.detail("process", format!("{} of {}", at + 1, options.processes)));
                 }
                 latest[at] = Some(progress);
@@ -234,7 +234,7 @@ impl Processes {
         let words = Some(child::reader(child.stderr.take()));
         let listened = ours.try_clone();
         let at = self.all.len();
-        // From here on it is ended with us.
+        // From here on it is ended with this process.
         self.all.push(Process { child, stream: ours, words, is_ready: false, ended: None });
         let lines = BufReader::new(listened?).lines();
         std::thread::spawn(move || {
@@ -321,7 +321,7 @@ fn part(
     tell: &(dyn Fn(&News) -> std::io::Result<()> + Sync),
 ) -> Result<Ran, Failure> {
     let Request { target, job, seed, number, opened, first_trade, clock } = request;
-    // This process tells of its calls and is ended by the one that listens.
+    // This process reports its calls, and the parent ends it.
     let context = RunContext::with(RealClock::of(clock), u64::MAX, Ending::Answer)?;
     let whole = job.options(seed)?;
     let options = whole.of_process(number).map_err(|error| Failure::usage(error.to_string()))?;
@@ -341,7 +341,7 @@ fn part(
     let sut = Joined::new(engine.as_ref(), opened, trade_ids, elsewhere, &start);
     let mut say = |progress: &Progress| {
         if tell(&News::Progress(progress.clone())).is_err() {
-            // Nobody listens any more.
+            // The parent is gone.
             context.interrupted.store(true, Ordering::Relaxed);
         }
     };

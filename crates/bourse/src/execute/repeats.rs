@@ -26,7 +26,7 @@ pub(super) fn again(budget: &mut Budget, round: u32, ran: &[usize], cases: &mut 
         true if budget.is_of_pairs() => ran.to_vec(),
         true => ran.iter().filter(unfit).copied().collect(),
     };
-    // As many as there is a budget for, those that ran first.
+    // As many as the budget permits, the first of the round first.
     while !wanted.is_empty() && !budget.take(round, u32::try_from(wanted.len()).ok()?, nothing_ended) {
         if budget.is_of_pairs() {
             return None;

@@ -80,7 +80,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
             None => {
                 let _spending = spent::on(spent::Part::Sample);
                 let found: Sampled = match job.driver() {
-                    // One database beside the target's is enough.
+                    // One sample for all drivers is enough.
                     Some(driver) if driver.number() > 1 && job.coordinate.is_some() => {
                         [(); 2].map(|()| Found::not_run("driver 1 samples the transactions"))
                     }
@@ -276,7 +276,7 @@ impl Side {
             _ if is_own_server && names_a_place => {
                 Ok(Err("a private server with a directory of its own cannot be started twice".to_owned()))
             }
-            // Another server of ours.
+            // Another private server.
             _ if is_own_server => Ok(Ok(Self { engine, removal: Removal::None })),
             _ => Self::on_server(target, &*engine),
         }

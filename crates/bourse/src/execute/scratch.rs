@@ -44,7 +44,7 @@ fn remove_abandoned(parent: &Path) {
         let process = rest.rsplit('-').next().and_then(|id| id.parse::<i32>().ok());
         let is_ours = std::fs::read_to_string(entry.path().join(MARK)).is_ok_and(|mark| mark == MARKED);
         if is_ours && process.is_some_and(|id| !interrupt::is_alive(id)) {
-            // It is in nobody's way if it cannot be removed.
+            // A folder that cannot be removed does no harm.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
@@ -52,7 +52,7 @@ fn remove_abandoned(parent: &Path) {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next run.
+        // A folder that cannot be removed now is removed by the next run.
         let _ = std::fs::remove_dir_all(&self.path);
         if let Some(parent) = self.path.parent() {
             // Goes away if it was made for us; stays if there is anything in it.

@@ -30,11 +30,11 @@ impl Server {
         std::thread::spawn(move || {
             let mut lines = BufReader::new(stdout.expect("it was asked for")).lines();
             while let Some(Ok(line)) = lines.next() {
-                // Nobody listens any more once the address is known.
+                // The receiver is gone once the address is known.
                 let _ = sender.send(line);
             }
         });
-        // It says its address when it has loaded its database, which may take minutes.
+        // The address comes after the database is loaded, which may take minutes.
         loop {
             match receiver.recv_timeout(Duration::from_millis(50)) {
                 Ok(line) => {

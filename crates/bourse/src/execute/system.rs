@@ -267,7 +267,7 @@ pub(super) fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &In
     };
     let ours =
         Fingerprint::of(remote, inputs, part, constraints).map_err(|error| database::engine_failure(target, &error))?;
-    // The schema is hashed in the dialect of the server's engine, which is not ours to know.
+    // The schema is hashed in the dialect of the server's engine, which this driver does not know.
     let wanted = Fingerprint { schema: there.schema.clone(), ..ours };
     let differences = wanted.differences(there);
     if differences.is_empty() {

@@ -31,15 +31,15 @@ pub(super) fn run(
         .spawn()
         .map_err(trouble)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    // What was told stays told, however the process ends.
+    // Events reported before the end count, however the process ends.
     let reader = std::thread::spawn(move || {
         let lines = stdout.map(|stdout| BufReader::new(stdout).lines().map_while(Result::ok)).into_iter().flatten();
-        // A line that was cut off by the end tells nothing.
+        // A line cut off by the end is not an event.
         lines.filter_map(|line| serde_json::from_str(&line).ok()).collect::<Vec<_>>()
     });
     let complaints = std::thread::spawn(move || {
         let mut text = String::new();
-        // What cannot be read is not shown.
+        // Unreadable output is not shown.
         let _ = stderr.map(|mut stderr| stderr.read_to_string(&mut text));
         text
     });
@@ -60,7 +60,7 @@ pub(super) fn run(
     let events = reader.join().map_err(|_| panicked())?;
     let said = complaints.join().map_err(|_| panicked())?;
     if ended == Ended::Code(1) {
-        // It is about our own arguments.
+        // Exit code 1 is about Bourse's own arguments.
         return Err(AcidError::Machinery(error_of(&said)));
     }
     Ok(Account { events, ended })

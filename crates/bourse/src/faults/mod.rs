@@ -143,7 +143,7 @@ fn parted(target: &str) -> Result<(&str, &str), Failure> {
 
 /// The target at a place.
 fn placed(scheme: &str, path: &Path, options: &str) -> String {
-    // What means something else in a URL stands there by its number.
+    // Characters with another meaning in a URL are percent-encoded.
     let place: String = path
         .display()
         .to_string()

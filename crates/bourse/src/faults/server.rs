@@ -134,7 +134,7 @@ impl<'c> ServerBed<'c> {
         let failed = |cause: String| {
             Failure::new(Exit::Target, format!("cannot make the database for {target}")).detail("cause", cause)
         };
-        // A server that runs as another user has to get there.
+        // A server that runs as another user must be able to reach its folder.
         let folder = work_folder(conditions.folder.as_deref().unwrap_or(&std::env::temp_dir()))?;
         let open_to_all = |path: &Path| {
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -181,7 +181,7 @@ impl<'c> ServerBed<'c> {
                 let until = Instant::now() + self.conditions.patience;
                 while !is_done.load(Ordering::Relaxed) {
                     if Instant::now() > until {
-                        // Whoever waits for it gets an error.
+                        // The waiting client gets an error.
                         let _ = self.server.kill();
                         return true;
                     }
@@ -239,7 +239,7 @@ impl Bed for ServerBed<'_> {
         let library = self.folder.path().join("faults.so");
         self.server.set_environment(places.preloading(&library));
         self.server.restart()?;
-        // What the server does to start is no part of the work.
+        // Calls during the server's start are not part of the work.
         control.arm(order.spec).map_err(trouble)?;
         let work = self.worked()?;
         if order.spec.is_some() {

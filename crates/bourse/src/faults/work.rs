@@ -8,7 +8,7 @@ use std::io::Write as _;
 
 /// Runs transactions or looks at the database, and reports each event on stdout.
 pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
-    // Whoever started us may be killed: nothing of ours is to go on running.
+    // The parent may be killed: this process must not outlive it.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
@@ -22,7 +22,7 @@ pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();
         let told = line.map_err(std::io::Error::from).and_then(|line| stdout.write_all(line.as_bytes()));
         if told.and_then(|()| stdout.flush()).is_err() {
-            // Nobody listens any more.
+            // The parent is gone.
             std::process::exit(Exit::Target as i32);
         }
     };

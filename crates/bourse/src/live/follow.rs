@@ -17,7 +17,7 @@ pub(crate) fn is_left(folder: &Path) -> bool {
 /// Whether the run of that folder is unfinished and its process alive.
 pub(crate) fn goes_on(folder: &Path) -> bool {
     Follower::open(folder).is_ok_and(|mut follower| {
-        // Where files cannot be locked its first line tells of the process.
+        // If files cannot be locked, the first line has the id of the process.
         let _ = follower.poll();
         follower.is_written()
     })
@@ -51,7 +51,7 @@ impl Follower {
         let Some(last) = self.rest.iter().rposition(|byte| *byte == b'\n') else { return Ok(false) };
         let whole: Vec<u8> = self.rest.drain(..=last).collect();
         for line in whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            // What a later version tells beside what we know is passed over.
+            // Fields of later versions are ignored.
             if let Ok(line) = serde_json::from_slice::<Line>(line) {
                 self.take(line);
             }
@@ -81,7 +81,7 @@ impl Follower {
     pub(super) fn is_written(&self) -> bool {
         match self.file.try_lock_shared() {
             Ok(()) => {
-                // Nobody waits for this lock; it goes with the file if it cannot be given back.
+                // No process waits for this lock; it goes with the file if it cannot be released.
                 let _ = self.file.unlock();
                 false
             }

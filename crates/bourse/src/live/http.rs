@@ -78,13 +78,13 @@ impl Server {
         let work = move || {
             let mut last = None;
             while !is_over.load(Ordering::Relaxed) {
-                // Once a second, whether somebody asks or not: an hour at once would be felt.
+                // Once a second, with or without requests: an hour's lines at a time would be felt.
                 if last.is_none_or(|at: Instant| at.elapsed() >= Duration::from_secs(1)) {
                     let _ = follower.poll();
                     last = Some(Instant::now());
                 }
                 match listener.accept() {
-                    // Whoever cannot be answered asks again.
+                    // A client without an answer retries.
                     Ok((stream, _)) => {
                         let _ = follower.poll();
                         let _ = answer(stream, served, &follower, address.ip());
@@ -107,7 +107,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // One that panicked has been told of.
+            // Its panic has been reported.
             let _ = thread.join();
         }
     }
@@ -179,7 +179,7 @@ fn response_to(request: &[u8], served: Served, follower: &Follower, at: IpAddr) 
     let host = parsed.headers.iter().find(|header| header.name.eq_ignore_ascii_case("host"));
     let host = host.and_then(|host| std::str::from_utf8(host.value).ok()).unwrap_or_default();
     if at.is_loopback() && !is_loopback(host) {
-        // A name that leads here from elsewhere: a page of somebody else's would be asking.
+        // A foreign name that resolves to this address: the request would come from a foreign page (DNS rebinding).
         return Some(Response::refusal("403 Forbidden", "only this machine's own names are answered to"));
     }
     let method = parsed.method.unwrap_or_default();

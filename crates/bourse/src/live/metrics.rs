@@ -118,7 +118,7 @@ fn about_operations(text: &mut Text, state: &State) {
 /// Name of a metric, its kind, and whether it is a sum over time; `None` for those exported elsewhere.
 fn named(metric: &Metric) -> Option<(String, &'static str, bool)> {
     if metric.name == "throughput" || metric.name == "failures" || metric.name.starts_with("response_ns_p") {
-        // By operation, with their outcomes.
+        // Exported by operation, with their outcomes.
         return None;
     }
     Some(match metric.unit {

@@ -163,14 +163,14 @@ impl View {
         let mut follower = Follower::open(folder).map_err(failed)?;
         let over = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&over);
-        // What is said meanwhile is shown when the terminal is back.
+        // Messages meanwhile are printed when the terminal is back.
         progress::hold();
         let work = move || {
-            // Whatever ends the view, the run goes on and tells of itself as it does without.
+            // However the view ends, the run continues and reports as it does without a view.
             let _held = Held;
             let left = show(&mut follower, "q leaves this view, the run goes on · Ctrl-C interrupts the run", &is_over);
             if matches!(left, Ok(Left::Interrupted)) {
-                // As the terminal would have done; it is told of the rounds that are to be ended.
+                // Raw mode swallows Ctrl-C, so its signal is sent here.
                 let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
             }
         };
@@ -186,7 +186,7 @@ impl Drop for View {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // One that panicked has been told of.
+            // Its panic has been reported.
             let _ = thread.join();
         }
     }

@@ -45,7 +45,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
     let page = arguments.page.map(|address| listen(address, "page")).transpose()?;
     let page = page.map(|listener| Server::of_page(listener, &folder)).transpose()?;
     let interrupted = interrupt::flag()?;
-    // Whoever asks for a page has to see where it is.
+    // The user needs the page's address on the terminal.
     let view = if page.is_none() { watched(&mut follower, &interrupted) } else { None };
     match view.transpose().map_err(failed)? {
         Some(true) => return Ok(()),
@@ -65,7 +65,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
 fn lines(follower: &mut Follower, interrupted: &AtomicBool) -> std::io::Result<Result<(), Failure>> {
     let mut last = String::new();
     loop {
-        // Asked before the file is read: what is written last is read then.
+        // Read before the file: so the last line is read in any case.
         let is_written = follower.is_written();
         let is_new = follower.poll()? || last.is_empty();
         if is_new {
@@ -128,7 +128,7 @@ fn newest(directory: &Path) -> Result<PathBuf, Failure> {
 pub(crate) fn unfinished(directory: &Path) -> Vec<String> {
     let told = |folder: PathBuf| {
         let mut follower = Follower::open(&folder).ok()?;
-        // Asked before the file is read: what is written last is read then.
+        // Read before the file: so the last line is read in any case.
         let is_written = follower.is_written();
         follower.poll().ok()?;
         if follower.state.outcome.is_some() {

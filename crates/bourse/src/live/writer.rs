@@ -63,7 +63,7 @@ pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
     let made = || -> io::Result<File> {
         let unlocked = folder.join(format!("{FILE}.unfinished"));
         let file = OpenOptions::new().append(true).create_new(true).open(&unlocked)?;
-        // Where files cannot be locked, the process's id tells whether it is there.
+        // If files cannot be locked, readers use the process's id to see whether it is alive.
         let _ = file.lock();
         std::fs::rename(&unlocked, &path)?;
         Ok(file)
@@ -128,7 +128,7 @@ impl Sink {
                 let at_s = (begun.elapsed().as_secs_f64() * 1e3).round() / 1e3;
                 if let Ok(mut text) = serde_json::to_string(&Line { at_s, event }) {
                     text.push('\n');
-                    // At once, so that no reader ever sees two lines mixed.
+                    // In one call, so that no reader ever sees two lines mixed.
                     let _ = file.write_all(text.as_bytes());
                 }
             }

@@ -63,7 +63,7 @@ impl ResultFolder {
         write_new(&probe, &vec![0; PROBE_BYTES]).map_err(|failure| {
             failure.hint("results need some MiB; -o chooses another folder for runs, nothing was run yet")
         })?;
-        // If it cannot be removed it lies beside the results, which does no harm.
+        // A probe that cannot be removed does no harm.
         let _ = std::fs::remove_file(&probe);
         Ok(self)
     }

@@ -56,7 +56,7 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".bourse-").suffix(".unfinished");
     #[cfg(unix)]
-    // As any file that a program makes: what the process's mask leaves.
+    // Permissions of an ordinary new file: by the process's mask.
     builder.permissions(<Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
     builder.tempfile_in(folder)
 }
@@ -240,13 +240,13 @@ mod tests {
         assert!(write(&["a", "b"], false).is_err() && !at("a").exists(), "all or none");
         write(&["a"], false).unwrap();
         write(&["a"], false).unwrap();
-        // Another file in the place of ours.
+        // A foreign file in place of Bourse's.
         fs::write(at("a"), "mine too").unwrap();
         assert!(write(&["a"], false).is_err());
         assert_eq!(fs::read(at("a")).unwrap(), b"mine too");
         write(&["a", "b"], true).unwrap();
         assert_eq!(fs::read(at("b")).unwrap(), b"new");
-        // A list of somebody else's.
+        // A foreign list.
         fs::write(at(LIST), "3 b\n").unwrap();
         assert!(OwnedFolder::at(folder.path(), true).is_err());
     }

@@ -56,7 +56,7 @@ pub(crate) fn round_ns(case: &PlannedCase) -> u64 {
             let started = engines::starts_s(&case.target).saturating_mul(SECOND);
             let (lasts_ns, beside_ms) = match job.lasts_ns() {
                 Some(lasts_ns) => (lasts_ns, engines::prepares_ms(&case.target)),
-                // It inserts about as many rows as another round begins with.
+                // Inserting workloads insert about as many rows as other workloads prepare.
                 None => (0, engines::inserts_ms(&case.target)),
             };
             lasts_ns.saturating_add(beside_ms.saturating_mul(SECOND / 1_000)).saturating_add(started)
@@ -108,7 +108,7 @@ pub(crate) fn announced(plan: &Plan, now: &jiff::Zoned) -> Option<String> {
     let untimed = plan.run_cases().any(|case| case.job.at_most_ns().is_none());
     let searches = plan.run_cases().any(|case| case.job.search().is_some());
     match now.checked_add(Duration::from_nanos(about_ns)) {
-        // When their work is done nobody knows before.
+        // The end of rounds that end by their work is unknown.
         Ok(end) if !untimed && !searches => words.push(format!("until about {}", end.strftime("%H:%M"))),
         _ => {}
     }

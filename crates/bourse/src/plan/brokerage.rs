@@ -141,7 +141,7 @@ impl Brokerage {
             shared: self.shared,
             aged_at: match self.market {
                 MarketAge::New => None,
-                // A search goes on above it; the report says at which rate the market was aged.
+                // A search may go above it; the report names the rate at which the market was aged.
                 MarketAge::Aged if self.find_max => self.rate.map(|rate| rate.min(RunOptions::MOST_AGED_AT)),
                 MarketAge::Aged => self.rate,
                 MarketAge::AgedAt(rate) => Some(rate),
@@ -400,7 +400,7 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
     let varied = varied(chosen);
     let mut label = target.clone();
     for NameValue { name, value } in &varied {
-        // What the target's URL says need not be said again.
+        // Options in the target's URL need not be repeated.
         if !target.split(['?', '&']).any(|option| option.split_once('=') == Some((name, value))) {
             label.push_str(&format!(" {name}={value}"));
         }

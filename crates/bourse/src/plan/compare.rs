@@ -95,7 +95,7 @@ fn classic(arguments: &Compare) -> Asked<'_> {
         sweep: &[],
         threads: None,
         count: arguments.count,
-        // What is long enough for customers is much too long for reads.
+        // A warm-up long enough for customers is much too long for reads.
         duration: settings.duration,
         warmup: settings.warmup.unwrap_or(WARM_UP),
         timed: arguments.timing,

@@ -276,7 +276,7 @@ impl Plan {
 
     /// The plan; a failure if one of its workloads lacks a requested ability.
     pub(crate) fn checked(self) -> Result<Self, Failure> {
-        // Cases that end by their work stand beside others in a suite: those others are asked.
+        // A suite mixes cases that end by their work with others: only the others are checked.
         if self.require_steady
             && let Some(case) = self.run_cases().next()
             && !self.run_cases().any(|case| is_asked_for_steadiness(&case.job))

@@ -102,7 +102,7 @@ fn with_times(arguments: &Quick, warm_up: Duration, interval: Duration) -> Resul
 
 /// The classic workloads of these names; a failure for an unknown one.
 fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
-    // What runs a file of statements needs the file.
+    // Workloads that run a file of statements need the file.
     let known = || bourse_micro::WORKLOADS.iter().filter(|spec| !spec.takes_file()).map(|spec| spec.name);
     let find = |name: &String| {
         known().find(|known| known == name).ok_or_else(|| {
@@ -225,7 +225,7 @@ mod tests {
             let is_left_out = plan.left_out.iter().any(|words| words.starts_with(&beginning));
             assert!(runs != is_left_out, "{}: {:?}", kind.scheme, plan.left_out);
         }
-        // Servers that run at once would disturb one another.
+        // Concurrent servers would disturb one another.
         let servers = |block: &Block| block.cases.iter().filter(|case| engines::starts_s(&case.target) > 0).count();
         let brokerage = |block: &&Block| block.cases.iter().all(|case| matches!(case.job, Job::Brokerage(_)));
         assert!(plan.blocks.iter().filter(brokerage).all(|block| servers(block) == 0 || block.cases.len() == 1));

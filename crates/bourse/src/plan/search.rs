@@ -59,7 +59,7 @@ impl Job {
             Self::Classic(job) => Self::Classic(Classic {
                 warm_up_ns: job.warm_up_ns.min(5 * SECOND),
                 measure_ns: Some(short(job.measure_ns.unwrap_or(Timing::USUAL_NS), 1)),
-                // At a rate each operation is timed alone.
+                // Each operation is timed alone at a rate.
                 timed: Timed::Single,
                 ..job.clone()
             }),

@@ -1,5 +1,5 @@
 //! Sweep of an option: one value after another; every combination of all sweeps is a case of its own.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use crate::failure::Failure;
 

@@ -43,7 +43,7 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
         .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
     }
     let engine = engines::open(target)?;
-    // The reference model stands in for an engine that keeps nothing.
+    // The reference model replaces an engine that stores nothing.
     if !matches!(engine.location(), Location::Nowhere) {
         engines::needs_tpce(target, engine.as_ref())?;
     }

@@ -70,7 +70,7 @@ fn of_its_own_size(existing: &Existing, wanted: &Database, set: ExplicitlySet) -
     let mut wanted = wanted.clone();
     let Existing::Matches(Found { fingerprint, .. }) = existing else { return wanted };
     let part = fingerprint.part;
-    // A part of a larger database is none that can be asked for.
+    // A part of a larger database cannot be requested by options.
     if wanted.reload || part.customers() != part.total_customers() {
         return wanted;
     }

@@ -33,7 +33,7 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
         .map(|table| format!("{}.{}", table.file, ending(arguments.format)))
         .collect();
     folder.refuse_others(names.iter().map(String::as_str))?;
-    // Where they are written until all of them are whole.
+    // Folder of the files until all of them are complete.
     let work = WorkFolder::new(".bourse-gen-", &arguments.output).map_err(|error| {
         Failure::usage("cannot make a folder for unfinished files")
             .detail("folder", arguments.output.display().to_string())

@@ -56,14 +56,15 @@ fn serve_as(
     let engine = engines::open(target)?;
     engines::needs_tpce(target, engine.as_ref())?;
     let failed = |error| failure(target, &error);
-    // What cannot be listened on is refused before minutes of loading; a driver that came already would get no answer.
+    // An address that cannot be listened on is refused before minutes of loading; a driver that came already would get no
+    // answer.
     drop(Server::bind(options.clone()).map_err(failed)?);
     engines::make_folder(target)?;
     let inputs = inputs(database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
     let ready = super::database::ready(target, engine.as_ref(), database, set, &inputs, Depth::Full, &interrupted)?;
     drop(inputs);
-    // Before anything of the engine is told: what it gives to each session is among its settings.
+    // Before the engine's description: the share of each session is among its settings.
     if let Some(divided) = engine.expect_sessions(options.workers) {
         note(&format!("{target}: {divided}"));
     }

@@ -69,7 +69,7 @@ fn crashes_lose_what_each_setting_lets_them() {
 fn a_memory_database_is_examined_in_all_but_durability() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let arguments = ["tpce", "acid", "sqlite::memory:", "--repeats", "1"];
-    // In brief, as by default.
+    // The brief form, as by default.
     let brief = |arguments: &[&str]| {
         let ended = bourse(folder.path(), arguments).env_remove("BOURSE_VERBOSE").output();
         ended.expect("the program can be started")
@@ -137,7 +137,7 @@ fn crashes_of_several_settings_stand_in_one_table() {
     let said = text(&ended.stderr);
     let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     let rows = file["rows"].as_array().expect("a list");
-    // On a file system in memory nothing is guaranteed: a command that could try nothing is no success.
+    // A file system in memory guarantees nothing: a command that could try nothing is no success.
     let tries = rows.iter().any(|row| row["class"] != "volatile");
     assert_eq!(ended.status.code(), Some(i32::from(!tries)), "{said}");
     let targets: Vec<_> = rows.iter().map(|row| row["target"].as_str().expect("a text")).collect();
@@ -197,7 +197,7 @@ fn drawn_states_are_made_again_and_show_missing_syncs() {
     let said = text(&ended.stderr);
     let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     let row = &file["rows"][0];
-    // On a file system in memory nothing is guaranteed: a command that could try nothing is no success.
+    // A file system in memory guarantees nothing: a command that could try nothing is no success.
     let tries = row["class"] != "volatile";
     assert_eq!(ended.status.code(), Some(i32::from(!tries)), "{said}");
     if !tries {
@@ -215,7 +215,7 @@ fn drawn_states_are_made_again_and_show_missing_syncs() {
         |trace: &str, number: u32| output(folder, &["crash", "--replay", &format!("{trace}#{number}"), "-o", "kept"]);
     let (once, again) = (replay(trace, 2), replay(trace, 2));
     assert_eq!(once.status.code(), Some(0), "{}", text(&once.stderr));
-    // What was made before stays.
+    // Files made before are not changed.
     assert_eq!(text(&once.stdout), text(&again.stdout).replace("trace-1_2-2", "trace-1_2"));
     let found = format!("{}: whole, 0 of {}", states[1]["state"].as_str().expect("a text"), states[1]["acknowledged"]);
     assert!(text(&once.stdout).contains(&found), "{found}: {}", text(&once.stdout));

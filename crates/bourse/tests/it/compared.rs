@@ -202,7 +202,7 @@ fn runs_of_other_users_are_neither_noise_nor_a_baseline() {
     assert!(said.contains(left_out) && said.contains("A is the run of 2026-11-21T09:00:05"), "{said}");
     let why = "5 runs of the same case and build are needed, there are 3; 3 others are not alike, the last of them: users \
                differs: 2 and 16";
-    // The baseline itself is not among those that tell the noise.
+    // The baseline itself is not among the runs that the noise is estimated from.
     assert!(code == Some(6) && said.contains(why), "{said}");
     add(7, 2, 101.2);
     add(8, 2, 102.1);
@@ -316,7 +316,7 @@ fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
     run.cases.push(head);
     run.name = "compare".to_owned();
     std::fs::write(&path, run.to_json()).expect("a run file can be written");
-    // As an older Bourse left it: decided now.
+    // A run of an older Bourse, without a decision: decided now.
     let drawn = |name: &str| {
         let drawn = output(folder.path(), &["report", "run.json", "-o", name]);
         assert_eq!(drawn.status.code(), Some(0), "{}", text(&drawn.stderr));
@@ -328,7 +328,7 @@ fn the_verdict_is_in_the_run_file_and_in_every_drawing_of_it() {
         // The Hodges-Lehmann estimate of the rounds, not their median.
         assert!(drawn.contains("115.8") && !drawn.contains("103.5"), "{drawn}");
     }
-    // What was decided when the run ended stands.
+    // A decision that was stored when the run ended is not changed.
     run.comparison = Some(bourse_record::Comparison {
         base: "sqlite".to_owned(),
         head: "sqlite:y.db".to_owned(),

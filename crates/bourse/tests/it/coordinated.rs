@@ -58,7 +58,7 @@ fn drivers_share_a_database_and_one_goes_on_when_the_other_is_killed() {
     let folder = folder.path();
     load(folder, TARGET);
     let short = ["--for", "2s", "--warmup", "1s"];
-    // Those that come first wait for driver 1.
+    // Drivers that come first wait for driver 1.
     let drivers = ["2/2", "1/2"].map(|part| drive(folder, TARGET, part, &short));
     for driver in drivers {
         let (code, report, said) = ended(driver);
@@ -100,7 +100,7 @@ fn drivers_share_a_database_and_one_goes_on_when_the_other_is_killed() {
     assert!(report.contains("vanished before the end: driver 2/2"), "{report}");
     assert!(said.contains("lost driver 2/2 at "), "{said}");
 
-    // Without driver 1 nobody says what the database has gained: figures are kept, and void.
+    // Without driver 1 the gain of the database is unknown: figures are stored, but void.
     let before = journal(folder);
     let (mut first, second) = (drive(folder, TARGET, "1/2", &long), drive(folder, TARGET, "2/2", &long));
     begun(folder, before);

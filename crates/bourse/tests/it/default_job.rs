@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs the job, shortened, on a smallest database; checks its output and its files, and that nothing else is left.
 fn runs(target: &str, engine_name: &str) {
-    // A private server's account has to reach its folder.
+    // A private server's account must be able to reach its folder.
     let folder = tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().expect("a folder");
     let private = folder.path().join("servers");
     fs::create_dir(&private).expect("a folder");

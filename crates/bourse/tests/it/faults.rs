@@ -236,7 +236,7 @@ fn a_round_ends_with_the_program_that_asked_for_it() {
     let runs = std::fs::read_dir(folder.path().join("bourse-runs")).expect("its folder was made before the round");
     for run in runs.map(|entry| entry.expect("can be read").path()) {
         let left = std::fs::read_dir(&run).expect("can be read").map(|entry| entry.expect("can be read").file_name());
-        // What it told while it went on is all that is known of it.
+        // Only its progress file is left.
         assert_eq!(left.collect::<Vec<_>>(), ["live.ndjson"], "nothing half-written in {}", run.display());
     }
 }
@@ -257,7 +257,7 @@ fn a_server_or_its_owner_that_is_killed_leaves_nothing_behind() {
     for kills_owner in [false, true] {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let servers = tempfile::tempdir().expect("there is room for a folder");
-        // The server, as user mysql, has to get through.
+        // The server runs as user mysql, which must be able to enter the folder.
         fs::set_permissions(servers.path(), fs::Permissions::from_mode(0o755)).expect("the folder is ours");
         let target = format!("mariadb+private:{}?innodb_buffer_pool=64MiB&log_file=64MiB", servers.path().display());
         let rounds = ["--rounds", "2", "--for", "60s", "--warmup", "0s", "-s", "rows=1000"];
@@ -295,8 +295,8 @@ esac"#;
 #[test]
 fn a_server_that_does_not_come_up_is_started_once() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    // Written by another process: one of ours, started meanwhile by another test, would hold it open and keep it from being
-    // run.
+    // Written by another process: a child of this one, started meanwhile by another test, would hold it open and prevent its
+    // execution.
     let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > server && chmod 755 server && mkdir servers";
     let written = Command::new("sh").args(["-c", write, "sh", NO_SERVER]).current_dir(folder.path()).status();
     assert!(written.expect("a shell can be run").success());

@@ -127,10 +127,10 @@ fn a_sqlite_database_of_somebody_else_is_left_alone() {
         let path = |name: &str| folder.path().join(name);
         make_sqlite(&path("delete.db"), "delete");
         make_sqlite(&path("wal.db"), "wal");
-        // With a log that holds what its file does not, as a crash leaves it.
+        // A log with changes that its file lacks, as after a crash.
         make_sqlite(&path("log.db"), "wal");
         fs::write(path("log.db-wal"), "frames that only their owner may write back").expect("a file can be written");
-        // With a journal that is to be rolled back, which opening the database does, and removes it.
+        // A hot journal: opening the database rolls it back and removes it.
         make_sqlite(&path("journal.db"), "delete");
         fs::write(path("journal.db-journal"), [0xd9, 0xd5, 5, 0xf9, 0x20, 0xa1, 0x63, 0xd7]).expect("a file");
         fs::write(path("notes.txt"), "dear diary").expect("a file can be written");
@@ -177,7 +177,7 @@ fn databases_of_key_engines_of_somebody_else_are_left_alone() {
     records.insert(&NOTES, Key::Int(1), &[] as &[Value<'_>]).expect("a record");
     drop(records);
     drop(lmdb);
-    // As if it had been made elsewhere: the mark is a name, in whichever pages hold it.
+    // Without the mark, as if made elsewhere: it is a name, in any of the pages.
     let mut bytes = fs::read(path("theirs.mdb")).expect("it was made");
     let mark = b"bourse database";
     while let Some(at) = bytes.windows(mark.len()).position(|found| found == mark) {
@@ -285,7 +285,7 @@ fn a_database_that_is_checked_stays_as_it_is() {
         assert!(files(folder.path()) == before, "{target} is changed: {said}");
     };
     checked("sqlite:a.db", "");
-    // With a log, as a process leaves it that is killed.
+    // A log, as a killed process leaves it.
     let path = folder.path().join("a.db");
     let engine =
         bourse_engine_sqlite::open(&format!("{}?autocheckpoint=0", target("sqlite", &path))).expect("a target");

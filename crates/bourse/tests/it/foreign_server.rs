@@ -86,7 +86,7 @@ fn no_command_changes_what_is_not_ours() {
                 let ended = output(folder.path(), &arguments);
                 let said = text(&ended.stderr);
                 assert_eq!(ended.status.code(), Some(1), "{command} on {database}: {said}");
-                // Where there is no database nothing is checked, and nothing else is looked at.
+                // A missing database is not checked, and nothing else is read.
                 if database == "diary" || !command.starts_with("tpce check") {
                     let is_kept = said.contains("nothing was changed")
                         || said.contains("left as it is")
@@ -96,7 +96,7 @@ fn no_command_changes_what_is_not_ours() {
                 assert_eq!(ServerDump::of(&mut *session), before, "{command} has changed something beside {database}");
             }
         }
-        // One of ours with a table of somebody's in it.
+        // A database of Bourse with a foreign table in it.
         let ours = target("ours");
         let micro = ["micro", "run", "point-read", ours.as_str(), "--for", "1s", "--rounds", "1", "--set", "rows=100"];
         let ended = output(folder.path(), &micro);

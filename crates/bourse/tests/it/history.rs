@@ -50,7 +50,7 @@ fn stored_runs_are_listed_shown_compared_and_removed() {
     let page = std::fs::read_to_string(folder.join("index.html")).unwrap();
     assert!(page.contains(&second) && page.contains("report.html") && page.contains("new: abc2"), "{page}");
 
-    // What is not a run's stays, and with it the run.
+    // A foreign file in a run's folder is not removed, and so neither is the run.
     let foreign = folder.join("bourse-runs").join(&first).join("notes.txt");
     std::fs::write(&foreign, "mine").unwrap();
     let refused = output(folder, &["runs", "rm", &second, &first]);
@@ -98,7 +98,7 @@ fn databases_are_listed_and_removed_if_they_are_ours() {
 fn a_database_that_is_there_keeps_its_own_size() {
     let folder = tempfile::tempdir().unwrap();
     load(folder.path(), "sqlite:x.db");
-    // It has one day of trades; the default is ten.
+    // The database has one day of trades; the default is ten.
     let run = ["tpce", "run", "sqlite:x.db", "--for", "1s", "--warmup", "0s", "--users", "1"];
     let ran = output(folder.path(), &run);
     assert!(ran.status.success(), "{}\n{}", text(&ran.stdout), text(&ran.stderr));

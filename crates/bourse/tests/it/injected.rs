@@ -72,7 +72,7 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
         }
         all(&file, bed, "write-errors", "reaction", &["reported"]);
         all(&file, bed, "killed", "reaction", &["killed"]);
-        // On a file system that is memory nothing is promised to anybody.
+        // A file system in memory guarantees nothing.
         let row = |row: &&Value| row["target"] == bed.0;
         let class = &file["rows"].as_array().and_then(|rows| rows.iter().find(row)).expect("a row")["class"];
         if class == "durable" {
@@ -80,13 +80,13 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
                 all(&file, bed, fault, "left", &["whole"]);
             }
         }
-        // Not one sync is done after the first that lies: what was acknowledged behind it cannot be there.
+        // No sync is done after the first that lies: commits acknowledged after it cannot be there.
         all(&file, bed, "lying-disk", "reaction", &["went_on"]);
         all(&file, bed, "lying-disk", "left", &["lost", "corrupted", "unreadable"]);
         all(&file, bed, "lying-disk", "verdict", &["expected"]);
     }
     for bed in [(wal, "preload"), (journal, "preload")] {
-        // The system may write less than it was asked to: that is no error, and SQLite goes on.
+        // The system may write less than requested: that is no error, and SQLite continues.
         all(&file, bed, "short-write", "reaction", &["went_on"]);
         all(&file, bed, "disk-full", "reaction", &["reported"]);
     }
@@ -118,7 +118,7 @@ fn settings_lose_what_they_do_not_promise() {
         all(&file, (target, "preload"), "power", "verdict", &["expected"]);
     }
     all(&file, (normal, "preload"), "power", "left", &["lost"]);
-    // Without syncs no sync can fail, which is told.
+    // Without syncs no sync can fail, which is reported.
     assert!(cases(&file, off, "preload", "sync-error").is_empty(), "{file:#}");
 }
 
@@ -166,7 +166,7 @@ fn a_server_of_many_processes_keeps_what_its_settings_promise() {
     }
     all(&file, bed, "power", "reaction", &["killed"]);
     all(&file, bed, "sync-errors-power", "reaction", &["died", "reported"]);
-    // The same server on a disk that lies loses: so what is kept above is no accident.
+    // The same server loses data on a disk that lies: so the durability above is no accident.
     all(&file, bed, "lying-disk", "left", &["lost", "corrupted", "unreadable"]);
     all(&file, bed, "lying-disk", "verdict", &["expected"]);
 
@@ -226,7 +226,7 @@ fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, String
 fn never_succeeds(folder: &Path, call: Call, nth: u64, effect: Effect, arguments: &[&str]) {
     let (ended, met) = with_fault(folder, Spec { call, nth, effect }, arguments);
     if effect == Effect::FailOnce && met.ends_with("the folder") {
-        // SQLite goes on where the sync of a folder fails, and tells nobody; the next call is of a file.
+        // SQLite continues if the sync of a folder fails, and reports nothing; the next call is of a file.
         fs::remove_dir_all(folder.join("bourse-runs")).expect("a run leaves a folder");
         return never_succeeds(folder, call, nth + 1, effect, arguments);
     }

@@ -221,7 +221,7 @@ fn a_run_ends_with_its_terminal() {
         terminal.wait().expect("it has ended");
         wait_for("the end of the program", || {
             let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-            // One that nobody waited for is over too.
+            // A zombie has ended too.
             (status.is_empty() || status.contains(") Z ")).then_some(())
         });
         assert!(begin.elapsed() < Duration::from_secs(20), "it took {:?}", begin.elapsed());

@@ -49,7 +49,7 @@ fn rounds_before_a_lost_one_are_written() {
         said.push_str(&format!("{line}\n"));
         if line.starts_with("running on") && line.contains("round 2 of 2") && locked.is_none() {
             std::thread::sleep(Duration::from_secs(1));
-            // As long as this transaction is open nobody else can write.
+            // No other session can write while this transaction is open.
             let place = folder.path().join("a.db");
             let engine = bourse_engine_sqlite::open(&format!("sqlite:{}", place.display())).expect("a target");
             let mut session = engine.session().expect("the database is there");

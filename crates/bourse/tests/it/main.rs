@@ -47,9 +47,9 @@ fn bourse(folder: &Path, arguments: &[&str]) -> Command {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BOURSE_")) {
         command.env_remove(name);
     }
-    // A sample takes longer than most of these runs: whoever is about it asks for it.
+    // A sample takes longer than most of these runs: tests that are about it enable it.
     command.env("BOURSE_CHECK", "quick");
-    // What tests ask for stands below the first screen.
+    // Tests read parts below the first screen.
     command.env("BOURSE_VERBOSE", "true");
     // Tests disturb one another.
     command.env("BOURSE_NO_REPEAT", "true");

@@ -61,7 +61,7 @@ fn rounds_of_a_sweep_begin_on_the_same_database() {
     assert!(found.contains("snapshot for further rounds taken in "), "{found}");
     for round in &rounds[1..] {
         assert!(round.facts[0].value.contains("restored in"), "{}", round.facts[0].value);
-        // What the round before left pending would be canceled first.
+        // Pending orders of the round before would be canceled first.
         let cleaned = round.facts.iter().find(|fact| fact.name == "Trade-Cleanup");
         let cleaned = &cleaned.expect("every round tells of its cleaning").value;
         assert!(cleaned.contains("0 pending and 0 submitted"), "{cleaned}");
@@ -74,7 +74,7 @@ fn a_search_answers_with_a_rate_and_its_bracket() {
     let (file, report) = run(&["--find-max", "--users", "1", "--for", "2s"]);
     let search = file.cases[0].search.as_ref().expect("the case is a search's answer");
     assert!(search.probes.len() >= 2, "{search:?}");
-    // On a machine that others use the run that confirms may fail; then the search says so.
+    // The confirming run may fail on a busy machine; then the search reports that.
     match search.highest_passing {
         Some(found) if search.confirmed => {
             assert!(search.lowest_failing.is_none_or(|refuted| refuted > found), "{search:?}");
@@ -103,7 +103,7 @@ fn options_stand_in_a_file_and_in_the_environment() {
     let content =
         "command = \"tpce run\"\ntargets = [\"sqlite::memory:\"]\ndays = 1\nfor = \"1s\"\nwarmup = \"1s\"\nusers = 1\n";
     fs::write(folder.path().join("run.toml"), content).expect("a file can be written");
-    // What is typed wins over the file, the file over the environment.
+    // Typed options win over the file, the file over the environment.
     let mut command = bourse(folder.path(), &["run", "run.toml", "--seed", "5", "--users=2"]);
     let ended = command.env("BOURSE_USERS", "3").env("BOURSE_MARKET_USERS", "2").output().expect("it can be started");
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));

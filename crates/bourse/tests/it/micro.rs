@@ -243,7 +243,7 @@ fn own_statements_come_from_a_file_before_the_targets() {
     let ended = output(folder.path(), &arguments);
     assert_eq!(ended.status.code(), Some(1));
     assert!(text(&ended.stderr).contains("mine.toml, line 2: unknown field `sgl`"), "{}", text(&ended.stderr));
-    // What the engine refuses of it, in the second block too, is said before anything is measured.
+    // Statements that the engine refuses, in the second block too, are reported before anything is measured.
     let second = "[[operation]]\nname = \"look\"\nsql = \"SELECT a FROM tt\"\n";
     for (changed, words) in [
         (mine.replace("[parameters]", &format!("{second}[parameters]")), "mine.toml, line 8: no such table: tt"),

@@ -125,7 +125,7 @@ fn only_files_with_a_mark_are_replaced() {
             let ended = output(folder, &words);
             (ended.status.code(), text(&ended.stderr), words.join(" "))
         };
-        // Where nothing is it is made, and its own is replaced, but for CSV, which has no mark.
+        // A missing file is made, and Bourse's own is replaced, except CSV, which has no mark.
         fs::create_dir(&made).expect("a test may do so");
         for time in 1..=2 {
             let (code, said, words) = ended(&made, &[]);
@@ -148,7 +148,7 @@ fn only_files_with_a_mark_are_replaced() {
             assert_eq!(code, Some(1), "{kind}: {words}: {said}");
             assert!(said.contains(file) && said.contains("it is left as it is"), "{kind}: {words}: {said}");
             assert!(state(&place) == before, "{kind}: {words} changed something: {said}");
-            // A person may insist, but for what is no file; another name of the file keeps its bytes.
+            // --overwrite replaces any regular file; another name of the file retains its bytes.
             let (code, said, words) = ended(&place, &["--overwrite"]);
             let is_file = !matches!(kind, "folder" | "link" | "dangling" | "pipe");
             assert_eq!(code, Some(i32::from(!is_file)), "{kind}: {words}: {said}");
@@ -215,7 +215,7 @@ fn only_results_of_runs_are_removed() {
         assert!(said.contains(words) && said.contains("it is left as it is"), "{name}: {said}");
         assert!(state(&results) == before, "{name}: {said}");
     }
-    // Another name of a file keeps its bytes.
+    // Another name of a file retains its bytes.
     let kept = folder.join("kept.json");
     fs::hard_link(folder.join(&run).join("run.json"), &kept).expect("a test may do so");
     let bytes = fs::read(&kept).expect("a test may do so");

@@ -24,7 +24,7 @@ fn a_plan_says_what_will_be_run_and_written() {
     let shown =
         |name: &str, arguments: &[&str]| insta::assert_snapshot!(name, plan(&[arguments, &["--seed", "7"]].concat()));
     shown("tpce_run", &["tpce", "run", "sqlite:x.db", "sqlite::memory:", "--sweep", "users=1,2", "--rounds", "3"]);
-    // As many users as there are processors would be another plan on each machine.
+    // A fixed number of users, since the default is the number of CPUs.
     shown("tpce_run_default", &["tpce", "run", "--users", "2"]);
     shown("tpce_run_find_max", &["tpce", "run", "--users", "2", "--find-max", "--days", "1", "--require-steady"]);
     let update = ["micro", "run", "update", "sqlite:x.db", "-s", "rows=50", "--sweep", "per_transaction=5,50"];

@@ -65,7 +65,7 @@ fn processes_share_a_database_and_their_figures_add_up() {
     if round.time_split.as_ref().is_some_and(|split| !split.roles().is_empty()) {
         assert_eq!((threads("customers"), threads("market users")), (Some(4), Some(3)));
     }
-    // What the rows of the series add up to is what was counted, but for the edges of the interval.
+    // The sums of the series' rows are the counts, except at the edges of the interval.
     let measured = round.phases.iter().find(|it| it.kind == bourse_record::PhaseKind::Measurement).expect("one");
     let (mut from, mut done) = (0.0_f64, 0.0);
     let rates = round.throughput_series.column("throughput.Trade-Result").expect("it is kept");
@@ -77,7 +77,7 @@ fn processes_share_a_database_and_their_figures_add_up() {
     let counted = count("Trade-Result").0 as f64;
     assert!((done - counted).abs() < 0.2 * counted + 10.0, "{done} in the series, {counted} counted");
 
-    // The next round on it goes on where that one ended, and a number of processes can be swept.
+    // The next round continues on the same database, and the number of processes can be swept.
     let swept = ["--users", "2", "--sweep", "processes=1,2", "--days", "1", "--for", "1s", "--warmup", "1s"];
     let ended = output(folder.path(), &[&["tpce", "run", TARGET][..], &swept].concat());
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
@@ -104,7 +104,7 @@ fn started(folder: &Path) -> (Child, Vec<u32>) {
 fn gone(ids: &[u32]) {
     for id in ids {
         let stat = format!("/proc/{id}/stat");
-        // One that nobody waits for any more stays listed as a zombie.
+        // A process that was not waited for is listed as a zombie.
         wait_for("a process to end", || {
             fs::read_to_string(&stat).map_or(true, |line| line.contains(") Z ")).then_some(())
         });
@@ -117,7 +117,7 @@ fn signal(name: &str, id: u32) {
 }
 
 fn is_whole(folder: &Path) {
-    // What a killed command has started may hold the database for a moment.
+    // Children of a killed command may hold the database for a moment.
     let checked = output(folder, &["tpce", "check", TARGET, "--wait=60s"]);
     assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
 }

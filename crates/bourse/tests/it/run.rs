@@ -122,7 +122,7 @@ fn targets_take_turns_in_one_report() {
     assert_eq!(run.cases.len(), 2);
     let offsets: Vec<Vec<f64>> =
         run.cases.iter().map(|case| case.rounds.iter().map(|round| round.offset_s).collect()).collect();
-    // In turn, in either order: both first rounds come before both second ones.
+    // Rounds in turn, in either order: both first rounds come before both second ones.
     let (first, second) = (offsets[0][0].max(offsets[1][0]), offsets[0][1].min(offsets[1][1]));
     assert!(first < second, "{offsets:?}");
 }

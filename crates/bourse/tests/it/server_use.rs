@@ -34,7 +34,7 @@ fn tells(target: &str, counter: &str) {
     let round = &run["cases"][0]["rounds"][0];
     let counters = round["counters"].as_array().expect("a list");
     let counted = counters.iter().find(|it| it["name"] == counter).and_then(|it| it["count"].as_u64());
-    // Each update commits; what came before the counters were first asked for is in no difference.
+    // Each update commits; events before the first reading of the counters are in no difference.
     assert!(counted > Some(0), "{target}: {counters:?}");
     assert_eq!(round["cost_covers"], "client_and_server", "{target}");
     let seconds = |name: &str| round["server"][name].as_f64().expect("the server's process can be looked at");

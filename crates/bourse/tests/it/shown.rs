@@ -71,10 +71,10 @@ fn redacted(report: &str) -> String {
             section = line.split(", over").next().unwrap_or_default();
             lines.extend([String::new(), section.to_owned()]);
         } else if section == "Where the users' time went" {
-            // Of a bar whose it is: which parts it has depends on the machine.
+            // The role of a bar only: its parts depend on the machine.
             lines.extend(line.split_once(") ").map(|(role, _)| format!("{role})")));
         } else if section == "By operation" {
-            // Of a table the rows' names: which columns there are depends on how long they took.
+            // The rows' names of a table only: its columns depend on the durations.
             lines.push(line.split("  ").next().unwrap_or_default().to_owned());
         } else if line.starts_with(if section.starts_with("Bourse") { "    " } else { "  " }) {
             // Paragraphs are filled to the terminal's width: where their lines end depends on the numbers.
@@ -93,10 +93,10 @@ fn redacted(report: &str) -> String {
     let settings = lines.iter().position(|line| line == "Settings").expect("they are shown");
     let shown = lines[..warnings.unwrap_or(settings)].iter().chain(&lines[settings..]);
     let mut shown: Vec<String> = shown.map(|line| without_numbers(line)).filter(|line| !is_fleeting(line)).collect();
-    // What folded columns are named below a table.
+    // The names of folded columns below a table.
     shown.retain(|line| !line.starts_with("zero: "));
-    // Which kinds of file there are beside the sum is the engine's affair; the others there are with time enough.
-    // A cost of each operation is left out where it was read late, as on a busy machine.
+    // The kinds of file next to the sum depend on the engine and on the duration. The cost of an operation is left out if it
+    // was read late, as on a busy machine.
     let fleeting =
         [", database # + log #", " · # further facts in the page", "# of waiting in each second, ", ", # each"];
     for fleeting in fleeting {
@@ -112,7 +112,7 @@ fn redacted(report: &str) -> String {
 }
 
 fn shown(name: &str, arguments: &[&str]) {
-    // On a disk: elsewhere temporary files may be memory, which is another durability class.
+    // A folder on a disk: the temporary folder may be in memory, which is another durability class.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room for a folder");
     let more = ["--rounds", "1", "--warmup", "0s", "--seed", "1"];
     let ended = output(folder.path(), &[&["micro", "run"], arguments, &more[..]].concat());

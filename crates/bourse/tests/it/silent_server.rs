@@ -145,7 +145,7 @@ fn mysql(mut connection: TcpStream, statements: usize, after: &[u8]) {
     let mut bytes = [0; 4_096];
     let greeting = [
         &b"\x0a8.0.0\0\x01\0\0\0abcdefgh\0"[..],
-        // What it can do, its character set, its state.
+        // Capabilities, character set, status.
         &[0xff, 0xf7, 45, 2, 0, 0x0f, 0x00, 21],
         &[0; 10],
         b"ijklmnopqrst\0mysql_native_password\0",
@@ -185,7 +185,7 @@ fn the_first_signal_ends_a_wait_for_an_answer() {
                 (command, started(folder.path(), command, &format!("{engine}://x@127.0.0.1:{port}/db"), "1h"))
             })
             .collect();
-        // Nothing tells that they wait: a program that is interrupted earlier has to end all the same.
+        // No output shows that they wait: a program that is interrupted earlier must end all the same.
         thread::sleep(Duration::from_secs(3));
         all.iter().for_each(|(_, child)| terminate(child));
         for (command, mut child) in all {

@@ -98,7 +98,7 @@ fn an_interrupted_suite_keeps_what_it_measured() {
     let mut child = start(folder.path(), &arguments);
     let data = folder.path().join("bourse-data");
     let begin = Instant::now();
-    // Both databases are there: a round of one case has ended, whichever came first.
+    // Both databases exist: a round of one case has ended, in either order.
     let is_there = || {
         let both = |folder: &Path| ["wal.db", "delete.db"].iter().all(|name| folder.join(name).exists());
         fs::read_dir(&data).is_ok_and(|mut all| all.any(|it| it.is_ok_and(|it| both(&it.path()))))

@@ -42,7 +42,7 @@ fn a_run_is_written_as_tables_in_each_format() {
         assert!(written.status.success(), "{}", text(&written.stderr));
         let names = std::fs::read_dir(folder.join(format)).unwrap().map(|it| it.unwrap().file_name());
         let names: Vec<_> = names.map(|it| it.into_string().unwrap()).collect();
-        // A list of them is beside them.
+        // A list of the tables is included.
         assert!(names.len() == 21 && names.contains(&format!("series.{format}")), "{names:?}");
     }
     let cases = std::fs::read_to_string(folder.join("ndjson/cases.ndjson")).unwrap();
@@ -50,7 +50,7 @@ fn a_run_is_written_as_tables_in_each_format() {
     assert_eq!((&case["run"], &case["workload"]), (&1.into(), &"point-read".into()));
     assert!(case["result"].as_f64().unwrap() > 0.0 && case["standing"] == "counts", "{case}");
 
-    // What benchmark services read.
+    // Formats of benchmark services.
     for (format, file) in [("bencher", "bencher.json"), ("github-benchmark", "bigger-is-better.json")] {
         let written = output(folder, &["report", "bourse-runs", "--format", format, "-o", "bench"]);
         assert!(written.status.success() && text(&written.stderr).contains(file), "{}", text(&written.stderr));

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 
 /// `bourse tpce acid-load`: ends by itself only if it records.
 pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
-    // Whoever started us may be killed: nothing of ours is to go on running.
+    // The parent may be killed: this process must not outlive it.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
@@ -35,7 +35,7 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
         let mut stdout = std::io::stdout().lock();
         let told = stdout.write_all(format!("{it}\n").as_bytes()).and_then(|()| stdout.flush());
         if told.is_err() {
-            // Nobody listens any more.
+            // The parent is gone.
             std::process::exit(Exit::Target as i32);
         }
     };

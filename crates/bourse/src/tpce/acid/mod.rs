@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
         part: found.fingerprint.part,
         first_free: found.first_free_trade(),
         class,
-        // What is demanded is demanded whole.
+        // A demanded class has no exceptions, unlike the class of the settings.
         may_lose: described.may_lose.filter(|_| arguments.demand.is_none()),
         class_reason: &class_reason,
         inputs: &inputs,

@@ -41,7 +41,7 @@ impl FileSite {
             empty => empty.insert(SideFile::create(self.original.path(), &self.crashes.copy)?),
         };
         copy.fill_from(self.original.path())?;
-        // Nobody has the original open, so what is in its log belongs to it.
+        // The original is closed, so its log is complete.
         for part in self.original.companions() {
             copy.copy_companion(part, &beside(self.original.path(), part))?;
         }
