@@ -23,10 +23,10 @@
 //! private server below the same folder ends and removes it first ([`sweep_target`]).
 //!
 //! # Loading
-//! into `NAME_bourse_loading`, beside the database; finished, its tables take the places of those in `NAME` by one
-//! statement, by way of `NAME_bourse_old`. Every table that is loaded so has the comment `made by bourse`. A database with a
-//! table without it, or with a view, routine, event or trigger, is never replaced, and neither is one beside it that no
-//! loader made (`ownership`).
+//! A database `NAME` is loaded into `NAME_bourse_loading`. At the end its tables replace those in `NAME` by one statement,
+//! which moves the old ones to `NAME_bourse_old`. Every loaded table has the comment `made by bourse`. A database that
+//! contains a table without it, or a view, routine, event or trigger, is never replaced, and neither are databases of those
+//! two names unless a loader made them (`ownership`).
 //!
 //! Rows are sent to MySQL by `LOAD DATA LOCAL INFILE` if its `local_infile` is on, as on private servers, and otherwise
 //! by INSERT statements.

@@ -12,8 +12,8 @@
 //! password file, never from the target.
 //!
 //! # Getting a server
-//! Debian and Ubuntu: `apt-get install --no-install-recommends postgresql` (whose cluster need not run). Fedora: `dnf
-//! install postgresql-server`. macOS: `brew install postgresql`. Any installation with `postgres` and `initdb` will do:
+//! Debian and Ubuntu: `apt-get install --no-install-recommends postgresql` (whose cluster need not run). Fedora:
+//! `dnf install postgresql-server`. macOS: `brew install postgresql`. Any installation with `postgres` and `initdb` will do:
 //! on `PATH`, in the usual folders, or named by `server=PATH`. Tests that need a server print that they were skipped if
 //! none is installed.
 //!
@@ -29,8 +29,8 @@
 //!
 //! # Loading
 //! A load is one transaction, in a schema of its own that no other session sees. At its end the tables replace those in
-//! `public`. A killed load leaves nothing, since the server rolls it back. Every loaded table has the comment `made by
-//! bourse`. A database that contains anything without it is never replaced (`ownership`).
+//! `public`. A killed load leaves nothing, since the server rolls it back. Every loaded table has the comment
+//! `made by bourse`. A database that contains anything without it is never replaced (`ownership`).
 //!
 //! Files: `options` and `target` (settings), `wire`, `message` and `scram` (the protocol), `value` (binary forms),
 //! `session` and `loader` (the engine interface), `ownership` (databases that may be replaced), `products` (differences

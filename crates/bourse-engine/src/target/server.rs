@@ -112,7 +112,7 @@ impl ServerPlace {
         Ok((first, servers.collect()))
     }
 
-    /// The same server with another database; unchanged for a private server, which has its own.
+    /// Replaces the name of the database; a private server has a database of its own and stays unchanged.
     #[must_use]
     pub fn with_database(&self, name: &str) -> Self {
         let mut place = self.clone();
