@@ -72,7 +72,7 @@ pub(crate) fn for_writing<'t>(targets: impl IntoIterator<Item = &'t str> + Clone
 /// Those of [`for_writing`].
 pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Result<Held, Failure> {
     let mut held = Held::default();
-    // Each once, and all commands in one order: two that wait for each other would wait for ever.
+    // Each once, and in the same order in all commands, since two that waited for each other would never end.
     let mut files = BTreeMap::new();
     let mut at_servers = BTreeMap::new();
     for target in targets.into_iter().filter(|target| !Address::is_meant(target)) {
@@ -103,7 +103,7 @@ pub(crate) fn join(target: &str) -> Result<Held, Failure> {
     match SideFile::join(&resolved(path), &LOCK) {
         Ok(joined) => Ok(Held { files: joined.into_iter().collect(), ..Held::default() }),
         Err(error) if error.kind() == ErrorKind::Conflict => Err(in_use(target, &read(&resolved(path)))),
-        // The command itself could not hold it either, and has said so.
+        // The command itself could not hold it either, and has reported that.
         Err(_) => Ok(Held::default()),
     }
 }

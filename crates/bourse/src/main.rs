@@ -52,9 +52,9 @@ fn command() -> Result<ExitCode, Failure> {
     let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {
-            // Help and version come this way too, and are fine.
+            // Help and version arrive here too, and are no failures.
             let code = if refused.use_stderr() { Exit::Usage as u8 } else { 0 };
-            // Nothing can be said to a terminal that is gone.
+            // An error cannot be printed to a terminal that is gone.
             let _ = refused.print();
             return Ok(ExitCode::from(code));
         }

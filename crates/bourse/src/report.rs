@@ -226,7 +226,7 @@ fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
     let mut runs = runs.into_iter();
     let mut first = runs.next().ok_or_else(|| Failure::usage("no run is given"))?;
     for run in runs {
-        // Runs side by side are no stretch of time.
+        // Runs side by side have no common duration.
         first.time_spent = None;
         first.cases.extend(run.cases);
         first.warnings.extend(run.warnings);

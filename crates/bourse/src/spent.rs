@@ -203,7 +203,7 @@ mod tests {
         // An interval within, assigned afterwards.
         watch.give(at(1_405), Part::Rounds, Part::Interval, at(900));
         watch.switch(at(1_455), Part::Other);
-        // More than there is cannot be given: the parts stay what the clock says.
+        // At most the existing time is moved: the parts still sum to the clock's time.
         watch.give(at(1_500), Part::Rounds, Part::Drain, at(10_000));
         let parts = watch.parts(at(1_600));
         let expected = [

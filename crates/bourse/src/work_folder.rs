@@ -74,7 +74,7 @@ mod tests {
         let below = tempfile::tempdir().unwrap();
         let used = WorkFolder::new("x-", below.path()).unwrap();
         let other = WorkFolder::new("y-", below.path()).unwrap();
-        // A process that was killed: the folder stays, the lock goes.
+        // A killed process leaves the folder, without the lock.
         let left = WorkFolder::new("x-", below.path()).unwrap();
         fs::write(left.path().join("x.db"), "x").unwrap();
         let left_path = left.path().to_owned();

@@ -13,7 +13,7 @@ pub fn svg(file: &RunFile) -> Option<String> {
     let option = *swept(&views).first()?;
     let frame = Frame { id: "scaling", title: &format!("Result by {option}"), about: "" };
     let drawing = scaling(&frame, &views, option, Size::Wide)?;
-    // The page's colours, and its paper, since the picture may lie on another.
+    // With the page's colours and background, since the picture may be shown on another.
     let (opening, rest) = drawing.split_once('\n')?;
     Some(format!("{opening}\n<style>{STYLE}svg {{ background: var(--paper); }}</style>\n{rest}\n"))
 }

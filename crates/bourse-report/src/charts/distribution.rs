@@ -141,7 +141,7 @@ fn ridge(histogram: &Histogram<u64>, scale: &Scale, layout: &Layout, foot: f64) 
             open = false;
             continue;
         }
-        // A single sample among thousands stays to be seen.
+        // A single sample among thousands is still visible.
         let high = (layout.high * *count as f64 / most).max(1.2);
         if !open {
             write!(data, "M{left:.1} {foot:.1}").expect("a string takes all");

@@ -63,7 +63,7 @@ const TICKS: [f64; 14] = [1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 
 /// A few ticks on one side up to `far`, always including the farthest.
 fn ticks(far: f64, most: usize) -> Vec<f64> {
     let within: Vec<f64> = TICKS.into_iter().filter(|ratio| place(*ratio) <= far * 1.001).collect();
-    // Only such as are far enough from one another to be read.
+    // Only ticks far enough from one another to be read.
     let mut kept: Vec<f64> = Vec::new();
     for ratio in within.into_iter().rev() {
         let apart = kept.last().is_none_or(|last| place(*last) - place(ratio) >= far / most as f64);

@@ -58,7 +58,7 @@ pub(crate) fn history(chart: &History<'_>, size: Size) -> Option<String> {
     for (at, words) in &chart.changes {
         let place = left + plot * *at as f64 / count as f64;
         svg.line("mark", (place, TOP - 6.0), (place, TOP + PLOT));
-        // Beyond the middle the words stand on the left of their line.
+        // Labels beyond the middle are on the left of their line.
         let anchor = if place > left + plot / 2.0 { Anchor::End } else { Anchor::Start };
         let away = if anchor == Anchor::End { -4.0 } else { 4.0 };
         svg.text("mark-name", (place + away, TOP - 8.0), anchor, words);

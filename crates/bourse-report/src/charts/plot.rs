@@ -155,7 +155,7 @@ pub(super) fn still(frame: &Frame<'_>, plot: &Plot, size: Size) -> String {
     let layout = Layout::of(size, &plot.across);
     let scale = plot.across.scale(&plot.panels, size);
     let mut svg = Svg::new();
-    // The first panel has none above it to be parted from.
+    // The first panel has no gap above it.
     let mut top = -14.0;
     for (nth, panel) in plot.panels.iter().enumerate() {
         top += TITLE;
@@ -222,7 +222,7 @@ fn draw_phases(svg: &mut Svg, phases: &[Phase], time: &Scale, layout: &Layout, t
         } else {
             svg.rect("apart", (from, top), (to - from, layout.high));
         }
-        // A name wider than its phase would lie on its neighbour's.
+        // A name wider than its phase would overlap its neighbour's.
         if named && to - from > name.len() as f64 * 6.5 {
             svg.text("phase", ((from + to) / 2.0, top - 4.0), Anchor::Middle, name);
         }

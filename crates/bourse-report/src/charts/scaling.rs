@@ -61,7 +61,7 @@ struct Point {
 /// Results by an option, a curve for each combination of the other options; `None` if fewer than two cases have a figure.
 pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, size: Size) -> Option<String> {
     let mut curves: Vec<(String, Vec<Point>)> = Vec::new();
-    // Results of different units have no axis together.
+    // Results of different units have no common axis.
     if views.windows(2).any(|pair| pair[0].unit() != pair[1].unit()) {
         return None;
     }
@@ -133,13 +133,13 @@ fn draw(
     let all = || curves.iter().flat_map(|(_, points)| points);
     let most = |of: fn(&Point) -> f64| all().map(of).fold(0.0, f64::max);
     let count = if size == Size::Wide { 8.0 } else { 4.0_f64 };
-    // Half a user is none.
+    // Counts of users are integers.
     let count =
         if all().all(|point| point.x.fract() == 0.0) { count.min(most(|point| point.x)).max(1.0) } else { count };
     let across = Scale::linear(Unit::Count, most(|point| point.x), count);
     let x = |point: &Point| left + plot * across.place(point.x);
     let mut svg = Svg::new();
-    // Names first: curves end where they like, and labels there would lie on one another.
+    // Names are at the top: labels at the ends of curves would overlap.
     let mut top = 4.0;
     for (at, (name, _)) in curves.iter().enumerate() {
         top += 18.0;

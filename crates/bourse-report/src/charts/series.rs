@@ -44,7 +44,7 @@ pub(super) fn throughput(subject: &Subject<'_>) -> Plot {
         Unit::PerSecond,
         vec![curve(subject, "throughput", "all", Thin::Mean)],
     );
-    // First what the result is of. Where there is one operation alone, both would be the same.
+    // The headline's operations first. With a single operation both curves would be the same.
     let mut panels = match (workload.kind, headline, subject.round.operations.len()) {
         (_, None, _) => vec![all],
         (WorkloadKind::Brokerage, Some(headline), _) => vec![all, headline],

@@ -44,7 +44,7 @@ pub(super) fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Not a character of XML, escaped or not.
+            // XML has no such character, escaped or not.
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             _ => out.push(character),
         }

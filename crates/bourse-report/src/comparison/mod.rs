@@ -394,7 +394,7 @@ fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference,
         case.rounds.iter().map(of).collect()
     };
     let (base, head) = (values(&pair.base), values(&pair.head));
-    // The first goes with the first, also where another round of one side has no figure.
+    // Pairs are by round number, even if another round of one side has no figure.
     let pairs: Vec<(f64, f64)> = base.iter().zip(&head).filter_map(|(base, head)| (*base).zip(*head)).collect();
     let flat = |values: Vec<Option<f64>>| -> Vec<f64> { values.into_iter().flatten().collect() };
     let (base, head) = (flat(base), flat(head));
@@ -402,7 +402,7 @@ fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference,
     let (Some(one), Some(other)) = (of_case(&pair.base), of_case(&pair.head)) else {
         return Err("a case has no round with a figure");
     };
-    // A figure too small to divide by is as good as none.
+    // A figure too small to divide by counts as none.
     if one <= 0.0 || !(other / one).is_finite() {
         return Err("the first case's figure is 0, which nothing can be divided by");
     }
@@ -419,7 +419,7 @@ fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference,
         name: metric.name.to_owned(),
         base: one,
         head: other,
-        // A round of nothing has no logarithm; the figures have a ratio still.
+        // A round with a figure of 0 has no logarithm; the figures still have a ratio.
         ratio: estimate.map_or(other / one, |it| it.value),
         interval,
         level: interval.map(|it| it.level),

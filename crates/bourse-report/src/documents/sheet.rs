@@ -133,7 +133,7 @@ pub fn sheet_markdown(sheet: &Sheet) -> String {
     let mut out = format!("# {}\n", escaped(&sheet.title));
     for part in &sheet.parts {
         match part {
-            // Written by us, with its own marks.
+            // Paragraphs are Bourse's own text, with intended markup.
             Part::Paragraph(words) => sections::line(&mut out, words),
             Part::Table { heads, rows } => {
                 let heads: Vec<&str> = heads.iter().map(String::as_str).collect();

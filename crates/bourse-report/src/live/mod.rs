@@ -113,7 +113,7 @@ impl LiveRun {
             ("written", shown(value("written_bytes").map(a_second))),
             ("read", shown(value("read_bytes").map(a_second))),
         ];
-        // An engine that counts none has no such line; nor is a server's where there is none.
+        // An engine without such a counter has no such line; nor is there a server's line without a server.
         let further = [
             ("syncs", value("syncs").map(|syncs| format!("{}/s", number(syncs)))),
             ("database", value("data_bytes").map(bytes)),

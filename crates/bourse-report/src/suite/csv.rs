@@ -65,7 +65,7 @@ pub fn suite_csv(file: &SuiteFile, texts: CsvText) -> String {
             file.scale.to_string(),
             cell.published.note.clone().unwrap_or_default(),
         ];
-        // The figures stand in a row; what is around them is text.
+        // The figures are numbers; the other fields are text.
         let fields = (0..).zip(&fields).map(|(at, field)| match at {
             4..=8 | 14..=20 => CsvField::Plain(field),
             _ => CsvField::Text(field),

@@ -120,7 +120,8 @@ fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {
         format!("× {} ({})", units::significant(ratio.value, 3), sure.unwrap_or_default())
     };
     let first = &reference.view.case.label;
-    // The case that is named first, or another held against it: two that looking at the figures has picked would need more.
+    // The first case of the run, or another compared with it: two cases selected by their figures would need a wider
+    // interval.
     if !reference.is(best) {
         let ratio = others.iter().find_map(|(view, ratio)| ratio.filter(|_| std::ptr::eq(*view, best)));
         return match ratio.filter(apart) {
@@ -174,7 +175,7 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         Head::right("p99 relative", "p99_ratio_to_first").rank(4).folds(),
         Head::right("from", "p99_ratio_low").rank(7).folds(),
         Head::right("to", "p99_ratio_high").rank(7).folds(),
-        // Wherever there is room for a quantile.
+        // Shown whenever a quantile has room.
         Head::left("includes", DRIVER_QUEUE).rank(1).folds(),
         Head::right("CPU/op", "own_cpu_ns_each").rank(4),
         Head::right("server CPU/op", "server_cpu_ns_each").rank(4),
@@ -229,7 +230,7 @@ impl<'v, 'a> Reference<'v, 'a> {
             Some(case.figure_of(round)).filter(|it| round.measured_s > 0.0 && it.is_finite())
         };
         let rounds = first.case.rounds.iter().zip(&view.case.rounds);
-        // The first goes with the first, also where another round of one side has no figure.
+        // Pairs are by round number, even if another round of one side has no figure.
         let pairs: Vec<(f64, f64)> =
             rounds.filter_map(|(one, other)| figure(first, one).zip(figure(view, other))).collect();
         Some(ratio_of_pairs_at(&pairs, self.level).filter(|it| it.interval.is_some()).unwrap_or(plain))

@@ -354,7 +354,7 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     say("of it the engine's own threads", own_threads(rounds, user + system));
 
     let peak = |metric: &str, what: &str| view.peak(metric).map(|bytes| format!("{what} {}", units::bytes(bytes)));
-    // A server's memory does not belong to our process.
+    // A server's memory is not this process's.
     let is_here = view.server_cores_busy().is_none();
     let engine = view.peak("engine_memory_bytes").filter(|bytes| *bytes > 0.0 && is_here);
     let engine = engine.map(|bytes| format!("of it the engine's {}", units::bytes(bytes)));

@@ -71,7 +71,7 @@ pub(crate) fn fill(text: &str, width: usize, indent: usize) -> String {
     let mut out = String::new();
     let mut at = 0;
     let words: Vec<&str> = text.split_whitespace().collect();
-    // A number is not parted from the unit behind it.
+    // A number and its unit are not separated.
     let parts = words.chunk_by(|word, next| word.ends_with(|each: char| each.is_ascii_digit()) && UNITS.contains(next));
     for word in parts.map(|part| part.join(" ")) {
         let wide = word.width();

@@ -31,7 +31,7 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     let mut end = Page { out: String::new(), ..screen };
     end.compliance(file, &views);
     end.again(file);
-    // One line is the report's.
+    // One line is reserved for the report's path.
     let used = screen.out.lines().count() + end.out.lines().count() + 1;
     let others =
         screen.doubts(file, &views, &told, if views.len() == 1 { LINES.saturating_sub(used) } else { usize::MAX });

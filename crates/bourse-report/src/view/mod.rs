@@ -37,7 +37,7 @@ use std::collections::BTreeMap;
 /// The notices that every report must have, each once.
 pub(crate) fn notices(file: &RunFile) -> Vec<&str> {
     let mut notices: Vec<&str> = Vec::new();
-    // A brokerage run says so even if its file forgot to.
+    // A brokerage run has the notice even if its file lacks it.
     let of_cases = file.cases.iter().map(|case| case.workload.notice.as_deref().or(case.workload.kind.notice()));
     for notice in of_cases.chain([file.notice.as_deref()]).flatten() {
         if !notices.contains(&notice) {

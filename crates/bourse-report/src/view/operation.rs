@@ -369,7 +369,7 @@ mod tests {
         assert!(near_a_millisecond(many.response.quantile(0.5)));
         let beyond = many.response.quantile(0.99);
         assert!(matches!(beyond, Some(Quantile::Beyond(ns)) if ns.abs_diff(1_000_000) < 2_000), "{beyond:?}");
-        // Nothing else at all.
+        // All operations are of this kind.
         let only = view(0, 1_000, 2_000_000);
         assert!(matches!(only.response.quantile(0.99), Some(Quantile::Beyond(ns)) if ns.abs_diff(2_000_000) < 4_000));
     }

@@ -134,7 +134,7 @@ fn uncertain<'a>(view: &CaseView<'a>) -> Option<(&'a Round, NoInterval)> {
 
 /// Options to try so that the figure has an interval.
 fn remedy(view: &CaseView<'_>, round: &Round, why: NoInterval) -> String {
-    // Work that ends by itself lasts as long as it lasts.
+    // The duration of work that ends by itself cannot be chosen.
     if !view.case.workload.may_be_steady() {
         return "--rounds 6".to_owned();
     }
@@ -287,7 +287,7 @@ fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
         (units::count(arrivals.started), units::count(arrivals.dropped), units::count(arrivals.unstarted));
     // Operations that wait when the interval ends are no sign of trouble until they are more than a few.
     let tone = if arrivals.dropped > 0 || arrivals.unstarted * 100 > arrivals.due { Tone::Bad } else { Tone::Plain };
-    // Far above what the engine manages these are all that is done.
+    // Far above the engine's capacity, only operations of the warm-up are completed.
     let before = Some(arrivals.started_of_warm_up).filter(|count| *count > arrivals.started);
     let before = before.map_or_else(String::new, |count| {
         let were = units::counted(count, noun, &format!("{noun}s"));

@@ -517,7 +517,7 @@ mod tests {
         {
             assert_eq!(warned(typed), [""; 0], "{typed}");
         }
-        // Each name in the table is one, and the old one leads to the new.
+        // Each new name in the table exists, and the old one is its alias.
         for (command, old, new) in RENAMED {
             let mut root = Arguments::command();
             let leaf = command.split(' ').fold(&mut root, |at, word| at.find_subcommand_mut(word).expect(word));

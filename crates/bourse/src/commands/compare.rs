@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
             let failure = Failure::new(Exit::Regression, "slower by more than --fail-above tolerates");
             Err(failure.detail("found", compared.with(Gate::Failed).join("\n")))
         }
-        // A gate that nothing can be decided by is not passed.
+        // A gate without a decision is not passed.
         Gate::Undecided if arguments.inconclusive == Inconclusive::Pass => Ok(()),
         Gate::Undecided => Err(Failure::new(Exit::Inconclusive, "--fail-above could not be decided")
             .detail("found", compared.with(Gate::Undecided).join("\n"))

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
         let row = row(target, number + 1, &traces, arguments, &interrupted, &mut file.database);
         step.done();
         match row {
-            // One that was cut short shows nothing.
+            // A test that was interrupted shows nothing.
             Ok(_) | Err(_) if interrupted.load(Ordering::Relaxed) => {}
             row => file.rows.push(row?),
         }

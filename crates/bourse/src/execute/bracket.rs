@@ -160,7 +160,7 @@ mod tests {
             let answer = searched(1_000.0, |this| this.rate() <= highest).answer();
             let (passing, failing) = (answer.passing.unwrap(), answer.failing.unwrap());
             assert!(answer.confirmed && passing <= highest && failing > highest, "{highest}: {answer:?}");
-            // Far below the first rate the rounds do not suffice to halve it so often.
+            // Far below the first rate the rounds are too few to narrow the bracket that much.
             let width = if highest < 50.0 { 0.25 } else { NARROW };
             assert!(failing - passing <= width * failing, "{highest}: {answer:?}");
         }
@@ -226,7 +226,7 @@ mod tests {
         // A service time of 1 ms gives a 99th percentile of 30 ms at this rate: 1,000 − ln 100 / 30 ms.
         const TRUE: f64 = 846.5;
         let mut random = SplitMix::new(3);
-        // The machine differs by so much from round to round; the rounds begin to be slower after 5 s.
+        // The scatter between rounds, and the factor by which services last longer after 5 s, which short rounds do not see.
         for (deviation, hidden, least) in [(0.0, 1.0, 0.9), (0.05, 1.0, 0.85), (0.0, 1.4, 0.38)] {
             let (mut none, mut sum) = (0, 0.0);
             for _ in 0..SEARCHES {

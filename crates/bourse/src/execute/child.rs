@@ -199,7 +199,7 @@ fn line_reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
         let mut from = BufReader::new(from);
         loop {
             let mut bytes = Vec::new();
-            // Part of an answer is none.
+            // A partial answer counts as none.
             let _ = from.read_until(b'\n', &mut bytes);
             let line = String::from_utf8_lossy(&bytes).into_owned();
             if !live::passed_on(&line) {
@@ -227,7 +227,7 @@ fn wait(child: &mut Child, interrupted: &AtomicBool, answer: &JoinHandle<String>
         if interrupted.load(Ordering::Relaxed) && !told {
             told = true;
             let id = rustix::process::Pid::from_child(child);
-            // One that has just ended needs no telling.
+            // A signal to a process that has just ended does no harm.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
         }
         std::thread::sleep(Duration::from_millis(5));

@@ -115,13 +115,13 @@ impl Driver {
                 address.to_string().trim_start_matches("bourse://").replace("bourse+unix:", "unix:")
             ));
             let coordinator = Coordinator::start(server, Arc::clone(&self.engine), &ready, clock.clone());
-            // There is one database of a target, which is made ready once.
+            // Set once: a target has one database.
             let _ = self.coordinator.set(coordinator?);
             self.join(address).map_err(failed)?;
             return Ok(ready);
         }
         self.join_within_limit(target, interrupted)?;
-        // There is one database of a target.
+        // Set once: a target has one database.
         let _ = self.held.set(hold::join(target)?);
         let remote = self.remote().ok_or_else(|| Failure::usage("driver 1 was not joined"))?;
         let fingerprint = served(target, remote, job, inputs)?;
@@ -150,7 +150,7 @@ impl Driver {
     fn join(&self, address: Address) -> Result<(), ServeError> {
         let version = env!("CARGO_PKG_VERSION");
         let joined = Coordinated::join(Arc::clone(&self.engine), address, self.token.clone(), version, waiting())?;
-        // A driver joins once.
+        // Set once: a driver joins once.
         let _ = self.joined.set(joined);
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Driver {
             return Ok(ran);
         }
         if let (Ok(after), 2..) = (driver.read_clocks(clock), self.share.number()) {
-            // The round itself was run with the calendar that is right.
+            // The round itself ran with the corrected calendar.
             let value = clocks(&ClockOffset { calendar_ms: before.calendar_ms, ..driver.offset() }, &after);
             ran.round.facts.push(NameValue { name: "clock".to_owned(), value });
         }
@@ -236,7 +236,7 @@ fn clocks(before: &ClockOffset, after: &ClockOffset) -> String {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // This driver's farewell first, then those who wait for driver 1's answers.
+        // This driver leaves first, then the coordinator ends the others' connections.
         drop(self.joined.take());
         drop(self.coordinator.take());
     }

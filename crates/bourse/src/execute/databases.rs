@@ -188,7 +188,7 @@ impl Databases {
                 SystemUnderTest::Coordinated(_) => {
                     return Ok(left_as_it_is("several drivers have it open"));
                 }
-                // Its rounds begin alike by themselves.
+                // The model begins each round alike by itself.
                 SystemUnderTest::Model(_) => return Ok(history),
                 SystemUnderTest::InProcess(_) => {}
             },

@@ -41,7 +41,7 @@ impl Executor<'_> {
                     case.clear();
                     for round in 0..rounds {
                         let label = format!("{}, round {} of {}", case.label(), round + 2, rounds + 1);
-                        // Other requests than the search saw: the answer must not hang on one sequence of them.
+                        // Other requests than in the search: the answer must not depend on one sequence of them.
                         self.round(case, round + 1, rounds + 1, &label)?;
                     }
                     case.rounds().to_vec()
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_rate_from_which_on_latency_rises_is_found() {
-        // Evenly spaced, operations wait from 1,000 a second on; beyond that what waits grows with the interval.
+        // Evenly spaced operations wait from 1,000 a second on; above that the backlog grows with the interval.
         for first in [90.0, 900.0, 1_000.0, 3_000.0] {
             let search = found(first, 0.99, 10 * MS, evenly);
             let (passing, failing) = (search.highest_passing.unwrap(), search.lowest_failing.unwrap());
@@ -213,7 +213,7 @@ mod tests {
         let random = |per_second| Schedule::Poisson { per_second, seed: 5 };
         let search = found(1_000.0, 0.99, 10 * MS, random);
         assert!((680.0..=840.0).contains(&search.highest_passing.unwrap()), "{search:?}");
-        // A median lets more pass, as long as what is due is started.
+        // A limit on the median permits a higher rate, as long as due operations are started.
         let median = found(1_000.0, 0.5, 10 * MS, random);
         assert!(median.highest_passing > search.highest_passing, "{median:?}");
     }

@@ -36,7 +36,7 @@ impl Judgement {
             violations.push(format!("{failed} failed"));
         }
         let mut worst = 0.0_f64;
-        // Beyond its limit: how far, and what.
+        // Quantiles beyond their limit: ratio and text.
         let mut beyond: Vec<(f64, String)> = Vec::new();
         let mut endless: Vec<String> = Vec::new();
         for limit in &search.limits {

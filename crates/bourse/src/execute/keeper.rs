@@ -89,7 +89,7 @@ impl Keeper {
 
     fn tell<T: DeserializeOwned>(&self, command: Command) -> Result<T, Failure> {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that is gone does not hear; the answer says so.
+        // A write to a keeper that has ended fails; the missing answer is reported.
         if let (Some(commands), Ok(line)) = (&mut process.commands, serde_json::to_string(&command)) {
             let _ = commands.write_all(format!("{line}\n").as_bytes());
         }
@@ -112,13 +112,13 @@ impl Process {
                     if interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed)) && !told {
                         told = true;
                         let id = rustix::process::Pid::from_child(&self.child);
-                        // One that has just ended needs no telling.
+                        // A signal to a process that has just ended does no harm.
                         let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let ended = self.child.wait().map_err(|error| lost(target, error.to_string()))?;
-                    // Its last words first.
+                    // First its remaining output on stderr.
                     self.words.take().map(JoinHandle::join);
                     return Err(lost(target, child::no_answer(ended)));
                 }

@@ -471,7 +471,7 @@ impl Executor<'_> {
             live::round(case.label(), turn.job.workload(), turn.is_probe);
             return round::round(&request, &mut self.databases, &self.context, turn.label);
         }
-        // A process of its own has one round: what it finds is prepared here, or its own.
+        // A child process has one round: its database is prepared here, or its own.
         request.begins_alike = false;
         if let (Job::Brokerage(job), true) = (turn.job, self.is_prepared_here(planned)) {
             let at = self.in_place(planned, job)?;

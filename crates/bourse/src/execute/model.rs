@@ -70,7 +70,7 @@ impl Sut for ModelHouse<'_> {
         };
         let cleanup_ns = clock.now() - begin;
         *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Mutex::new(model)));
-        // There is no database that could be compared with what stood in it before.
+        // Without a database there are no earlier totals to compare with.
         let (last_trade, cash, commissions) = (TradeId(0), Balance::from_units(0), Balance::from_units(0));
         let before =
             Snapshot { last_trade, cash, broker_trades: 0, commissions, volume: 0, placed: Acknowledged::default() };

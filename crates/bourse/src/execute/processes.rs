@@ -262,10 +262,10 @@ impl Processes {
             return;
         }
         for process in self.all.iter().filter(|process| process.ended.is_none()) {
-            // One that still waits for the beginning learns that there is none.
+            // A process that still waits for the begin sees the end of its input.
             let _ = process.stream.shutdown(Shutdown::Write);
             let id = rustix::process::Pid::from_child(&process.child);
-            // One that has just ended needs no telling.
+            // A signal to a process that has just ended does no harm.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
         }
     }

@@ -55,7 +55,7 @@ impl Drop for Scratch {
         // A folder that cannot be removed now is removed by the next run.
         let _ = std::fs::remove_dir_all(&self.path);
         if let Some(parent) = self.path.parent() {
-            // Goes away if it was made for us; stays if there is anything in it.
+            // Removed if it was made for the run; fails if it has any content.
             let _ = std::fs::remove_dir(parent);
         }
     }

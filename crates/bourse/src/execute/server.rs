@@ -61,7 +61,7 @@ impl Server {
     /// Requests its end, and kills it if it does not end.
     fn end(&mut self) {
         let id = rustix::process::Pid::from_child(&self.child);
-        // One that has ended already needs no telling.
+        // A signal to a process that has ended does no harm.
         let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
         for _ in 0..100 {
             if matches!(self.child.try_wait(), Ok(Some(_))) {

@@ -230,7 +230,7 @@ fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
 
 /// Says who is waited for.
 pub(super) fn waiting() -> impl Fn(Waiting) + Send + Sync + 'static {
-    // The server says every second who is waited for; a person wants to hear of each wait once.
+    // The server names the missing drivers every second; each is reported once.
     let told = Mutex::new(None);
     move |Waiting { ready, of, what }: Waiting| {
         let last = told.lock().unwrap_or_else(PoisonError::into_inner).replace(what);

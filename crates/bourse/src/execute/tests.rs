@@ -79,17 +79,17 @@ fn disturbed_rounds_are_repeated_half_as_many_times_as_there_are() {
     let case = ran(6, &[quiet, busy, quiet, busy, busy, quiet, quiet, quiet]);
     assert_eq!((case.rounds.len(), case.set_aside.len()), (6, 2));
     assert_eq!(case.rounds.iter().filter(|round| round.is_disturbed()).count(), 1);
-    // A machine that is never quiet: then what there is counts, and says so; the first round does not use all repeats.
+    // A machine that is never quiet: the disturbed rounds count, with a warning; the first round does not use all repeats.
     let case = ran(6, &[busy; 9]);
     assert_eq!((case.rounds.len(), case.set_aside.len()), (6, 3));
     assert!(case.rounds.iter().all(bourse_record::Round::is_disturbed));
-    // The host stood still for a whole round: another one takes its place, also where disturbed ones have used up the budget.
+    // The host stalled for a whole round: another one takes its place, even if disturbed ones have used up the budget.
     let case = ran(2, &[busy, Was::Idle, Was::Idle, quiet, quiet]);
     assert_eq!((case.rounds.len(), case.set_aside.len()), (2, 3));
     assert!(case.rounds.iter().all(|round| round.void.is_none()));
     let case = ran(2, &[Was::Idle; 4]);
     assert!(case.rounds.len() == 1 && case.rounds[0].void.is_some(), "there is an end to it");
-    // Any other round without a figure is not made away with.
+    // Any other round without a figure is not repeated.
     let case = ran(2, &[Was::Void, quiet]);
     assert_eq!((case.rounds.len(), case.set_aside.len()), (2, 0));
     let case = ran(1, &[busy]);

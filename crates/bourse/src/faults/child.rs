@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// End of a process.
 pub(super) fn ended(status: ExitStatus) -> Ended {
-    // One of the two it is: a process that is only stopped has not ended.
+    // One of the two is set: a process that is only stopped has not ended.
     status.signal().map_or_else(|| Ended::Code(status.code().unwrap_or(-1)), Ended::Signal)
 }
 

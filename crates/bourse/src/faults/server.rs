@@ -72,7 +72,7 @@ impl Server for bourse_engine_postgres::PostgresEngine {
 
     fn set_for_a_look(&self) {
         let mut launch = postgres_launch(Vec::new());
-        // Before it recovers it would sync every file that it has, of which nothing depends any more.
+        // Recovery would first sync every file, on which nothing depends any more.
         launch.settings.push("fsync=off".to_owned());
         self.set_launch(launch);
     }
@@ -96,7 +96,7 @@ fn postgres_launch(environment: Vec<(OsString, OsString)>) -> bourse_engine_post
     let text = |it: &str| it.to_owned();
     bourse_engine_postgres::Launch {
         environment,
-        // A short log in small files: so checkpoints, and files that are made and renamed, come about in a trial.
+        // A short log in small files, so that a trial has checkpoints, and creates and renames files.
         install: vec![text("--wal-segsize=1")],
         settings: ["min_wal_size=2MB", "max_wal_size=2MB", "checkpoint_completion_target=0.1"].map(text).to_vec(),
     }
@@ -245,7 +245,7 @@ impl Bed for ServerBed<'_> {
         if order.spec.is_some() {
             self.server.kill()?;
         } else {
-            // Some settings let commits wait in the server's memory: where nothing happened they get to its files.
+            // Some settings let commits wait in the server's memory: without a fault they reach its files.
             control.disarm().map_err(trouble)?;
             self.server.stop(self.conditions.patience)?;
         }

@@ -32,7 +32,7 @@ pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
     }
     let session = work::work(engine.as_ref(), arguments.seed, arguments.transactions, &mut tell);
     if arguments.leave_open {
-        // The power is lost next: what closing would write is not to be written.
+        // The power is lost next: writes of a clean close must not happen.
         std::process::exit(0);
     }
     drop(session);

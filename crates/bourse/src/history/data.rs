@@ -29,10 +29,10 @@ pub(crate) fn data(command: &Data) -> Result<(), Failure> {
             print(&sheet_terminal(&sheet(&found, directory), terminal_width(), has_color()))
         }
         Data::Rm { files } => {
-            // Each is found fit before the first is removed.
+            // All are checked before the first is removed.
             let look = || files.iter().map(|file| database(file)).collect::<Result<Vec<_>, _>>();
             let _held = hold::for_reading(look()?.iter().map(|it| it.target.as_str()))?;
-            // Another command may have been waited for.
+            // Checked again, since the command may have waited for another one.
             look()?.iter().try_for_each(Database::remove)
         }
     }

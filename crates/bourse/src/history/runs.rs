@@ -39,7 +39,7 @@ pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
         }
         Runs::Diff { base, head, results } => diff(&results.directory, base, head),
         Runs::Rm { runs, results } => {
-            // Each is found fit before the first is removed.
+            // All are checked before the first is removed.
             let owned = |run: &String| {
                 let folder = removable(&results.directory, run)?;
                 let files = files_of(&folder)?;
@@ -139,7 +139,7 @@ pub(crate) fn folders(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory)? {
         let entry = entry?;
-        // A link may lead anywhere, and what is behind it is not this folder's.
+        // Links are skipped: their targets are not part of this folder.
         if entry.file_type()?.is_dir() {
             found.push(entry.path());
         }
@@ -192,7 +192,7 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     let base = report::read(&one)?;
     let machine = Box::new(base.provenance.machine.clone());
     let (pairs, notes) = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
-    // Both may lie elsewhere.
+    // Both runs may be in other folders.
     let earlier = run_files(directory).unwrap_or_default();
     print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs { earlier, machine }).text())
 }

@@ -96,7 +96,7 @@ impl Follower {
     /// The view of the run now.
     pub(super) fn view(&self) -> LiveRun {
         let since = |started| jiff::Timestamp::now().duration_since(started).as_secs_f64();
-        // A run that has ended lasts no longer; nor is a clock believed that was put back.
+        // The duration of a run that has ended is fixed; a clock that was set back is ignored.
         let running_s = self.started.filter(|_| self.state.outcome.is_none()).map_or(0.0, since);
         self.state.view(running_s)
     }
@@ -128,7 +128,7 @@ mod tests {
         assert!(follower.poll().unwrap());
         assert_eq!(follower.state.rounds(), Some([1, 6]));
         assert!(follower.view().running_s > 1_000.0 || jiff::Timestamp::now() < follower.started.unwrap());
-        // Its end is read though it is removed.
+        // The end is read although the file was removed.
         file.write_all(text(Event::Ended { outcome: Outcome::Finished }).as_bytes()).unwrap();
         std::fs::remove_file(folder.path().join(FILE)).unwrap();
         assert!(follower.poll().unwrap());

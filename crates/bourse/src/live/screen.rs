@@ -71,7 +71,7 @@ fn draw_curve(frame: &mut Frame<'_>, area: Rect, run: &LiveRun, now: &str) {
     let title = if shown.is_empty() { "completed".to_owned() } else { format!("completed, the last {seconds} s") };
     sides(frame, head, Span::styled(title, DIM), Span::styled(now, BOLD));
     if most > 0.0 {
-        // Bars are of whole numbers: a rate below ten would be one of a few steps.
+        // Bars take integers: a rate below ten would have few steps.
         let bar = |rate: f64| (rate / most * 10_000.0).round() as u64;
         let data: Vec<u64> = shown.iter().map(|point| bar(point.throughput)).collect();
         frame.render_widget(Sparkline::default().data(&data).max(10_000), bars);

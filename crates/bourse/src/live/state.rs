@@ -102,7 +102,7 @@ impl State {
             }
             Event::Share { share } => self.share = Some(share),
             Event::StepEnded { what } => {
-                // One around the round ends with all that is in it.
+                // A step around the round ends with all steps within.
                 let at = self.steps.iter().rposition(|step| *step == what);
                 self.steps.truncate(at.unwrap_or(0));
                 (self.share, self.second) = (None, None);
@@ -184,10 +184,10 @@ impl State {
     pub(super) fn left_s(&self, running_s: f64) -> Option<f64> {
         let run = self.run.as_ref().filter(|_| self.outcome.is_none())?;
         let of_round = self.second.as_ref().map(|second| (second.planned_s - second.elapsed_s).max(0.0));
-        // The pace of the rounds that are done holds for those to come.
+        // The rounds to come are assumed to have the pace of the completed ones.
         let pace = if self.done_s > 0.0 { self.done_at_s / self.done_s } else { 1.0 };
         let of_run = (run.about_s - self.done_s) * pace - (running_s - self.done_at_s);
-        // One that takes longer than was expected is left out rather than wrong.
+        // An overdue estimate is left out rather than wrong.
         of_round.into_iter().chain((of_run > 0.0).then_some(of_run)).reduce(f64::max)
     }
 

@@ -26,7 +26,7 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Restores the terminal, if the view has taken it.
 pub(crate) fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // A terminal that is gone needs no putting back.
+        // A terminal that is gone needs no restoring.
         let _ = execute!(io::stderr(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }

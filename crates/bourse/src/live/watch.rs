@@ -102,7 +102,7 @@ fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     let candidates = [directory.join(name), PathBuf::from(name)];
     match candidates.into_iter().find(|path| is_left(path)) {
         Some(folder) => Ok(folder),
-        // One that has ended is known by its results.
+        // A run that has ended is found by its results.
         None => history::named(directory, name),
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn tell_parent() {
 pub(crate) fn end(outcome: Outcome) {
     tell(Event::Ended { outcome });
     if let Some(Sink::File { path, .. }) = sink().take() {
-        // One that cannot be removed does no harm.
+        // A file that cannot be removed does no harm.
         let _ = std::fs::remove_file(path);
     }
 }

@@ -82,7 +82,7 @@ impl ResultFolder {
 impl Drop for ResultFolder {
     fn drop(&mut self) {
         live::end(self.outcome.get());
-        // One with results in it is not empty, and stays.
+        // A folder with results is not empty, so it is not removed.
         for folder in std::iter::once(&self.path).chain(self.made.iter().rev()) {
             let _ = std::fs::remove_dir(folder);
         }

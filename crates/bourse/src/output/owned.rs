@@ -88,7 +88,7 @@ fn found(
     if let Some(why) = kept_from_us(&found) {
         return Err(refused(why));
     }
-    // An empty file holds nothing that could be lost.
+    // An empty file has no content to lose.
     let ours = || Ok(found.len() == 0 || is_ours(&mut open_regular(path, false)?, found.len())?);
     match ours() {
         Ok(true) => Ok(true),
@@ -156,7 +156,7 @@ impl OwnedFolder {
         })?;
         let list = path.join(LIST);
         let mut text = String::new();
-        // Never with `overwrite`: without this list nothing is known to be Bourse's.
+        // Never with `overwrite`: without this list no file is known to be Bourse's.
         found(&list, false, |file, _| {
             file.take(LIST_BYTES).read_to_string(&mut text)?;
             Ok(text.starts_with(LISTED))

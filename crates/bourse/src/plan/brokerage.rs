@@ -123,7 +123,7 @@ impl Brokerage {
                 until: None,
                 ..round.plan
             },
-            // Other requests than the round had.
+            // Other requests than those of the round.
             seed: round.seed.wrapping_add(1_000_003),
             ..*round
         }

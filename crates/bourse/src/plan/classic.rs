@@ -218,7 +218,7 @@ impl Asked<'_> {
         let mut target = target.to_owned();
         let mut label = Vec::new();
         for &(name, value) in chosen {
-            // The workload's own options first; what it does not know is the target's.
+            // The workload's own options first; an option that it does not have is the target's.
             if spec.options.iter().any(|option| option.name == name) {
                 options.retain(|(known, _)| known != name);
                 options.push((name.to_owned(), value.to_owned()));

@@ -34,7 +34,7 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
         plan = with_times(arguments, WARM_UP / 2, INTERVAL / 2)?;
         shorten(&mut plan);
     }
-    // Others' work makes it longer, but not by more than is left of its six minutes, or of all engines by a quarter.
+    // Disturbance makes it longer, but at most by the rest of its six minutes, or with --all by a quarter.
     let about_ns = about::about_ns(&plan);
     let repeats_ns = if arguments.all { about_ns / 4 } else { LONGEST_NS.saturating_sub(about_ns) };
     plan.repeats_at_most_ns = Some(repeats_ns);

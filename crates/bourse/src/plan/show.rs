@@ -220,7 +220,7 @@ fn writes(plan: &Plan) -> Vec<String> {
     let files = plan.files.join(", ");
     let mut lines = vec![format!("{}/<time>-{}/: {files}", plan.output.display(), plan.name)];
     if let Some(scratch) = &plan.scratch {
-        // The number in it is this process's, which will be another then.
+        // The number in it is this process's; a run will have another.
         let parent = scratch.parent().unwrap_or(scratch);
         lines.push(format!("databases in a folder below {}, removed after the run", parent.display()));
         return lines;

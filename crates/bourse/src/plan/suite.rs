@@ -45,7 +45,7 @@ pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePl
     let block = Block { cases, rounds: arguments.rounds.unwrap_or(suite.rounds) };
     let how = &arguments.execution;
     let plan = Plan {
-        // A quick look at a part of the work does not wait.
+        // A trial at a reduced scale does not wait.
         wait_quiet_ns: how.wait_quiet_ns((arguments.scale >= 1.0).then_some(PATIENCE)),
         on_failure: OnFailure::LeaveOutCase,
         files: files::OF_SUITE.map(str::to_owned).into(),

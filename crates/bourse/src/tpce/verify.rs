@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
         return Err(Failure::usage("invalid number of targets '1': expected two or more to compare")
             .hint(format!("add another target, as {}, the reference model", Model::NAME)));
     }
-    // Refused before the first of them is loaded. A server performs at its own pace and by its own clock.
+    // Refused before the first database is loaded. A server performs at its own pace and by its own clock.
     let in_engines = arguments.targets.iter().map(String::as_str).filter(|target| *target != Model::NAME);
     for target in in_engines.clone() {
         engines::needs_sql(target, engines::open(target)?.as_ref())?;
