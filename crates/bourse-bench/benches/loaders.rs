@@ -186,7 +186,7 @@ fn processor(engine: &dyn Engine) -> f64 {
 
 /// Loads by Bourse.
 fn ours(engine: &dyn Engine, inputs: &Inputs, part: Part) -> Result<Took> {
-    // A private server is started by whoever needs it first.
+    // A private server is started by the first call that needs it.
     engine.description()?;
     let (start, used) = (Instant::now(), processor(engine));
     let mut of_checks = [0.0; 2];

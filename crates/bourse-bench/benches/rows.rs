@@ -101,7 +101,7 @@ fn created_in_c(place: &Place) -> Result<CSession> {
             let _ = std::fs::remove_file(format!("{}{suffix}", place.c_name));
         }
     }
-    // What is in memdb goes with its last connection; what is in our file system stays.
+    // A database in memdb disappears with its last connection; one in Bourse's file system stays.
     CSession::remove(RAM, IN_RAM)?;
     Ok(CSession::open(&place.c_name, &format!("{}; {CREATE}", place.c_setup))?)
 }
@@ -111,8 +111,8 @@ fn created_in_c(place: &Place) -> Result<CSession> {
 fn readers_in_c(place: &Place, threads: usize) -> Result<Vec<CSession>> {
     let mut made = created_in_c(place)?;
     made.inserts(ROWS, WIDTH, &mut alone()?)?;
-    // What is in memory stays as long as a connection to it. A file's log goes with the last one, and without it SQLite
-    // asks how long the file is before each read: on both sides, then.
+    // A database in memory exists as long as a connection to it. A file's log is removed with the last connection, and
+    // without it SQLite reads the file's length before each read: so on both sides.
     let _made = (!place.is_file).then_some(made);
     let open = || CSession::open(&place.c_name, place.c_setup);
     Ok(std::iter::repeat_with(open).take(threads).collect::<std::result::Result<Vec<_>, _>>()?)
@@ -142,7 +142,7 @@ fn pair(
         };
         let started: Vec<_> = sessions.into_iter().enumerate().map(play).collect();
         let ours = ours((&relay, side));
-        // Also where ours failed before it began: the C program's threads would wait for it for ever.
+        // Also if Bourse's side failed before it began: the C program's threads would wait for it forever.
         relay.closes(side);
         let rates = started.into_iter().map(|thread| thread.join().expect("the C program's threads do not panic"));
         let theirs = rates.sum::<Result<f64>>();
@@ -151,7 +151,7 @@ fn pair(
 }
 
 fn compare(name: &str, pairs: usize, mut pair: impl FnMut(u64, Side) -> Result<(f64, f64)>) -> Result<()> {
-    // Whoever is first is the first to be done, and the other has its last turn to itself.
+    // The side that is first finishes first, and the other has its last turn alone.
     let sides = [Side::First, Side::Second].into_iter().cycle();
     let pairs = (0..pairs as u64).zip(sides).map(|(number, side)| pair(1_000 * number, side));
     let rates = pairs.collect::<Result<Vec<_>>>()?;

@@ -123,7 +123,7 @@ impl Place {
         if now >= self.until {
             self.pass();
             let back = self.relay.clock.now();
-            // The first time is no turn's end, but whoever came early has waited for its side.
+            // The first wait is no turn's end, but a thread that came early has waited for its side.
             self.held += back - now;
             self.until = back + TURN_NS;
             self.relay.held[self.side as usize].fetch_max(self.held, Ordering::Relaxed);

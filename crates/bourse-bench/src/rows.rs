@@ -19,7 +19,7 @@ struct CClock {
 impl CClock {
     fn of(place: &mut Place) -> Self {
         unsafe extern "C" fn now(place: *mut c_void) -> u64 {
-            // SAFETY: made from a place below, which nobody else touches while the C program has it.
+            // SAFETY: made from a place below, which no other code uses while the C program has it.
             unsafe { &mut *place.cast::<Place>() }.now()
         }
         Self { now, place: ptr::from_mut(place).cast() }

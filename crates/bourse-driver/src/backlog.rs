@@ -27,7 +27,7 @@ impl Queue {
 
     fn new(mut pacer: Pacer, limit: usize) -> Self {
         let ahead = pacer.next_due();
-        // Room at once for what usually may wait: a queue that grows does so in the middle of an overload.
+        // Capacity for a usual backlog from the start: a queue that grows would do so in the middle of an overload.
         let waiting = VecDeque::with_capacity(if ahead.is_some() { limit.min(Self::ROOM) } else { 0 });
         Self { pacer, ahead, waiting, limit, longest: 0 }
     }
@@ -36,8 +36,8 @@ impl Queue {
     /// that found it full.
     fn arrive(&mut self, now: Nanos, control: &Control) -> u64 {
         let mut dropped = 0;
-        // What comes after the interval nobody starts any more. The end is looked at for each: passing over what a high rate has
-        // made due may take longer than it took to become due, and an interruption must end it.
+        // Operations after the interval are never started. The end is examined for each operation: skipping those that
+        // a high rate has made due may take longer than they took to become due, and an interruption must end it.
         while let Some(due) = self.ahead.filter(|&due| due <= now && !control.draining(due)) {
             self.ahead = self.pacer.next_due();
             if self.waiting.len() < self.limit {
@@ -287,7 +287,7 @@ mod tests {
         let plan = Plan { backlog: 2, ..Plan::default() };
         let shared = Schedule::Shared { per_second: 10.0, seed: None };
         let [mut one, mut other] = [0, 1].map(|_| Backlog::of(shared, &plan, &control, 0));
-        // Whoever is free takes what comes next, also before it is due.
+        // The next free user takes the next arrival, also before it is due.
         assert_eq!((one.next(), other.next()), (Some(0), Some(SECOND / 10)));
         one.started(0, 0, &control);
         one.finished(7, true);

@@ -128,7 +128,7 @@ impl FixedLoop {
 fn fixed_loop(clock: &dyn Clock, for_ns: Nanos) -> Vec<f64> {
     let end = clock.now() + for_ns;
     let mut times = Vec::new();
-    // On a clock that stands still a few have to do.
+    // At least 20, in case a simulated clock does not advance.
     while times.len() < 20 || (clock.now() < end && times.len() < 10_000) {
         let from = clock.now();
         let mut sum = 0_u64;
@@ -146,7 +146,8 @@ fn second_deviation(times: &[f64]) -> Option<f64> {
     let found = bourse_stats::batch::mean(times)?;
     let half = found.mean.interval?.half_width();
     let seconds = times.iter().sum::<f64>() / SECOND as f64;
-    // The half width is some 2.3 standard deviations of the mean: Student's quantile, and what batches seem to share by chance.
+    // The half width is some 2.3 standard deviations of the mean: Student's quantile, and the correlation that batches
+    // appear to have by chance.
     (found.mean.value > 0.0).then(|| half / 2.3 / found.mean.value * seconds.sqrt())
 }
 

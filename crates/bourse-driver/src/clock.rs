@@ -192,7 +192,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(3));
         let other = RealClock::of(clock.shared());
         let (before, there, after) = (clock.now(), other.now(), clock.now());
-        // What lies between the readings of the two sources is some tens of nanoseconds.
+        // The readings of the two sources are some tens of nanoseconds apart.
         let apart = 100_000;
         assert!(before <= there + apart && there <= after + apart, "{before} {there} {after}");
         assert!((clock.timestamp().millis() - other.timestamp().millis()).abs() <= 1);
@@ -204,7 +204,7 @@ mod tests {
         let at = clock.now() + 2 * crate::MS;
         clock.sleep_until(at);
         let late = clock.now() - at;
-        // A machine under load may be late by much; early is what must never be.
+        // A machine under load may be late by much, but must never be early.
         assert!(late < crate::SECOND, "woke {late} ns late");
         clock.sleep_until(0);
         clock.nap_until(0);

@@ -31,7 +31,7 @@ pub fn drive(
         ledger.schedule(response_ns);
     }
     if end? == End::Over {
-        // What an overloaded user never came to: without this number its response times would look too good.
+        // Operations that an overloaded user never started: without this number its response times would look too good.
         backlog.ended(control).iter().for_each(|arrivals| recorder.arrivals(arrivals));
     }
     Ok(())
@@ -66,12 +66,12 @@ fn work(
         meter.at(now);
         control.ended(now) || (*stop_rule == StopRule::AtIntervalEnd && control.draining(now))
     };
-    // Where there is no server nothing is asked in the loop.
+    // Without a server the loop makes no call for the count.
     let has_server = connection.round_trips().is_some();
     let round_trips = |connection: &Connection| if has_server { connection.round_trips().unwrap_or(0) } else { 0 };
-    // What the schedule wants next; none while an operation is performed.
+    // Next due time of the schedule; `None` while an operation is performed.
     let mut scheduled = None;
-    // The clock is read as rarely as can be: a reading is the larger part of what a sample costs.
+    // The clock is read as rarely as possible: a reading is the larger part of a sample's cost.
     let mut now = clock.now();
     'next: loop {
         backlog.arrive(now, control, || {

@@ -144,7 +144,7 @@ impl Ledger {
             }
             Counted::UnderWay => entry.under_way[at] += count,
         }
-        // Not by the sample's own arithmetic, which is what the recorder uses.
+        // Computed here and not by the sample's own methods, which the recorder uses: the two must be independent.
         let response_ns = performed.end_ns.saturating_sub(performed.due_ns);
         let service_ns = performed.end_ns.saturating_sub(performed.start_ns.saturating_add(performed.back_off_ns));
         entry.response_ns += response_ns;

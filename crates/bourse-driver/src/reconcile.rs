@@ -155,7 +155,7 @@ impl Comparison {
         self.same(&|| format!("{name}, nanoseconds in all"), recorded_ns, counted_ns);
         let count: u64 = entry.timed().iter().sum();
         self.same(&|| format!("{name}, in the histogram"), found.summary.count, count);
-        // A time beyond the range stands in the last bucket: the mean of the buckets is known to be too low.
+        // A time beyond the range is in the last bucket: the mean of the buckets is known to be too low.
         if found.clamped > 0 || count == 0 {
             return;
         }

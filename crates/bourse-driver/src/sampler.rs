@@ -82,7 +82,7 @@ impl<'a> Sampler<'a> {
         let memory = MachineMemory::now();
         let ours = process.cpu_s().zip(self.process.cpu_s()).map_or(0.0, |(now, then)| now - then);
         let since = machine.zip(self.machine);
-        // The machine's count and ours are rounded apart: a hundredth less than nothing is nothing.
+        // The machine's count and Bourse's are rounded separately: a slightly negative difference is 0.
         let others = since.map(|(now, then)| (now.busy_s - then.busy_s - ours).max(0.0) / seconds);
         let stolen = since.map(|(now, then)| (now.stolen_s - then.stolen_s).max(0.0) / seconds);
         let before = self.footprint;

@@ -69,7 +69,7 @@ impl Schedule {
         match *self {
             Self::Closed | Self::Arrivals => Ok(()),
             Self::Constant { per_second } | Self::Poisson { per_second, .. } | Self::Shared { per_second, .. } => {
-                // Not a number lies in no range.
+                // NaN is in no range.
                 let is_possible = (Self::LOWEST..=Self::HIGHEST).contains(&per_second);
                 if is_possible { Ok(()) } else { Err(RateError { per_second }) }
             }

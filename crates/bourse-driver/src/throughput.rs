@@ -35,7 +35,7 @@ impl Throughput {
         }
         if self.rows.len() == MOST {
             let mut at = 0;
-            // Counts add up from the beginning: the second of two rows tells of both.
+            // Counts are cumulative: the second of two rows includes the first.
             self.rows.retain(|_| {
                 at += 1;
                 at % 2 == 0

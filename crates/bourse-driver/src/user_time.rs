@@ -108,7 +108,7 @@ fn of_thread(role: &str, operations: u64, metered: &Metered, served: bool) -> Ro
     let mut left = time.wall_ns - cpu_ns - runnable_ns;
     let mut blocked = Vec::new();
     let mut pause_cpu_ns = metered.spun_ns;
-    // Those that were timed one by one come first; what is estimated gets no more than they leave.
+    // Waits timed individually come first; estimated ones get no more than these leave.
     let order = [Wait::Sync, Wait::Lock, Wait::Schedule, Wait::BackOff, Wait::Queue, Wait::Storage];
     for wait in order {
         let waited = metered.waited[wait as usize];

@@ -4,7 +4,7 @@
 //! some thousand mutations of those. Any bytes must be read or refused, and any document that was read must be drawn. A
 //! panic is a finding.
 
-// The program has no library: what reads its arguments and files of options is included as it is.
+// The program has no library crate: its modules for arguments and files of options are included from its source.
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
 mod args;
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]

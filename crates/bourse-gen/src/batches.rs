@@ -64,7 +64,7 @@ pub fn batches<E>(
             }
         }
         consume_all(receivers, &mut consume).inspect_err(|_| {
-            // Units nobody has begun are not begun; those at work notice that nobody listens.
+            // Units not begun are dropped; threads at work notice that the receiver is gone.
             work.lock().unwrap_or_else(PoisonError::into_inner).clear();
         })
     })

@@ -56,7 +56,7 @@ impl Output {
 impl Drop for Output {
     fn drop(&mut self) {
         if !self.is_complete {
-            // Named as unfinished it deceives nobody if it cannot be removed.
+            // If it cannot be removed, its name still marks it as unfinished.
             let _ = fs::remove_file(&self.partial);
         }
     }

@@ -114,7 +114,7 @@ impl RowSink for FlatSink<'_> {
     #[inline]
     fn lines<R: TableRow>(&mut self) -> Option<&mut Vec<u8>> {
         let number = const { tables::number::<R>() };
-        // Lines of a table that nobody wants are made, since the sequence goes on behind them, and thrown away.
+        // Lines of unwanted tables are made too, since the random sequence continues after them, and discarded.
         Some(if self.wanted[number] { &mut self.buffers[number] } else { &mut self.scrap })
     }
 

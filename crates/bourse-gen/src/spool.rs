@@ -53,7 +53,7 @@ impl Spool {
 impl Drop for Spool {
     fn drop(&mut self) {
         if self.file.take().is_some() {
-            // Nobody is left to tell.
+            // A drop cannot report an error.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -16,7 +16,7 @@ fn main() {
     for batch in ["1", "10", "100"] {
         for (name, options) in [("point-read", [("batch", batch)]), ("update", [("batch", batch)])] {
             let case = find(name).expect("it is there").plan(options).expect("its options are right");
-            // The best of some: what a busy machine adds is not the harness's.
+            // The best of several rounds: time added by a busy machine is not the harness's.
             let best = (1..=5).map(|seed| {
                 let clock = RealClock::start();
                 let run = run_round(&case, &NullEngine, &timing, seed, &clock, &never, &mut |_| {});

@@ -380,7 +380,7 @@ impl User for Loader<'_> {
     fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
         if self.at >= self.all() {
             if !self.setting.is_real {
-                // The null engine is asked for as long as it takes to know it.
+                // The null engine repeats the rows until its time is known well enough.
                 self.at = 0;
             } else if std::mem::take(&mut self.index) {
                 self.until = self.at;
@@ -405,11 +405,11 @@ impl User for Loader<'_> {
         }
         let (from, statements) = (self.at, self.load.statements);
         let rows = (self.until - from) as u32;
-        // Nobody else writes here: what fails is not tried again.
+        // No other user writes here: a failure is not retried.
         match work_on_records(cx.connection, statements, Inserting(self)) {
             Ok(()) => Performed::completed(INSERT).times(rows),
             Err(error) => {
-                // What is left of the transaction goes with it; the first error is the one to report.
+                // The rest of the transaction is lost with it; the first error is the one to report.
                 let _ = cx.connection.rollback();
                 self.in_transaction = 0;
                 self.at = self.all();

@@ -202,7 +202,7 @@ impl Planned for ClientMix {
                 ids,
                 drawn: Vec::new(),
                 random: SplitMix::new(seeds.next()),
-                // The null engine's batch is counted in what is counted here: `mixed` goes by fours.
+                // The null engine's batch is in operations; `mixed` performs four at a time.
                 batching: match self.phase {
                     Phase::Mixed => {
                         setting.batching(setting.batch.or(self.batch).map(|statements| statements.div_ceil(MIXED)))
@@ -266,7 +266,7 @@ impl User for Client<'_> {
             if self.setting.is_real {
                 return Draw::Finished;
             }
-            // The null engine is asked for as long as it takes to know it.
+            // The null engine repeats its share until its time is known well enough.
             self.left = self.all;
         }
         let batch = self.batching.next(clock, self.left);
@@ -304,7 +304,7 @@ impl User for Client<'_> {
                 Phase::Select => cx.retrying(|connection| {
                     let (mut found, mut sum) = (0, 0);
                     run(connection, mix.statements, &table.select_all, &[], &mut |row| {
-                        // Each row has to be taken, as a client would.
+                        // Each row is decoded, as a client would do.
                         sum += row.get::<i64>(0)?;
                         found += 1;
                         Ok(())

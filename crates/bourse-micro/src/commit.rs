@@ -164,7 +164,7 @@ struct Scratch(PathBuf);
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // If it cannot be removed somebody has done so already, or there is nobody left to tell.
+        // An error means that it was removed already, and a drop cannot report one.
         let _ = remove_file(&self.0);
     }
 }

@@ -144,7 +144,8 @@ fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
     let mut connection = engine.connect().map_err(MicroError::engine("connecting"))?;
     let marked =
         connection.with_records(Statements::Prepared, |records| records.get(&MARK, Key::Int(1), &mut |_| Ok(())));
-    // Of a set-up that failed there may be the table without its row. A key engine tells no empty table from none.
+    // A failed set-up may leave the table without its row. A key engine does not distinguish an empty table from a
+    // missing one.
     let is_ours = marked.is_ok_and(|has_row| has_row || matches!(connection, Connection::Sql(_)));
     if is_ours { Ok(()) } else { Err(MicroError::Foreign) }
 }

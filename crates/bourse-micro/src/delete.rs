@@ -179,11 +179,11 @@ impl User for Deleter<'_> {
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (statements, rows) = (self.delete.statements, (self.until - self.at) as u32);
-        // Nobody else writes here: what fails is not tried again.
+        // No other user writes here: a failure is not retried.
         match cx.connection.with_records(statements, |records| self.delete(records)) {
             Ok(()) => Performed::completed(0).times(rows),
             Err(error) => {
-                // What is left of the transaction goes with it; the first error is the one to report.
+                // The rest of the transaction is lost with it; the first error is the one to report.
                 let _ = cx.connection.rollback();
                 self.in_transaction = 0;
                 self.at = self.delete.rows;

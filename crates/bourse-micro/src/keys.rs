@@ -136,7 +136,7 @@ impl KeyStream {
     #[inline]
     pub fn draw<T>(&mut self, count: u64, drawn: &mut Vec<T>, mut each: impl FnMut(u64) -> T) {
         if let Distribution::Uniform = self.distribution {
-            // What most draw: by numbers that stay in registers.
+            // The usual case, with its state in registers.
             let (mut random, n) = (self.random.clone(), self.n);
             drawn.extend((0..count).map(|_| each(random.below(n))));
             self.random = random;

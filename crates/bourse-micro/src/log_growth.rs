@@ -373,7 +373,7 @@ impl User for Checkpointer<'_> {
                 self.growth.unfinished.fetch_add(u64::from(!whole), Ordering::Relaxed);
                 Performed::completed(CHECKPOINT)
             }
-            // Somebody was in the way for longer than the engine waits: the next one comes anyhow.
+            // Another session was in the way for longer than the engine waits; the next checkpoint is due anyway.
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 self.growth.unfinished.fetch_add(1, Ordering::Relaxed);
                 Performed::completed(CHECKPOINT)
@@ -407,9 +407,9 @@ impl User for PinnedReader<'_> {
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let LogGrowth { statements, persons, .. } = self.growth;
-        // A transaction sees what there is when it reads first.
+        // A transaction's snapshot is taken at its first read.
         let begun = cx.retrying(|connection| {
-            // Not as if alone: some engines would lock what is read.
+            // Not serializable: some engines would lock the rows that are read.
             connection.begin(Isolation::RepeatableRead, Access::Read)?;
             connection.with_records(*statements, |records| records.get(persons.table, Key::Int(1), &mut |_| Ok(())))
         });

@@ -243,7 +243,7 @@ impl User for Reader<'_> {
             connection.with_records(statements, |records| {
                 let mut found = Found::default();
                 records.get_each(table, drawn, &mut |at, row| {
-                    // The row must be the one asked for, not just any.
+                    // The row must be the requested one.
                     if matches!(drawn[at], Value::Int(key) if row.is_int(0, key)) {
                         found.add(row);
                     }

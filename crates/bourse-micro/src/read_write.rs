@@ -94,7 +94,7 @@ impl Planned for ReadWrite {
     fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let threads = self.readers + self.writers;
         let keys = |thread| KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, thread, threads);
-        // What readers read is not to be counted as changes.
+        // Rows read by readers must not be counted as changes.
         let reading = Setting { tally: Arc::new(Tally::default()), ..setting.clone() };
         let readers = (0..self.readers).map(|thread| {
             let statements = self.how.statements;

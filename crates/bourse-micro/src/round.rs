@@ -150,7 +150,8 @@ impl<'s> Workload<'s> for Driven<'s> {
     fn users(&mut self) -> Vec<UserSpec<'s>> {
         let users = self.planned.users(&self.setting);
         let Some(open_loop) = self.open_loop else { return users };
-        // Those of the headline's operation come by the schedule; others, such as writers beside readers, go on as they do.
+        // Users of the headline's operation follow the schedule; others, such as writers next to readers, stay in a
+        // closed loop.
         let threads = users.iter().filter(|it| it.user.performs(0)).count();
         let mut seeds = SplitMix::new(self.setting.seed ^ 0x5CED);
         let by_schedule = |it: UserSpec<'s>| match it.user.performs(0) {
@@ -186,7 +187,7 @@ pub fn run_round(
 ) -> Result<RoundResult, MicroError> {
     let planned = case.planned.as_ref();
     crate::database::refuse_foreign(engine)?;
-    // An engine that keeps nothing would be caught at it.
+    // Preparation would fail on an engine that stores nothing.
     let is_real = engine.location() != Location::Nowhere;
     let facts = if is_real { planned.prepare(engine, clock)? } else { Vec::new() };
     let setting = Setting {
@@ -275,7 +276,7 @@ fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>
     let valid: u64 = round.operations.iter().filter(|it| is_headline(&it.name)).map(valid).sum();
     let works = case.spec.extent == Extent::Work;
     let before_commit = case.planned.counts_before_commit();
-    // What failed takes with it what was counted before it in its transaction, and leaves the work undone.
+    // A failure undoes the operations counted before it in its transaction, and leaves the work incomplete.
     let fails = |operation: &&bourse_record::Operation| {
         works
             || !case.planned.allows_failures()

@@ -142,7 +142,7 @@ impl<'s> Updater<'s> {
         how: How,
         setting: &Setting<'s>,
     ) -> Self {
-        // The null engine's batch is counted in updates, ours in transactions.
+        // The null engine's batch is in updates, this one in transactions.
         let batch = setting.batch.map(|updates| (updates / how.per_transaction).max(1));
         Self {
             operation,

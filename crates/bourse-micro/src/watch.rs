@@ -96,7 +96,7 @@ pub(crate) fn seen(watched: &Watched) -> Seen {
 
 /// Takes a sample now, in a round that began at `begin`.
 pub(crate) fn look(engine: &dyn Engine, watched: &Watched, begin: Nanos, now: Nanos) {
-    // An engine that does not say is told of by the series of seconds.
+    // The sampler reports an engine that cannot return its sizes.
     if let Ok(footprint) = engine.footprint() {
         let mut seen = watched.lock().unwrap_or_else(PoisonError::into_inner);
         seen.look(now.saturating_sub(begin), SIZES.map(|(_, of)| of(&footprint)));

@@ -185,7 +185,7 @@ impl Market {
         self.tables.commission_rate.range(bands).find(|band| qty <= band.cr_to_qty).map(|band| band.cr_rate)
     }
 
-    // --- changing, where an order has to follow ---
+    // --- changes that must update an index too ---
 
     pub(crate) fn add_trade(&mut self, row: Trade) {
         self.trades_of_account.entry(row.t_ca_id).or_default().insert((row.t_dts, row.t_id));

@@ -67,7 +67,7 @@ struct Outputs(Vec<Output>);
 impl Drop for Outputs {
     fn drop(&mut self) {
         for output in &self.0 {
-            // Named as unfinished it deceives nobody if it cannot be removed.
+            // If it cannot be removed, its name still marks it as unfinished.
             let _ = fs::remove_file(&output.partial);
         }
     }

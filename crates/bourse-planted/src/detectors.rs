@@ -220,7 +220,7 @@ fn shown(ran: &Ran, durability: Durability) -> Found {
     if durability != Durability::Durable {
         return Found::Shown(format!("durability class {}", durability.name()));
     }
-    // The clock is simulated, and what reads processor time is not: that reading is late as a rule.
+    // The clock is simulated but processor time is not, so its reading is usually late.
     match ran.round.warnings.iter().find(|it| !matches!(it, Warning::UsageReadLate { .. })) {
         Some(warning) => Found::Shown(warning.to_string()),
         None => Found::Silent,

@@ -266,7 +266,7 @@ impl SuiteFile {
 fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: usize, table: &Table) -> TableResult {
     let named = |id: &str, title: &str| Named { id: id.to_owned(), title: title.to_owned() };
     let mut cells = Vec::new();
-    // Rows that a smaller scale leaves out are told of, not shown.
+    // A note counts the rows that a smaller scale omits.
     let is_run = |row: usize| !table.thins || plan.cells.iter().any(|cell| (cell.table, cell.row) == (at, row));
     for (row_at, row) in table.rows.iter().enumerate().filter(|(row, _)| is_run(*row)) {
         let from = cells.len();
@@ -282,7 +282,7 @@ fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: us
                 }
             });
         }
-        // Sums stand behind what they are sums of.
+        // Sums follow the columns that they add up.
         for (column_at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.sum_of.is_empty()) {
             let parts: Vec<&CellResult> =
                 cells[from..].iter().filter(|cell| column.sum_of.contains(&cell.column)).collect();

@@ -93,7 +93,7 @@ pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, sc
             let mut tests: Vec<TestResult> = finding.tests.iter().map(|test| result(test, tables)).collect();
             let unmet = finding.unmet(cores, scale).or_else(|| not_given(finding, tables));
             if unmet.is_some() {
-                // What was measured is shown; a verdict on it would be one on something else.
+                // Measured values are shown; a verdict on them would concern something other than the finding.
                 tests.iter_mut().for_each(|test| test.verdict = Verdict::NotTestable);
             }
             let any = |verdict| tests.iter().any(|test: &TestResult| test.verdict == verdict);

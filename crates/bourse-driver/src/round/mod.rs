@@ -176,7 +176,7 @@ pub fn run<'w>(
         let mut sampler = Sampler::new(engine, specs, live, begin);
         let control = control.get_or_init(|| Control::new(plan, begin));
         if let Some(refused) = &starts.refused {
-            // Those that were started leave at once; the others never came.
+            // The threads that were started end immediately; the others never began.
             control.fail(begin, refused.clone());
             left = starts.started;
         }
@@ -212,7 +212,7 @@ pub fn run<'w>(
                     row: sampler.series.last_row(),
                     calls: calls.after_interval(now, control, specs),
                 });
-                // After a pause of the machine the series goes on from now rather than catching up on empty rows.
+                // After a pause of the machine the series continues from now instead of catching up on empty rows.
                 tick = if now >= tick + SECOND { now + SECOND } else { tick + SECOND };
             }
             // After the second's row, which a report on an interval that ends now has too.

@@ -98,7 +98,7 @@ impl Pace {
         self.measuring = true;
         self.log_written = sampler.log_written();
         self.look = match self.rule {
-            // What looks narrow early is what the rare stall has not met yet.
+            // An interval that looks narrow early may not have met a rare stall yet.
             StoppingRule::RateLevel => Nanos::MAX,
             StoppingRule::SteadinessTold => from + self.longest.1 / 3,
         };
@@ -181,7 +181,7 @@ mod tests {
         // Every 25 s a checkpoint, hardly to be seen in the throughput: ten of them are longer than the interval may last.
         let (seconds, stopping, steady) = told(|at| [1_000.0 * scatter(at), 5e6 * scatter(at + 7), f64::from(at % 25)]);
         assert_eq!((seconds, stopping.reached, steady), (180, false, Steady::Unknown));
-        // A log that goes on growing is told at once.
+        // A log that grows steadily is detected at the first look.
         let (seconds, stopping, steady) = told(|at| [1_000.0 * scatter(at), 5e6 * scatter(at + 7), f64::from(at)]);
         assert_eq!((seconds, stopping.reached, steady), (60, true, Steady::No));
         assert!(!stopping.warmed_up, "a warm-up whose log grows is not steady");

@@ -50,7 +50,8 @@ pub(super) fn connect_all<'w>(
         let connect = |error: EngineError| Fault::Connect { user: user_spec.name.clone(), error: error.to_string() };
         let mut session = engine.connect().map_err(connect)?;
         files.made()?;
-        // Where all statements are Bourse's one session tells of all. Before any is prepared: SQLite carries out some pragmas then.
+        // If all statements are Bourse's, one session is representative of all. Read before any is prepared: SQLite
+        // executes some pragmas then.
         let is_read = user_specs.is_empty() || user_spec.user.may_change_settings();
         settings.push(if is_read { settings::read(&mut session) } else { Vec::new() });
         user_spec.user.prepare(&mut session).map_err(|error| match error.kind() {

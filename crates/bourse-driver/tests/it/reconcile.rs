@@ -176,7 +176,7 @@ fn users_that_are_merged_agree_as_each_does() {
         total.merge(recording);
     }
     assert!(total.reconcile().iter().all(|check| check.status == CheckStatus::Passed));
-    // A user whose ledger is missing shows.
+    // The missing ledger of a user is detected.
     total.ledger = forgotten;
     assert!(total.reconcile().iter().all(|check| check.status == CheckStatus::Failed));
 }

@@ -65,7 +65,8 @@ fn each_planted_user_has_its_time_where_it_was_planted() {
         let held = blocked_on(Wait::Lock, || lock.lock().unwrap());
         thread::sleep(Duration::from_millis(5));
         drop(held);
-        // Whoever has just had it would take it again before the other wakes up, who would wait for the whole interval.
+        // The last holder would take the lock again before the other wakes up, which would then wait for the whole
+        // interval.
         thread::sleep(Duration::from_micros(200));
     };
     let sync = || {
@@ -95,7 +96,7 @@ fn each_planted_user_has_its_time_where_it_was_planted() {
     assert!((0.3..0.7).contains(&waits) && of(&roles, "locked").threads == 2, "{roles:?}");
     let spinning = of(&roles, "spinning");
     assert!((spinning.cpu_s + spinning.runnable_s) / spinning.wall_s > 0.9, "{roles:?}");
-    // The driver spins until an operation is due: its own CPU time, and told as such.
+    // The driver spins until an operation is due: CPU time that is reported as the driver's own.
     let paced = of(&roles, "paced");
     assert!(paced.pause_cpu_s > 0.0, "{paced:?}");
 }

@@ -65,7 +65,7 @@ pub(super) enum Declared {
     Text(usize),
     /// One of these values, all equally often.
     Choice(Vec<Literal>),
-    /// Always the same value.
+    /// A constant value.
     Constant(Literal),
 }
 

@@ -167,7 +167,7 @@ impl OwnStatements {
                 run(session, &setup.statement, sql, Statements::Prepared, &values).map(|_| ())
             };
             if setup.repeat == 1 {
-                // By itself: what makes tables may not stand in a transaction with others everywhere.
+                // Alone: not every engine permits `CREATE TABLE` in a transaction with other statements.
                 once(session.as_mut()).map_err(doing())?;
                 continue;
             }
@@ -221,7 +221,7 @@ fn run(
         let mut rows = 0;
         let mut each = |row: &dyn Row| {
             rows += 1;
-            // A client takes what it asked for: each column is decoded, and every byte of it looked at.
+            // A client reads its results: each column is decoded, and every byte of it examined.
             let columns = *statement.columns.get_or_init(|| row.columns());
             let sum = (0..columns).fold(0u64, |sum, column| sum.wrapping_add(value_sum(row.value(column))));
             std::hint::black_box(sum);

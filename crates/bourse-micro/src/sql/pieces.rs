@@ -165,7 +165,7 @@ impl Routine {
         if !self.is_routine {
             return;
         }
-        // END IF, END LOOP and their like end what opened no depth; END CASE is one end.
+        // END IF, END LOOP and the like close nothing that was counted; END CASE is one END.
         let ends_other = self.after_end && ["IF", "LOOP", "WHILE", "REPEAT", "FOR"].into_iter().any(is);
         if ends_other || is("BEGIN") || (is("CASE") && !self.after_end) {
             self.depth = self.depth.saturating_add(1);

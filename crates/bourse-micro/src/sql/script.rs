@@ -221,7 +221,7 @@ fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
                 names.push(name.trim_start_matches(':').to_owned());
                 sql.push_str(&format!("?{}", names.len()));
             }
-            // A comment of one line would swallow what comes behind it on a line made of several.
+            // A line comment would swallow the following text when lines are joined.
             Piece::LineComment(_) => sql.push(' '),
             Piece::Other("?") => return Err("parameters are written :name, not ?".to_owned()),
             other => sql.push_str(other.text()),

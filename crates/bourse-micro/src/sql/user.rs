@@ -77,7 +77,7 @@ impl<'s> Performer<'s> {
 
 impl User for Performer<'_> {
     fn prepare(&mut self, connection: &mut Connection) -> Result<(), EngineError> {
-        // The null engine parses nothing, and what an operation makes is not there yet.
+        // The null engine parses nothing, and a table that an operation creates does not exist yet.
         if !self.is_real || self.script.changes_schema() {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl User for Performer<'_> {
         self.drawn.resize_with(self.times.max(self.drawn.len()), || vec![Literal::Int(0); parameters]);
         let operation = &self.script.operations[self.operation];
         for values in &mut self.drawn[..self.times] {
-            // Each parameter once, however often it stands in the operation.
+            // Each parameter is drawn once, however often the operation uses it.
             for (number, stream) in self.streams.iter_mut().enumerate() {
                 if operation.statements.iter().any(|statement| statement.parameters.contains(&number)) {
                     stream.draw(&mut values[number]);

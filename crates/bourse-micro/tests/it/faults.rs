@@ -58,7 +58,7 @@ fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
     assert_eq!(result.round.void, None);
     assert_eq!(result.round.operations[0].valid(), 990, "{:?}", result.round.operations[0].outcomes);
     assert!(result.round.checks.iter().all(|check| check.status == bourse_record::CheckStatus::Passed));
-    // Not one sample went well: there is nothing to tell.
+    // Every sample failed: there is no figure.
     let options = [("rows", "100"), ("batch", "50")];
     let timing = Timing { count: Some(50), ..timing };
     no_figure(&spoilt("update", &options, timing, Fault::At(120), ErrorKind::Other), "update failed in update: ");

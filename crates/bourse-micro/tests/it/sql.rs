@@ -201,7 +201,7 @@ fn what_the_engine_refuses_ends_the_run_before_the_clock_starts() {
         let error = ran("x.sql", &format!("{setup}--! operation a\nSELECT 1;\n")).unwrap_err();
         assert!(error.starts_with(&format!("x.sql, line {line}: ")), "{error}");
     }
-    // What an operation makes cannot be prepared before: its errors end the round.
+    // Statements on a table that an operation creates cannot be prepared before: their errors end the round.
     let text = "--! transaction make\nCREATE TEMP TABLE IF NOT EXISTS t (a TEXT);\nSELECT a FROM t;\n";
     assert_eq!(ran("x.sql", text).unwrap().round.void, None);
     let result = ran("x.sql", &text.replace("FROM t;", "FROM tt;")).unwrap();
@@ -258,7 +258,7 @@ fn a_script_of_pgbench_is_named_as_such() {
         let found = refused("x.sql", text);
         assert!(found.starts_with(&format!("x.sql, line {line}: this is a pgbench script: write `--! ")), "{found}");
     }
-    // One that says what its statements are for is read as it is.
+    // A file with directives is not taken for a pgbench script.
     let own =
         "--! setup\nCREATE TABLE pgbench_accounts (aid INTEGER);\n--! operation a\nSELECT aid FROM pgbench_accounts;\n";
     assert_eq!(ran("x.sql", own).unwrap().round.void, None);

@@ -19,7 +19,7 @@ fn reads_are_counted_in_batches_with_the_harness_beside() {
     let read = operation(&result, "read");
     assert_eq!((read.valid(), read.samples), (5_000, 100));
     let (mean, median) = (read.service.summary.mean_ns, read.service.summary.p50_ns);
-    // In a debug build on a busy machine a read may take longer than what counts as short.
+    // In a debug build on a busy machine a read may exceed the limit for short operations.
     assert_eq!(read.harness_overhead_ns.is_some(), median < 5_000, "{median}");
     if let Some(floor) = read.harness_overhead_ns {
         assert!(floor > 0.0 && floor < mean, "{floor} ns of {mean}");

@@ -137,7 +137,7 @@ fn requests(symbol: &str) -> Vec<(Request, i32)> {
             -311,
         ),
     ];
-    // What is not there cannot be maintained, which is no error: each status is a success.
+    // Maintenance of missing rows is no error: each status is a success.
     let tables = [
         "ACCOUNT_PERMISSION",
         "ADDRESS",
