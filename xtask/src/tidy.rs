@@ -16,6 +16,9 @@ pub(crate) fn tidy(root: &Path) -> Result<(), String> {
         let Ok(text) = std::fs::read_to_string(root.join(file)) else { continue };
         if file.extension().is_some_and(|ending| ending == "rs") {
             no_unfinished_work(file, &text, &mut faults);
+            if !NOT_YET_NAMED.iter().any(|other| file == Path::new(other)) {
+                doc_comments_name_their_subject(file, &text, &mut faults);
+            }
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
@@ -149,6 +152,50 @@ fn no_unfinished_work(file: &Path, text: &str, faults: &mut Vec<String>) {
     }
 }
 
+/// First words of a doc comment that leave its subject without a name: relative words, prepositions and pronouns.
+const NAMELESS: &str = "what who whom whose whoever whatever whichever where when nobody somebody how why which \
+                        of as with those them it they that ours to by from in on at for";
+
+/// Files with nameless doc comments still to be rewritten. No file is added; one that is rewritten is removed.
+const NOT_YET_NAMED: [&str; 7] = [
+    "crates/bourse-engine-mysql/src/ownership.rs",
+    "crates/bourse-engine-postgres/src/ownership.rs",
+    "crates/bourse-engine-sqlite/src/berkeley.rs",
+    "crates/bourse-engine-sqlite/src/engine.rs",
+    "crates/bourse-engine-sqlite/src/mark.rs",
+    "crates/bourse-engine-sqlite/src/reading.rs",
+    "crates/bourse-tpce-testkit/src/alike.rs",
+];
+
+/// Checks that doc comments name their subject, as `docs/style.md` asks.
+fn doc_comments_name_their_subject(file: &Path, text: &str, faults: &mut Vec<String>) {
+    let mut before = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim_start();
+        let mark = ["///", "//!"].into_iter().find(|mark| line.starts_with(mark));
+        let begin = mark.filter(|_| mark != before).and_then(|mark| line.strip_prefix(mark));
+        if let Some(first) = begin.and_then(nameless) {
+            faults.push(format!(
+                "{}:{number}: a doc comment begins with '{first}': begin with a noun or a verb that names the subject, \
+                 as \"Mean queue delay in nanoseconds.\" (docs/style.md)",
+                file.display()
+            ));
+        }
+        before = mark;
+    }
+}
+
+/// The beginning of a comment that names no subject, if it has one. "In-memory" and other compounds name theirs.
+fn nameless(comment: &str) -> Option<&str> {
+    let comment = comment.trim_start();
+    let first = comment.split_whitespace().next()?.trim_end_matches([',', ':', ';', '.', '…']);
+    let same = "the same";
+    if NAMELESS.split(' ').any(|word| first.eq_ignore_ascii_case(word)) {
+        return Some(first);
+    }
+    comment.get(..same.len()).filter(|begin| begin.eq_ignore_ascii_case(same))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,5 +218,26 @@ mod tests {
         let manifest = "[package]\nname = \"x\"\n[dependencies]\nserde.workspace = true\n# a = 1\nurl = \"2\"\n\n\
                         [target.'cfg(unix)'.dependencies]\nlibc = { version = \"0.2\" }\n[features]\nfull = []\n";
         assert_eq!(dependencies(manifest).collect::<Vec<_>>(), ["serde", "url", "libc"]);
+    }
+
+    #[test]
+    fn a_doc_comment_begins_with_a_subject() {
+        let lines = |source: &str| {
+            let mut faults = Vec::new();
+            doc_comments_name_their_subject(Path::new("a.rs"), source, &mut faults);
+            let line = |fault: &String| fault.split(':').nth(1)?.parse::<u32>().ok();
+            faults.iter().map(|fault| line(fault).expect("a fault names its line")).collect::<Vec<_>>()
+        };
+        // The first line of a block counts, indented or not, of either kind.
+        assert_eq!(
+            lines("//! Whose turn it is.\n//! Which is next.\n\n    /// The same, sold.\n    fn sell() {}\n"),
+            [1, 4]
+        );
+        assert_eq!(lines("//! A module.\n/// Of a module.\nmod a;\n/// An item.\n/// Where it is.\nmod b;\n"), [2]);
+        // Comments inside functions may begin with any word, and so may compounds.
+        assert_eq!(lines("// What it is.\n/// In-memory databases.\n/// Whether it is open.\n"), []);
+        for word in NAMELESS.split(' ').chain(["The same,", "How:"]) {
+            assert_eq!(lines(&format!("/// {word} it is.")), [1], "{word}");
+        }
     }
 }
