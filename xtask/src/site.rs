@@ -26,7 +26,7 @@ pub(crate) fn build(root: &Path) -> Result<(), String> {
     for name in ABOVE {
         page(&root.join(name), &site.join("src").join(name))?;
     }
-    samples(root, &site.join("src").join(SAMPLES))?;
+    samples(root, &site.join("runs"), &site.join("src").join(SAMPLES))?;
     let status = Command::new(&program).arg("build").arg(&site).status().map_err(|error| error.to_string())?;
     if !status.success() {
         return Err(format!("{program} build failed"));
@@ -36,22 +36,50 @@ pub(crate) fn build(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Folder of run files, below `docs`, that the site shows as pages.
+/// Folder of the sample reports, below the site's pages.
 const SAMPLES: &str = "samples";
 
-/// Draws each run file of a folder as a page of the same name.
-fn samples(root: &Path, folder: &Path) -> Result<(), String> {
-    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let runs =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|it| it == "json"));
-    for run in runs {
-        let report = ["run", "--quiet", "--package", "bourse", "--", "report"];
+/// Sample reports: name of the page, arguments of the run that it shows.
+const RUNS: [(&str, &[&str]); 3] = [
+    ("default-run", &["tpce", "run"]),
+    (
+        "two-targets",
+        &[
+            "compare",
+            "sqlite:delete.db?journal=delete",
+            "sqlite:wal.db?journal=wal",
+            "--workload",
+            "update",
+            "--for",
+            "1s",
+        ],
+    ),
+    (
+        "sweep",
+        &["micro", "run", "commit", "sqlite:commit.db?journal=wal", "--sweep", "sync=off,normal,full", "--for", "1s"],
+    ),
+];
+
+/// Makes each sample run, in a folder of its own below `work`, and draws its page into `folder`.
+fn samples(root: &Path, work: &Path, folder: &Path) -> Result<(), String> {
+    let made = |path: &Path| std::fs::create_dir_all(path).map_err(|error| format!("{}: {error}", path.display()));
+    made(folder)?;
+    let bourse = |work: &Path, arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO"));
-        command.args(report).arg(&run).arg("-o").arg(run.with_extension("html")).current_dir(root);
-        let status = command.status().map_err(|error| format!("cargo could not be started: {error}"))?;
-        if !status.success() {
-            return Err(format!("{} could not be drawn", run.display()));
-        }
+        command.args(["run", "--quiet", "--release", "--package", "bourse", "--manifest-path"]);
+        command.arg(root.join("Cargo.toml")).arg("--").args(arguments).current_dir(work);
+        let output = command.stderr(std::process::Stdio::inherit()).output();
+        let output = output.map_err(|error| format!("cargo could not be started: {error}"))?;
+        if output.status.success() { Ok(output.stdout) } else { Err(format!("bourse {} failed", arguments.join(" "))) }
+    };
+    for (name, arguments) in RUNS {
+        let work = work.join(name);
+        made(&work)?;
+        let run = bourse(&work, &[arguments, &["--json"]].concat())?;
+        let file = work.join("run.json");
+        std::fs::write(&file, run).map_err(|error| format!("{}: {error}", file.display()))?;
+        let page = folder.join(name).with_extension("html");
+        bourse(&work, &["report", "run.json", "-o", &page.to_string_lossy()])?;
     }
     Ok(())
 }
@@ -82,10 +110,6 @@ fn turned(text: &str) -> String {
     let mut out = text.to_owned();
     let targets: Vec<&str> = links(text).filter(|link| !link.contains("://")).collect();
     for link in targets {
-        if let Some(run) = link.strip_suffix(".json").filter(|link| link.starts_with(SAMPLES)) {
-            out = out.replace(&format!("]({link})"), &format!("]({run}.html)"));
-            continue;
-        }
         let (path, anchor) =
             link.split_once('#').map_or((link, String::new()), |(path, rest)| (path, format!("#{rest}")));
         let inner = path.strip_prefix("docs/").or(path.strip_prefix("../").filter(|above| ABOVE.contains(above)));
@@ -100,6 +124,10 @@ fn turned(text: &str) -> String {
         {
             out = without_link(&out, link);
         }
+    }
+    // The sample reports are pages of the site alone.
+    for (name, _) in RUNS {
+        out = out.replace(&format!("`{SAMPLES}/{name}.html`"), &format!("[{name}]({SAMPLES}/{name}.html)"));
     }
     out
 }
@@ -163,7 +191,10 @@ mod tests {
     #[test]
     fn links_lead_within_the_site() {
         let page = "[a](../README.md#x) [b](docs/c.md) [`d`](../crates/e/src) [f](g.md) [h](https://i) [j](docs/SUMMARY.md) \
-             [k](samples/run.json)";
-        assert_eq!(turned(page), "[a](README.md#x) [b](c.md) `d` [f](g.md) [h](https://i) j [k](samples/run.html)");
+             `samples/sweep.html`";
+        assert_eq!(
+            turned(page),
+            "[a](README.md#x) [b](c.md) `d` [f](g.md) [h](https://i) j [sweep](samples/sweep.html)"
+        );
     }
 }

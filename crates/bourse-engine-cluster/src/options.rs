@@ -134,7 +134,6 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         each_node!("doublewrite"),
         each_node!("start_timeout"),
     ],
-    renamed: &[],
 };
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     schemes: &[Scheme::plain("example")],
     forms: "example::memory:",
     options: &[],
-    renamed: &[],
 };
 
 /// Parses a target, and does nothing else.
@@ -297,7 +296,6 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     available: |_| Ok(()),
     options: || GRAMMAR.help("example", &Options {}),
     compiled: Vec::new,
-    renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
     crashes: None,

@@ -83,7 +83,6 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             "initial size of a new database. A database in a file grows; one of a diskless build does not. Memory and disk are used only when touched",
         ),
     ],
-    renamed: &[],
 };
 
 /// Parses a target.

@@ -110,5 +110,4 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         option_spec!("serializable" => serializable: word(Serializable), "snapshot, tables",
             "what a transaction has that is to be serializable: snapshot: no more than one whose reads are to repeat; tables: locks on each table that it reads or changes"),
     ],
-    renamed: &[],
 };

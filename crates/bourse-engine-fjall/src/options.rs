@@ -77,5 +77,4 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             show: |options| options.workers.map_or_else(|| "auto".to_owned(), |number| number.to_string()),
         },
     ],
-    renamed: &[],
 };

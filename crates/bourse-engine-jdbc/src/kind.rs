@@ -69,7 +69,6 @@ const fn with_files(file_ending: &'static str) -> EngineKind {
         available: |target| info(target).map(drop).map_err(|error| error.to_string()),
         options: Vec::new,
         compiled: Vec::new,
-        renamed: |target| GRAMMAR.renamed_in(target),
         open: |target| Ok(Box::new(open(target)?)),
         cleanup: |_| {},
         crashes: None,

@@ -88,5 +88,4 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             show: |options| options.write_delay.map_or_else(String::new, |delay| format!("{}ms", delay.as_millis())),
         },
     ],
-    renamed: &[],
 };

@@ -52,5 +52,4 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             "largest size of the database; reserves addresses, not memory",
         ),
     ],
-    renamed: &[],
 };

@@ -71,7 +71,6 @@ const RUNNING: EngineKind = EngineKind {
     available: |_| Ok(()),
     options: || GRAMMAR.help("mysql", &Options::DEFAULT),
     compiled: Vec::new,
-    renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |target| {
         // A target that cannot be read has started no server.

@@ -235,5 +235,4 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     ],
     forms: "mysql://USER@HOST,HOST/DATABASE, mariadb://USER@HOST,HOST/DATABASE, mysql+private:, mariadb+private:, tidb+private: or vitess+private:, each with optional ?OPTION=VALUE&…",
     options: OPTIONS,
-    renamed: &[],
 };

@@ -236,5 +236,4 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             "time limit for the server's start",
         ),
     ],
-    renamed: &[],
 };

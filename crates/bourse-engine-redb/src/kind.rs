@@ -17,7 +17,6 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     available: |_| Ok(()),
     options: || GRAMMAR.help("redb", &Options::DEFAULT),
     compiled: Vec::new,
-    renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
     crashes: None,

@@ -50,5 +50,4 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             "redb's own cache of pages, for the whole database",
         ),
     ],
-    renamed: &[],
 };

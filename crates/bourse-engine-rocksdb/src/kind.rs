@@ -23,7 +23,6 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     },
     options: || GRAMMAR.help("rocksdb", &Options::DEFAULT),
     compiled: Vec::new,
-    renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
     crashes: None,

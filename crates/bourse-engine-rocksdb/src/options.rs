@@ -113,7 +113,6 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             "background jobs at a time, which write and merge tables",
         ),
     ],
-    renamed: &[],
 };
 
 /// Parses a target.

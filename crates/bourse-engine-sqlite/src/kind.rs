@@ -23,7 +23,6 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     available,
     options: || GRAMMAR.help(SCHEME, &Options::FILE),
     compiled,
-    renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
     crashes: Some(Crashes {

@@ -7,7 +7,7 @@ use crate::library::{ENGINE, FORMS, SCHEME};
 #[cfg(loaded)]
 use crate::loaded::interned;
 use bourse_engine::target::{
-    Grammar, OptionSpec, Renamed, Scheme, Wanted, parse_bytes, parse_number, parse_time, show_bytes, show_time,
+    Grammar, OptionSpec, Scheme, Wanted, parse_bytes, parse_number, parse_time, show_bytes, show_time,
 };
 use bourse_engine::{option_spec, option_words};
 use std::time::Duration;
@@ -436,5 +436,4 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             show: |options| options.key.map(Key::written).unwrap_or_default(),
         },
     ],
-    renamed: &[Renamed::Value { option: "disk", old: "forgetful", new: "lossy" }],
 };

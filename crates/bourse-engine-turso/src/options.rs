@@ -110,5 +110,4 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             show: |options| options.checkpoint_bytes.map_or_else(String::new, show_bytes),
         },
     ],
-    renamed: &[],
 };

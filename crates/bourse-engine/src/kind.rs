@@ -1,6 +1,6 @@
 //! Declaration of an engine by its crate, for a program that lists engines and opens targets.
 
-use crate::target::{OptionHelp, Renamed, TargetError};
+use crate::target::{OptionHelp, TargetError};
 use crate::{Engine, SideFileKind};
 
 /// An engine that targets can name. Its crate has a list `KINDS`: more than one entry if several schemes share a crate.
@@ -41,8 +41,6 @@ pub struct EngineKind {
     pub options: fn() -> Vec<OptionHelp>,
     /// Options that the engine was compiled with; empty if they are unknown.
     pub compiled: fn() -> Vec<String>,
-    /// Old words of a target that have a new name.
-    pub renamed: fn(&str) -> Vec<Renamed>,
     /// Opens a target: parses it, and touches nothing else.
     pub open: Open,
     /// Ends and removes the private server that a killed process has left of a target.

@@ -18,7 +18,6 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     available: |_| Ok(()),
     options: Vec::new,
     compiled: Vec::new,
-    renamed: |_| Vec::new(),
     open: |_| Ok(Box::new(NullEngine)),
     cleanup: |_| {},
     crashes: None,

@@ -21,7 +21,10 @@ use bourse_driver::RealClock;
 use bourse_egen::inputs::FILES;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::NullEngine;
-use bourse_record::RunFile;
+use bourse_record::acid::AcidFile;
+use bourse_record::crash::CrashFile;
+use bourse_record::faults::FaultsFile;
+use bourse_record::{Document as _, RunFile};
 use bourse_report::CsvText;
 use bourse_report::comparison::{Compared, Noise, stored_pairs};
 use bourse_serve::protocol::codec::{self, HEADER, REPLY_BYTES};
@@ -62,15 +65,15 @@ pub const TARGETS: [Target; 11] = [
 
 /// Parses `acid.json`, `crash.json` and `faults.json`, and draws them.
 pub fn acid_document(bytes: &[u8]) {
-    if let Ok(tested) = bourse_record::read::parse_acid(bytes, Path::new("acid.json")) {
+    if let Ok(tested) = AcidFile::parse(bytes, Path::new("acid.json")) {
         let _ = bourse_report::acid_terminal(&tested, 80, true, true);
         let _ = (bourse_report::acid_html(&tested), bourse_report::acid_markdown(&tested));
     }
-    if let Ok(crashed) = bourse_record::read::parse_crash(bytes, Path::new("crash.json")) {
+    if let Ok(crashed) = CrashFile::parse(bytes, Path::new("crash.json")) {
         let _ = bourse_report::crash_terminal(&crashed, 80, true);
         let _ = (bourse_report::crash_html(&crashed), bourse_report::crash_markdown(&crashed));
     }
-    if let Ok(tried) = bourse_record::read::parse_faults(bytes, Path::new("faults.json")) {
+    if let Ok(tried) = FaultsFile::parse(bytes, Path::new("faults.json")) {
         let _ = bourse_report::faults_terminal(&tried, 80, true);
         let _ = (bourse_report::faults_html(&tried), bourse_report::faults_markdown(&tried));
     }

@@ -1,12 +1,9 @@
 //! `acid.json`: the ACID tests of a target, with steps, findings and verdicts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{DocumentKind, Engine, OperationIsolation, Provenance, Warning};
+use crate::{Document, DocumentKind, Engine, OperationIsolation, Provenance, SCHEMA_VERSION, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Version of the document's form; raised when a reader of the previous form would misread this one.
-pub const ACID_SCHEMA_VERSION: u32 = 2;
 
 /// ACID tests of one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,8 +34,8 @@ impl AcidFile {
     /// A document without a test.
     pub fn new(provenance: Provenance, engine: Engine, database: String) -> Self {
         Self {
-            document: DocumentKind::Acid,
-            schema_version: ACID_SCHEMA_VERSION,
+            document: Self::KIND,
+            schema_version: SCHEMA_VERSION,
             provenance,
             engine,
             database,
@@ -55,9 +52,8 @@ impl AcidFile {
     }
 }
 
-/// The JSON Schema of the document, derived from its types.
-pub fn acid_file_schema() -> serde_json::Value {
-    schemars::schema_for!(AcidFile).to_value()
+impl Document for AcidFile {
+    const KIND: DocumentKind = DocumentKind::Acid;
 }
 
 /// The four ACID properties.

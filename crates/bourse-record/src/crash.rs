@@ -3,7 +3,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::acid::{Case, Finding};
-use crate::{DocumentKind, Durability, Provenance};
+use crate::{Document, DocumentKind, Durability, Provenance, SCHEMA_VERSION};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,9 +36,6 @@ impl std::fmt::Display for Guarantee {
     }
 }
 
-/// Version of the document's form; raised when a reader of the previous form would misread this one.
-pub const CRASH_SCHEMA_VERSION: u32 = 2;
-
 /// Crash tests of several targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrashFile {
@@ -64,8 +61,8 @@ impl CrashFile {
     /// A document without a row.
     pub fn new(provenance: Provenance) -> Self {
         Self {
-            document: DocumentKind::Crash,
-            schema_version: CRASH_SCHEMA_VERSION,
+            document: Self::KIND,
+            schema_version: SCHEMA_VERSION,
             provenance,
             database: String::new(),
             rows: Vec::new(),
@@ -92,9 +89,8 @@ impl CrashFile {
     }
 }
 
-/// The JSON Schema of the document, derived from its types.
-pub fn crash_file_schema() -> serde_json::Value {
-    schemars::schema_for!(CrashFile).to_value()
+impl Document for CrashFile {
+    const KIND: DocumentKind = DocumentKind::Crash;
 }
 
 /// Crash tests of one target.

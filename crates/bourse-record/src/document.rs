@@ -1,14 +1,20 @@
 //! Bytes of the run file, written and read back, with errors that name the remedy; its JSON Schema.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{RunFile, SCHEMA_VERSION, document_bytes, version_1};
+use crate::{DocumentKind, document_bytes};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Error of reading a run file.
+/// Version of every document's form; raised when a reader of the old form would misread the new.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Error of a document that cannot be read.
 #[derive(Debug, Error)]
-pub enum RunFileError {
+pub enum DocumentError {
     /// The file cannot be opened or read.
     #[error("cannot read {path}: {cause}")]
     Read {
@@ -19,7 +25,7 @@ pub enum RunFileError {
     },
     /// The file is not JSON, or truncated.
     #[error(
-        "{path} is not JSON: {cause}\nhint: a run file is written whole; this one was cut or edited, take it from its source again"
+        "{path} is not JSON: {cause}\nhint: the file was cut or edited after Bourse wrote it; restore it from a copy"
     )]
     Json {
         /// Path of the file.
@@ -27,16 +33,18 @@ pub enum RunFileError {
         /// JSON error with line and column.
         cause: serde_json::Error,
     },
-    /// JSON that is not a run file.
-    #[error("{path} is JSON but not a run file: {reason}\nhint: give the run.json of a run directory")]
+    /// The file holds JSON, but another document or none.
+    #[error("{path} is not {}: {reason}\nhint: expected a {} that Bourse wrote", expected.title(), expected.file_name())]
     Foreign {
         /// Path of the file.
         path: PathBuf,
-        /// Field that is missing or of another type.
+        /// Kind of document that was expected.
+        expected: DocumentKind,
+        /// The field that is missing or of another type.
         reason: String,
     },
-    /// A run file of an unknown version.
-    #[error("{path} is a run file of version {found}, this program knows versions 1 to {SCHEMA_VERSION}\nhint: {hint}")]
+    /// The document has another version.
+    #[error("{path} has version {found} of its format, this program reads version {SCHEMA_VERSION}\nhint: {hint}")]
     Version {
         /// Path of the file.
         path: PathBuf,
@@ -47,9 +55,20 @@ pub enum RunFileError {
     },
 }
 
-impl RunFile {
-    /// Contents of the file.
-    pub fn to_json(&self) -> Vec<u8> {
+/// A document that a command writes as JSON, and that every report is drawn from.
+///
+/// ```
+/// use bourse_record::{Document, RunFile};
+/// use std::path::Path;
+/// let error = RunFile::parse(b"[]", Path::new("run.json")).unwrap_err();
+/// assert!(error.to_string().starts_with("run.json is not a run: it has no schema_version"));
+/// ```
+pub trait Document: Serialize + DeserializeOwned + JsonSchema {
+    /// Kind of the document, as its field `document` says.
+    const KIND: DocumentKind;
+
+    /// Bytes of the file: indented JSON with a line end.
+    fn to_json(&self) -> Vec<u8> {
         let mut bytes = serde_json::to_vec_pretty(self).expect("its maps have names for keys");
         bytes.push(b'\n');
         bytes
@@ -58,44 +77,43 @@ impl RunFile {
     /// Reads a run file.
     ///
     /// # Errors
-    /// [`RunFileError`] with the file, the defect and a hint.
-    pub fn read(path: &Path) -> Result<Self, RunFileError> {
-        let bytes = document_bytes(path).map_err(|cause| RunFileError::Read { path: path.to_owned(), cause })?;
+    /// [`DocumentError`]: which file, what is wrong, what to do.
+    fn read(path: &Path) -> Result<Self, DocumentError> {
+        let bytes = document_bytes(path).map_err(|cause| DocumentError::Read { path: path.to_owned(), cause })?;
         Self::parse(&bytes, path)
     }
 
     /// Parses the contents of a run file; `path` is for error messages.
     ///
     /// # Errors
-    /// [`RunFileError`] with the file, the defect and a hint.
-    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, RunFileError> {
+    /// [`DocumentError`]: which file, what is wrong, what to do.
+    fn parse(bytes: &[u8], path: &Path) -> Result<Self, DocumentError> {
         let path = || path.to_owned();
+        let foreign = |reason| DocumentError::Foreign { path: path(), expected: Self::KIND, reason };
+        let document: serde_json::Value =
+            serde_json::from_slice(bytes).map_err(|cause| DocumentError::Json { path: path(), cause })?;
         // Version first: a document of another version need not have this one's form.
-        let mut document: serde_json::Value =
-            serde_json::from_slice(bytes).map_err(|cause| RunFileError::Json { path: path(), cause })?;
         let found = document
             .get("schema_version")
             .and_then(serde_json::Value::as_u64)
-            .ok_or_else(|| RunFileError::Foreign { path: path(), reason: "it has no schema_version".to_owned() })?;
-        match found {
-            1 => version_1::convert(&mut document),
-            _ if found == u64::from(SCHEMA_VERSION) => {}
-            newer if newer > u64::from(SCHEMA_VERSION) => {
-                return Err(RunFileError::Version { path: path(), found, hint: "read it with a newer bourse" });
-            }
-            _ => {
-                let hint = "no bourse has written such a file: take it from its source again";
-                return Err(RunFileError::Version { path: path(), found, hint });
-            }
+            .ok_or_else(|| foreign("it has no schema_version".to_owned()))?;
+        if found != u64::from(SCHEMA_VERSION) {
+            let hint = match found > u64::from(SCHEMA_VERSION) {
+                true => "read it with a newer bourse",
+                false => "no bourse has written such a file: take it from its source again",
+            };
+            return Err(DocumentError::Version { path: path(), found, hint });
         }
-        serde_json::from_value(document)
-            .map_err(|error| RunFileError::Foreign { path: path(), reason: error.to_string() })
+        match DocumentKind::of(&document) {
+            Some(kind) if kind != Self::KIND => Err(foreign(format!("it is {}", kind.title()))),
+            _ => serde_json::from_value(document).map_err(|error| foreign(error.to_string())),
+        }
     }
-}
 
-/// JSON Schema of the run file, derived from its types.
-pub fn run_file_schema() -> serde_json::Value {
-    schemars::schema_for!(RunFile).to_value()
+    /// JSON Schema of the document, derived from its types.
+    fn schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
 }
 
 #[cfg(test)]
@@ -103,8 +121,8 @@ mod tests {
     use super::*;
     use crate::{
         Build, Case, Check, CheckStatus, Column, Conditions, Counts, Durability, Engine, IsolationLevel, Machine,
-        NameValue, OperationIsolation, OperationSpec, Outcome, Phase, PhaseKind, Provenance, Recorder, Round, Sample,
-        Scale, Series, Tunables, Warning, Workload, WorkloadKind,
+        NameValue, OperationIsolation, OperationSpec, Outcome, Phase, PhaseKind, Provenance, Recorder, Round, RunFile,
+        Sample, Scale, Series, Tunables, Warning, Workload, WorkloadKind,
     };
     use std::fs;
 
@@ -256,42 +274,12 @@ mod tests {
         fs::write(&path, run.to_json()).unwrap();
         assert_eq!(RunFile::read(&path).unwrap(), run);
 
-        let schema = jsonschema::validator_for(&run_file_schema()).unwrap();
+        let schema = jsonschema::validator_for(&RunFile::schema()).unwrap();
         let mut document: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         let errors: Vec<_> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
         assert_eq!(errors, [""; 0]);
         document["cases"][0]["rounds"][0]["headline"] = "many".into();
         assert!(!schema.is_valid(&document), "the schema must refuse words for numbers");
-    }
-
-    #[test]
-    fn version_1_is_converted() {
-        let old = include_bytes!("version_1.json");
-        let run = RunFile::parse(old, Path::new("run.json")).unwrap();
-        let told = |text: &str| Warning::Told { text: text.to_owned() };
-        assert_eq!((run.schema_version, run.warnings), (SCHEMA_VERSION, vec![told("a sentence")]));
-        let case = &run.cases[0];
-        assert_eq!((case.engine.durability, case.workload.kind), (Durability::Durable, WorkloadKind::Brokerage));
-        let left: Vec<_> = case.workload.parameters.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(left, ["schedule"], "the others are conditions");
-        let Conditions { isolation, scale, .. } = &case.conditions;
-        assert_eq!(
-            isolation.iter().map(|it| it.provided.name()).collect::<Vec<_>>(),
-            ["serializable", "repeatable read", "repeatable read"]
-        );
-        assert_eq!(*scale, Some(Scale { customers: 1_000, scale_factor: 500, initial_days: 10 }));
-        let conditions = &case.conditions;
-        assert_eq!((conditions.users, conditions.free_bytes), (Some(2), Some(82_511_634_432)));
-        assert_eq!((conditions.tunables, conditions.requested_rate), (Some(Tunables::Changed), Some(12.5)));
-        let search = case.search.as_ref().unwrap();
-        assert_eq!((search.highest_passing, search.lowest_failing), (Some(90.0), Some(100.0)));
-        assert_eq!((search.probes[0].worst_limit_ratio, search.probes[0].violations.len()), (Some(1.5), 1));
-        let round = &case.rounds[0];
-        assert_eq!((round.fine_series.time_s.len(), round.interference.unwrap().by_others), (1, 0.5));
-        assert_eq!((round.io[0].kind, &round.warnings[..]), (crate::FileKind::DataAndLog, &[told("another")][..]));
-        let operation = &round.operations[0];
-        assert_eq!((operation.harness_overhead_ns, operation.outcomes[0].outcome), (Some(55.0), Outcome::TooFewRows));
-        assert_eq!(round.checks[0].condition, "it holds");
     }
 
     fn check(contents: &str, expected: &str) {
@@ -304,12 +292,12 @@ mod tests {
     fn what_is_wrong_is_said() {
         check("", "x/run.json is not JSON: EOF while parsing a value at line 1 column 0");
         check("{\"schema_version\": 1,", "x/run.json is not JSON: EOF");
-        check("[]", "x/run.json is JSON but not a run file: it has no schema_version");
-        check("{\"schema_version\": 1}", "x/run.json is JSON but not a run file: missing field `name`");
-        check("{\"schema_version\": 2}", "x/run.json is JSON but not a run file: missing field `document`");
-        //
-        check("{\"schema_version\": 99}", "x/run.json is a run file of version 99, this program knows versions 1 to 2");
-        check("{\"schema_version\": 0}", "x/run.json is a run file of version 0");
+        check("[]", "x/run.json is not a run: it has no schema_version");
+        check("{\"schema_version\": 1}", "x/run.json is not a run: missing field `document`");
+        let other = "{\"schema_version\": 1, \"document\": \"acid\"}";
+        check(other, "x/run.json is not a run: it is a report of ACID tests");
+        check("{\"schema_version\": 99}", "x/run.json has version 99 of its format, this program reads version 1");
+        check("{\"schema_version\": 0}", "x/run.json has version 0");
         let missing = RunFile::read(Path::new("/nonexistent/run.json")).unwrap_err();
         assert!(missing.to_string().starts_with("cannot read /nonexistent/run.json: "), "{missing}");
     }

@@ -1,12 +1,9 @@
 //! `faults.json`: faults injected into engines, each engine's reaction, the data left, and the verdicts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{DocumentKind, Durability, Provenance};
+use crate::{Document, DocumentKind, Durability, Provenance, SCHEMA_VERSION};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Version of the document's form; raised when a reader of the previous form would misread this one.
-pub const FAULTS_SCHEMA_VERSION: u32 = 2;
 
 /// Fault tests of several targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +27,8 @@ impl FaultsFile {
     /// A document without a row.
     pub fn new(provenance: Provenance, transactions: u64) -> Self {
         Self {
-            document: DocumentKind::Faults,
-            schema_version: FAULTS_SCHEMA_VERSION,
+            document: Self::KIND,
+            schema_version: SCHEMA_VERSION,
             provenance,
             transactions,
             rows: Vec::new(),
@@ -50,9 +47,8 @@ impl FaultsFile {
     }
 }
 
-/// The JSON Schema of the document, derived from its types.
-pub fn faults_file_schema() -> serde_json::Value {
-    schemars::schema_for!(FaultsFile).to_value()
+impl Document for FaultsFile {
+    const KIND: DocumentKind = DocumentKind::Faults;
 }
 
 /// Interface at which faults are injected.

@@ -23,7 +23,6 @@ mod operation;
 pub mod planted;
 mod processes;
 mod provenance;
-pub mod read;
 mod recorder;
 mod resources;
 mod response_map;
@@ -36,7 +35,6 @@ mod steady;
 mod time_spent;
 mod time_split;
 mod verdict;
-mod version_1;
 mod warning;
 
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};
@@ -47,7 +45,7 @@ pub use conditions::{
     SyncMeaning, Tunables, UsersOfProcess,
 };
 pub use counts::Counts;
-pub use document::{RunFileError, run_file_schema};
+pub use document::{Document, DocumentError, SCHEMA_VERSION};
 pub use figures::{
     Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, Times, UnderWay,
 };
@@ -69,8 +67,8 @@ pub use round::{
     StoppingRule,
 };
 pub use run_file::{
-    Case, Comparison, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload,
-    WorkloadKind, WriterWait,
+    Case, Comparison, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, Search, Workload, WorkloadKind,
+    WriterWait,
 };
 pub use sample::{Counted, Sample, ServerTime};
 pub use series::SeriesRow;
@@ -79,5 +77,4 @@ pub use steady::{Steadiness, Steady, SteadyTest};
 pub use time_spent::{PartOfTime, TimeSpent};
 pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};
 pub use verdict::{Evidence, Gate, Verdict};
-pub use version_1::coded_warnings;
 pub use warning::Warning;

@@ -64,27 +64,26 @@ impl DocumentKind {
         }
     }
 
-    /// Kind of a JSON document: by its field `document`, or by the keys typical of the kind if it predates that field.
+    /// Title with its article, as messages name it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Run => "a run",
+            Self::Suite => "a suite's document",
+            Self::Acid => "a report of ACID tests",
+            Self::Crash => "a report of crash tests",
+            Self::Faults => "a report of fault tests",
+        }
+    }
+
+    /// Kind that a JSON document says it is of; none if it says none.
     ///
     /// ```
     /// use bourse_record::DocumentKind;
     /// assert_eq!(DocumentKind::of(&serde_json::json!({ "document": "crash" })), Some(DocumentKind::Crash));
-    /// assert_eq!(DocumentKind::of(&serde_json::json!({ "schema_version": 1, "tests": [] })), Some(DocumentKind::Acid));
     /// assert_eq!(DocumentKind::of(&serde_json::json!([])), None);
     /// ```
     pub fn of(document: &Value) -> Option<Self> {
-        if let Some(kind) = document.get("document") {
-            return serde_json::from_value(kind.clone()).ok();
-        }
-        let has = |key: &str| document.get(key).is_some();
-        match () {
-            () if has("suite_schema_version") => Some(Self::Suite),
-            () if !has("schema_version") => None,
-            () if has("tests") => Some(Self::Acid),
-            () if has("rows") && has("transactions") => Some(Self::Faults),
-            () if has("rows") => Some(Self::Crash),
-            () => Some(Self::Run),
-        }
+        serde_json::from_value(document.get("document")?.clone()).ok()
     }
 }
 

@@ -2,14 +2,11 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{
-    BROKERAGE_NOTICE, Conditions, DocumentKind, NameValue, Outcome, Provenance, ResponseLimit, Round, TimeSpent,
-    Verdict, Warning,
+    BROKERAGE_NOTICE, Conditions, Document, DocumentKind, NameValue, Outcome, Provenance, ResponseLimit, Round,
+    SCHEMA_VERSION, TimeSpent, Verdict, Warning,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Version of the document's form; raised when a reader of the previous form would misread this one.
-pub const SCHEMA_VERSION: u32 = 2;
 
 /// One run: its configuration, environment and results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,7 +41,7 @@ impl RunFile {
     /// A run without a case.
     pub fn new(name: impl Into<String>, provenance: Provenance) -> Self {
         Self {
-            document: DocumentKind::Run,
+            document: Self::KIND,
             schema_version: SCHEMA_VERSION,
             name: name.into(),
             provenance,
@@ -56,6 +53,10 @@ impl RunFile {
             notice: None,
         }
     }
+}
+
+impl Document for RunFile {
+    const KIND: DocumentKind = DocumentKind::Run;
 }
 
 /// Difference of the second of two cases from the first, as decided at the end of the run.

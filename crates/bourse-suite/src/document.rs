@@ -5,16 +5,13 @@ use crate::definition::{Published, Table};
 use crate::finding::{self, FindingResult};
 use crate::measure::{Measure, counts};
 use crate::plan::{Plan, PlannedCell};
-use bourse_record::{CheckStatus, DocumentKind, Durability, Engine, Provenance, Round, Warning, coded_warnings};
+use bourse_record::{
+    CheckStatus, Document, DocumentKind, Durability, Engine, Provenance, Round, SCHEMA_VERSION, Warning,
+};
 use bourse_stats::center;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use thiserror::Error;
-
-/// Version of the document's form; raised when a reader of the previous form would misread this one.
-pub const SUITE_SCHEMA_VERSION: u32 = 2;
 
 /// A rerun of a published experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,7 +19,7 @@ pub struct SuiteFile {
     /// Kind of this document.
     pub document: DocumentKind,
     /// Version of this document's form.
-    pub suite_schema_version: u32,
+    pub schema_version: u32,
     /// Name of the suite.
     pub suite: String,
     /// Title: what the suite measures.
@@ -238,8 +235,8 @@ impl SuiteFile {
             .collect();
         let findings = finding::judge(&suite.findings, &tables, telling.provenance.machine.cores, plan.scale);
         Self {
-            document: DocumentKind::Suite,
-            suite_schema_version: SUITE_SCHEMA_VERSION,
+            document: Self::KIND,
+            schema_version: SCHEMA_VERSION,
             suite: suite.name.clone(),
             title: suite.title.clone(),
             published_on: suite.published_on.clone(),
@@ -476,75 +473,6 @@ fn means(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Fig
     table.measures.iter().map(mean).collect()
 }
 
-/// Error of writing or reading a suite's document.
-#[derive(Debug, Error)]
-pub enum SuiteFileError {
-    /// The file cannot be read.
-    #[error("cannot read {path}: {cause}")]
-    Read {
-        /// Path of the file.
-        path: PathBuf,
-        /// Error of the system.
-        cause: std::io::Error,
-    },
-    /// The file is not a suite's document.
-    #[error("{path} is no document of a suite: {reason}")]
-    Foreign {
-        /// Path of the file.
-        path: PathBuf,
-        /// Reason that it is not.
-        reason: String,
-    },
-}
-
-impl SuiteFile {
-    /// Contents of the document.
-    pub fn to_json(&self) -> String {
-        let mut text =
-            serde_json::to_string_pretty(self).expect("its maps have names for keys, and it has no infinity");
-        text.push('\n');
-        text
-    }
-
-    /// Reads a suite's document.
-    ///
-    /// # Errors
-    /// The file cannot be read, is not such a document, or has another version.
-    pub fn read(path: &Path) -> Result<Self, SuiteFileError> {
-        let bytes =
-            bourse_record::document_bytes(path).map_err(|cause| SuiteFileError::Read { path: path.into(), cause })?;
-        Self::parse(&bytes, path)
-    }
-
-    /// Parses a suite's document; `path` is for error messages.
-    ///
-    /// # Errors
-    /// The bytes are not such a document, or have another version.
-    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, SuiteFileError> {
-        let foreign = |reason: String| SuiteFileError::Foreign { path: path.into(), reason };
-        let mut value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
-        match value.get("suite_schema_version").and_then(serde_json::Value::as_u64) {
-            Some(version) if version == u64::from(SUITE_SCHEMA_VERSION) => {}
-            // Version 1 did not say its kind, and had sentences for warnings.
-            Some(1) => {
-                coded_warnings(&mut value);
-                if let Some(fields) = value.as_object_mut() {
-                    fields.insert("document".to_owned(), serde_json::json!(DocumentKind::Suite));
-                    fields.insert("suite_schema_version".to_owned(), SUITE_SCHEMA_VERSION.into());
-                }
-            }
-            Some(version) => {
-                return Err(foreign(format!(
-                    "its version is {version}, this program knows 1 to {SUITE_SCHEMA_VERSION}"
-                )));
-            }
-            None => return Err(foreign("it has no suite_schema_version".to_owned())),
-        }
-        serde_json::from_value(value).map_err(|error| foreign(error.to_string()))
-    }
-}
-
-/// JSON Schema of suites' documents.
-pub fn suite_file_schema() -> serde_json::Value {
-    schemars::schema_for!(SuiteFile).to_value()
+impl Document for SuiteFile {
+    const KIND: DocumentKind = DocumentKind::Suite;
 }

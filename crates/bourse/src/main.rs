@@ -29,6 +29,11 @@ mod work_folder;
 
 use args::{Arguments, Command, Document, FromFile, Micro, Suite, Tpce};
 use bourse_engine::server_wait;
+use bourse_record::acid::AcidFile;
+use bourse_record::crash::CrashFile;
+use bourse_record::faults::FaultsFile;
+use bourse_record::{Document as _, RunFile};
+use bourse_suite::SuiteFile;
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use failure::{Exit, Failure};
@@ -59,9 +64,6 @@ fn command() -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(code));
         }
     };
-    for warning in args::renamed_in(std::env::args_os().map(|word| word.to_string_lossy().into_owned())) {
-        progress::note(&format!("warning: {warning}"));
-    }
     panics::asked_for("start");
     provenance::set_revision(arguments.revision);
     progress::tell_every(arguments.progress);
@@ -136,11 +138,11 @@ fn run(command: Command) -> Result<(), Failure> {
         }
         Command::Schema { document } => {
             let schema = match document {
-                Document::Run => bourse_record::run_file_schema(),
-                Document::Acid => bourse_record::acid::acid_file_schema(),
-                Document::Crash => bourse_record::crash::crash_file_schema(),
-                Document::Faults => bourse_record::faults::faults_file_schema(),
-                Document::Suite => bourse_suite::suite_file_schema(),
+                Document::Run => RunFile::schema(),
+                Document::Acid => AcidFile::schema(),
+                Document::Crash => CrashFile::schema(),
+                Document::Faults => FaultsFile::schema(),
+                Document::Suite => SuiteFile::schema(),
                 Document::Options => config::schema(),
             };
             output::print(&format!("{schema:#}\n"))

@@ -6,7 +6,10 @@ use crate::failure::Failure;
 use crate::history::{index, is_results_folder};
 use crate::output::{OwnedFolder, files, has_color, print, report_text, run_files, terminal_width, write_file};
 use crate::progress::note;
-use bourse_record::{DocumentKind, Provenance, RunFile, document_bytes, drivers};
+use bourse_record::acid::AcidFile;
+use bourse_record::crash::CrashFile;
+use bourse_record::faults::FaultsFile;
+use bourse_record::{Document as _, DocumentKind, Provenance, RunFile, document_bytes, drivers};
 use bourse_report::CsvText;
 use bourse_report::comparison::{Compared, Noise, Pair, TOLERANCE, stored_pairs};
 use bourse_suite::SuiteFile;
@@ -64,7 +67,7 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
 
 /// Failure of a document of that kind.
 pub(crate) fn refused_kind(kind: DocumentKind, path: &Path, why: &str) -> Failure {
-    Failure::usage(format!("{} is {}, which {why}", path.display(), name(kind)))
+    Failure::usage(format!("{} is {}, which {why}", path.display(), kind.title()))
 }
 
 fn written(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
@@ -106,17 +109,6 @@ impl Drawn<'_> {
     }
 }
 
-/// Name of a kind of document, with its article.
-const fn name(kind: DocumentKind) -> &'static str {
-    match kind {
-        DocumentKind::Run => "a run",
-        DocumentKind::Suite => "a suite's document",
-        DocumentKind::Acid => "a report of ACID tests",
-        DocumentKind::Crash => "a report of crash tests",
-        DocumentKind::Faults => "a report of fault tests",
-    }
-}
-
 /// Draws a document of a kind other than a run.
 fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failure> {
     let (width, color) = (terminal_width(), has_color());
@@ -137,7 +129,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
             drawn.put(output, overwrite)
         }
         DocumentKind::Acid => {
-            let tested = bourse_record::read::acid(file).map_err(|error| Failure::usage(error.to_string()))?;
+            let tested = AcidFile::read(file).map_err(|error| Failure::usage(error.to_string()))?;
             let drawn = Drawn {
                 terminal: &|| bourse_report::acid_terminal(&tested, width, color, arguments.verbose),
                 html: &|| bourse_report::acid_html(&tested),
@@ -147,7 +139,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
             drawn.put(output, overwrite)
         }
         DocumentKind::Crash => {
-            let crashed = bourse_record::read::crash(file).map_err(|error| Failure::usage(error.to_string()))?;
+            let crashed = CrashFile::read(file).map_err(|error| Failure::usage(error.to_string()))?;
             let drawn = Drawn {
                 terminal: &|| bourse_report::crash_terminal(&crashed, width, color),
                 html: &|| bourse_report::crash_html(&crashed),
@@ -157,7 +149,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
             drawn.put(output, overwrite)
         }
         DocumentKind::Faults => {
-            let tried = bourse_record::read::faults(file).map_err(|error| Failure::usage(error.to_string()))?;
+            let tried = FaultsFile::read(file).map_err(|error| Failure::usage(error.to_string()))?;
             let drawn = Drawn {
                 terminal: &|| bourse_report::faults_terminal(&tried, width, color),
                 html: &|| bourse_report::faults_html(&tried),

@@ -56,44 +56,6 @@ impl Scheme {
     }
 }
 
-/// A word of targets that has a new name. The old one is read for one release, with a warning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Renamed {
-    /// An option.
-    Option {
-        /// The old name.
-        old: &'static str,
-        /// The new name.
-        new: &'static str,
-    },
-    /// A value of an option.
-    Value {
-        /// The option, by its present name.
-        option: &'static str,
-        /// The old value.
-        old: &'static str,
-        /// The new value.
-        new: &'static str,
-    },
-}
-
-impl std::fmt::Display for Renamed {
-    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Option { old, new } => {
-                write!(
-                    to,
-                    "the option '{old}' is now called '{new}'; the old name will not be read in the next release"
-                )
-            }
-            Self::Value { option, old, new } => write!(
-                to,
-                "the value '{old}' of '{option}' is now called '{new}'; the old name will not be read in the next release"
-            ),
-        }
-    }
-}
-
 /// Grammar of an engine's targets.
 ///
 /// ```
@@ -107,7 +69,6 @@ impl std::fmt::Display for Renamed {
 ///     schemes: &[Scheme::plain("example")],
 ///     forms: "example:PATH",
 ///     options: &[option_spec!("ram" => ram: switch, "keep the data in memory")],
-///     renamed: &[],
 /// };
 /// let parsed = GRAMMAR.parse("example:my%20data?ram=on", Options::default()).unwrap();
 /// assert!(parsed.place == "my data" && parsed.options.ram);
@@ -123,8 +84,6 @@ pub struct Grammar<O: 'static> {
     pub forms: &'static str,
     /// Every option, in the order of help and documents.
     pub options: &'static [OptionSpec<O>],
-    /// Words renamed since the last release.
-    pub renamed: &'static [Renamed],
 }
 
 /// A target in its parts, not decoded.
@@ -149,8 +108,6 @@ pub struct Parsed<O> {
     pub options: O,
     /// The names of the options that were given.
     pub given: Vec<&'static str>,
-    /// The old words that the target has.
-    pub renamed: Vec<Renamed>,
 }
 
 impl<O> Grammar<O> {
@@ -185,12 +142,10 @@ impl<O> Grammar<O> {
     /// # Errors
     /// [`TargetError`]: what is wrong, where, and what was expected.
     pub fn read(&self, text: &str, split: Split<'_>, place: String, defaults: O) -> Result<Parsed<O>, TargetError> {
-        let mut parsed =
-            Parsed { text: text.to_owned(), place, options: defaults, given: Vec::new(), renamed: Vec::new() };
+        let mut parsed = Parsed { text: text.to_owned(), place, options: defaults, given: Vec::new() };
         for pair in split.query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').ok_or_else(|| TargetError::NotAPair { text: pair.to_owned() })?;
             let value = decode(value)?;
-            let (name, value) = self.renewed(name, value, &mut parsed.renamed);
             let option = self.options.iter().find(|option| option.name == name);
             let option = option.ok_or_else(|| self.unknown_option(name, split.scheme))?;
             if parsed.given.contains(&option.name) {
@@ -209,30 +164,6 @@ impl<O> Grammar<O> {
             parsed.given.push(option.name);
         }
         Ok(parsed)
-    }
-
-    /// An option and its value by their present names.
-    fn renewed<'n>(&self, name: &'n str, value: String, seen: &mut Vec<Renamed>) -> (&'n str, String) {
-        let (mut name, mut value) = (name, value);
-        for renamed in self.renamed {
-            match *renamed {
-                Renamed::Option { old, new } if old == name => name = new,
-                Renamed::Value { option, old, new } if option == name && old == value => value = new.to_owned(),
-                _ => continue,
-            }
-            seen.push(*renamed);
-        }
-        (name, value)
-    }
-
-    /// The old words in a target, for a warning. Empty if the target cannot be split.
-    pub fn renamed_in(&self, text: &str) -> Vec<Renamed> {
-        let mut seen = Vec::new();
-        let query = self.split(text).map_or("", |split| split.query);
-        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
-            self.renewed(name, unescape(value).unwrap_or_default(), &mut seen);
-        }
-        seen
     }
 
     /// Options of a scheme's targets.
@@ -308,10 +239,6 @@ mod tests {
                 show: |options| show_switch(options.own),
             },
         ],
-        renamed: &[
-            Renamed::Option { old: "mapped", new: "map_size" },
-            Renamed::Value { option: "map_size", old: "most", new: "1TiB" },
-        ],
     };
     const DEFAULTS: Options = Options { map_bytes: 1 << 30, own: false };
 
@@ -349,7 +276,7 @@ mod tests {
         refused("ex:a?map_size=99999999999TiB", "out of range");
         refused("ex:a?map_size=1MB", "invalid value '1MB' for 'map_size': expected bytes");
         refused("ex:a?map_size=1MiB&map_size=1MiB", "given twice");
-        refused("ex:a?map_size=1MiB&mapped=1MiB", "given twice");
+        refused("ex:a?map_size=1MiB&map_size=1MiB", "given twice");
         refused("ex:a?map_size", "invalid option 'map_size': expected OPTION=VALUE");
         refused("ex:a%zz", "'%25'");
         refused("ex:a%00", "invalid '%' in 'a%00'");
@@ -366,21 +293,5 @@ mod tests {
         assert_eq!(names("ex"), [size.clone(), own]);
         assert_eq!(names("ex+own"), [size]);
         assert!(names("exe").is_empty());
-    }
-
-    #[test]
-    fn an_old_word_is_read_with_a_warning() {
-        check("ex:a?mapped=most", "a", 1 << 40);
-        let renamed = GRAMMAR.renamed_in("ex:a?mapped=most");
-        assert_eq!(renamed, GRAMMAR.parse("ex:a?mapped=most", DEFAULTS).unwrap().renamed);
-        let warnings: Vec<_> = renamed.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            warnings,
-            [
-                "the option 'mapped' is now called 'map_size'; the old name will not be read in the next release",
-                "the value 'most' of 'map_size' is now called '1TiB'; the old name will not be read in the next release",
-            ]
-        );
-        assert!(GRAMMAR.renamed_in("ex:a?map_size=1TiB").is_empty());
     }
 }

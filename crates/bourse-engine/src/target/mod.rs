@@ -12,7 +12,7 @@ mod server;
 mod values;
 
 pub use error::{TargetError, Wanted};
-pub use grammar::{Grammar, OptionHelp, OptionSpec, Parsed, Renamed, Scheme, Split};
+pub use grammar::{Grammar, OptionHelp, OptionSpec, Parsed, Scheme, Split};
 pub use percent::{escape, unescape};
 pub use server::{Named, ServerForms, ServerPlace};
 pub use values::{

@@ -262,7 +262,6 @@ mod tests {
         schemes: &[Scheme::running_server("ex", &[]), Scheme::private_server("ex+private", &[])],
         forms: "ex://USER@HOST/DATABASE",
         options: &[],
-        renamed: &[],
     };
 
     fn read(text: &str) -> Result<ServerPlace, TargetError> {

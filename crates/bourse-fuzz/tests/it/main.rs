@@ -3,6 +3,11 @@
 
 use bourse_fuzz::mutate::mutated;
 use bourse_fuzz::{TARGETS, Target};
+use bourse_record::acid::AcidFile;
+use bourse_record::crash::CrashFile;
+use bourse_record::faults::FaultsFile;
+use bourse_record::{Document as _, RunFile};
+use bourse_suite::SuiteFile;
 use std::fs;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -82,29 +87,20 @@ fn seeds_are_what_their_names_say() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target).join(name);
         fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
-    let run = bourse_record::RunFile::parse(&bytes("comparison", "run.json"), Path::new("run.json"));
+    let run = RunFile::parse(&bytes("comparison", "run.json"), Path::new("run.json"));
     assert!(run.expect("a run file").cases.iter().any(|case| case.rounds.len() >= 3));
     for target in ["run_file", "comparison"] {
-        let today = bytes(target, "version-2.json");
-        let version: serde_json::Value = serde_json::from_slice(&today).expect("JSON");
-        assert_eq!(version["schema_version"], 2, "read as it is, without a conversion");
-        let run = bourse_record::RunFile::parse(&today, Path::new("run.json")).expect("a run file");
+        let run = RunFile::parse(&bytes(target, "whole.json"), Path::new("run.json")).expect("a run file");
         assert!(run.cases.iter().all(|case| case.rounds.len() == 3));
     }
-    bourse_suite::SuiteFile::parse(&bytes("suite_document", "suite.json"), Path::new("x")).expect("a suite's document");
-    let today = |name: &str| {
-        let bytes = bytes("acid_document", name);
-        let version: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
-        assert_eq!(version["schema_version"], 2, "{name} is read as it is, without a conversion");
-        bytes
-    };
-    for document in [bytes("acid_document", "acid.json"), today("acid-version-2.json")] {
-        bourse_record::read::parse_acid(&document, Path::new("x")).expect("ACID tests");
+    SuiteFile::parse(&bytes("suite_document", "suite.json"), Path::new("x")).expect("a suite's document");
+    for name in ["acid.json", "acid-failed.json"] {
+        AcidFile::parse(&bytes("acid_document", name), Path::new("x")).expect("ACID tests");
     }
-    bourse_record::read::parse_crash(&bytes("acid_document", "crash.json"), Path::new("x")).expect("crashes");
-    let crashed = bourse_record::read::parse_crash(&today("crash-version-2.json"), Path::new("x")).expect("crashes");
-    assert!(crashed.states.is_some() && crashed.rows[0].sampled.is_some(), "parts that version 1 did not have");
-    bourse_record::read::parse_faults(&today("faults-version-2.json"), Path::new("x")).expect("a table of faults");
+    CrashFile::parse(&bytes("acid_document", "crash-failed.json"), Path::new("x")).expect("crashes");
+    let crashed = CrashFile::parse(&bytes("acid_document", "crash.json"), Path::new("x")).expect("crashes");
+    assert!(crashed.states.is_some() && crashed.rows[0].sampled.is_some(), "the seed has every part");
+    FaultsFile::parse(&bytes("acid_document", "faults.json"), Path::new("x")).expect("a table of faults");
     for name in ["shop.toml", "shop.sql"] {
         let text = String::from_utf8(bytes("sql_workload", name)).expect("it is text");
         assert!(bourse_micro::operations_of(name, &text).expect("a file of statements") > 0);

@@ -6,6 +6,7 @@ use crate::charts::{Drawn, Frame};
 use crate::html::{Carried, Drawing, Head, render};
 use crate::units;
 use crate::view::engine_words;
+use bourse_record::Document as _;
 use bourse_record::Durability;
 use bourse_suite::SuiteFile;
 use minijinja::Value;
@@ -107,8 +108,7 @@ fn page(file: &SuiteFile) -> Page {
     let machine = &file.provenance.machine;
     let title = format!("{} {} · Bourse", file.suite, file.provenance.started_at);
     let name = format!("suite {}", file.suite);
-    let carried =
-        Carried::script().document("suite.json", file.to_json().as_bytes()).markdown(&super::suite_markdown(file));
+    let carried = Carried::script().document("suite.json", &file.to_json()).markdown(&super::suite_markdown(file));
     Page {
         head: Head::new(&title, &name, &file.provenance, file.interrupted, include_str!("suite.css")).carrying(carried),
         title: units::printable(&file.title),

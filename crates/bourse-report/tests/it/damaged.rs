@@ -1,7 +1,7 @@
 //! Damaged run files: refused, or drawn, never a panic.
 
 use crate::fixture;
-use bourse_record::RunFile;
+use bourse_record::{Document as _, RunFile};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::LazyLock;

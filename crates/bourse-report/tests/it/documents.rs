@@ -1,15 +1,10 @@
 //! Published forms of documents: JSON, page, terminal.
 
-use bourse_record::acid::{
-    ACID_SCHEMA_VERSION, AcidFile, Case, Finding, Property, Step, Test, Verdict, acid_file_schema,
-};
-use bourse_record::crash::{
-    CRASH_SCHEMA_VERSION, CrashFile, CrashOutcome, CrashRow, Guarantee, SampledState, SampledStates, crash_file_schema,
-};
-use bourse_record::read;
+use bourse_record::acid::{AcidFile, Case, Finding, Property, Step, Test, Verdict};
+use bourse_record::crash::{CrashFile, CrashOutcome, CrashRow, Guarantee, SampledState, SampledStates};
 use bourse_record::{
-    Build, DocumentKind, Durability, Engine, IsolationLevel, Machine, NameValue, OperationIsolation, Provenance,
-    Warning,
+    Build, Document as _, DocumentKind, Durability, Engine, IsolationLevel, Machine, NameValue, OperationIsolation,
+    Provenance, SCHEMA_VERSION, Warning,
 };
 use bourse_report::{
     CsvText, acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,
@@ -42,7 +37,7 @@ fn file() -> AcidFile {
         took_s: 0.25,
     };
     AcidFile {
-        schema_version: ACID_SCHEMA_VERSION,
+        schema_version: SCHEMA_VERSION,
         document: DocumentKind::Acid,
         provenance: Provenance {
             started_at: "2026-01-05T10:00:00+00:00".into(),
@@ -98,7 +93,7 @@ fn file() -> AcidFile {
 fn the_document_fits_its_schema_and_is_read_back() {
     let file = file();
     let document = serde_json::to_value(&file).expect("can be written");
-    let schema = jsonschema::validator_for(&acid_file_schema()).expect("a valid schema");
+    let schema = jsonschema::validator_for(&AcidFile::schema()).expect("a valid schema");
     let errors: Vec<_> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
     assert_eq!(serde_json::from_value::<AcidFile>(document.clone()).expect("can be read"), file);
@@ -162,7 +157,7 @@ fn crashes() -> CrashFile {
         row("sqlite:x.db", Durability::Durable, Some(none.clone()), Some(outcome(1, 0, Guarantee::Everything, false)));
     first.sampled = Some(sampled);
     CrashFile {
-        schema_version: CRASH_SCHEMA_VERSION,
+        schema_version: SCHEMA_VERSION,
         document: DocumentKind::Crash,
         provenance: Provenance {
             started_at: "2026-01-05T10:00:00+00:00".into(),
@@ -217,7 +212,7 @@ fn the_table_of_crashes_says_what_was_lost_and_which_promise_is_broken() {
     assert!(page.contains("1 guarantees violated") && page.contains("CA_BAL &lt;seen&gt;"));
 
     let document = serde_json::to_value(crashes()).expect("can be written");
-    let schema = jsonschema::validator_for(&crash_file_schema()).expect("a valid schema");
+    let schema = jsonschema::validator_for(&CrashFile::schema()).expect("a valid schema");
     assert!(schema.is_valid(&document));
     assert_eq!(serde_json::from_value::<CrashFile>(document).expect("can be read"), crashes());
 }
@@ -296,25 +291,20 @@ fn documents_are_read_back_and_what_is_none_is_named() {
     let write = |value: &serde_json::Value| std::fs::write(&path, value.to_string()).expect("written");
     let mut value = serde_json::to_value(file()).expect("can be written");
     write(&value);
-    assert_eq!(read::acid(&path).expect("can be read"), file());
-    let why = read::crash(&path).unwrap_err().to_string();
-    assert!(why.contains("acid.json is no document of `bourse crash`: missing field"), "{why}");
+    assert_eq!(AcidFile::read(&path).expect("can be read"), file());
+    let why = CrashFile::read(&path).unwrap_err().to_string();
+    assert!(why.contains("acid.json is not a report of crash tests: it is a report of ACID tests"), "{why}");
     value["schema_version"] = 7.into();
     write(&value);
-    assert!(read::acid(&path).unwrap_err().to_string().ends_with("of version 7, this program knows versions 1 to 2"));
-    // A document of version 1 says no kind, and has sentences for warnings.
-    let fields = value.as_object_mut().expect("it is an object");
-    fields.remove("document");
-    fields.insert("schema_version".to_owned(), 1.into());
-    fields.insert("warnings".to_owned(), serde_json::json!(["a sentence"]));
-    write(&value);
-    let old = read::acid(&path).expect("can be read");
-    assert_eq!((old.schema_version, old.document), (ACID_SCHEMA_VERSION, DocumentKind::Acid));
-    assert_eq!(old.warnings, [Warning::Told { text: "a sentence".to_owned() }]);
-    assert_eq!(old.tests, file().tests);
+    assert!(
+        AcidFile::read(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("has version 7 of its format, this program reads version 1")
+    );
     std::fs::write(&path, "{").expect("written");
-    assert!(read::acid(&path).unwrap_err().to_string().contains("EOF"));
-    assert!(read::acid(folder.path()).unwrap_err().to_string().starts_with("cannot read "));
+    assert!(AcidFile::read(&path).unwrap_err().to_string().contains("EOF"));
+    assert!(AcidFile::read(folder.path()).unwrap_err().to_string().starts_with("cannot read "));
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Reactions of engines to faults, as a document and as a report.
 
-use bourse_record::faults::{
-    FAULTS_SCHEMA_VERSION, FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction, Through, faults_file_schema,
-};
-use bourse_record::{Build, DocumentKind, Durability, Machine, Provenance, read};
+use bourse_record::crash::CrashFile;
+use bourse_record::faults::{FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction, Through};
+use bourse_record::{Build, Document as _, DocumentKind, Durability, Machine, Provenance, SCHEMA_VERSION};
 use bourse_report::{CsvText, faults_csv, faults_html, faults_markdown, faults_terminal};
 
 fn file() -> FaultsFile {
@@ -42,7 +41,7 @@ fn file() -> FaultsFile {
         }
     };
     FaultsFile {
-        schema_version: FAULTS_SCHEMA_VERSION,
+        schema_version: SCHEMA_VERSION,
         document: DocumentKind::Faults,
         transactions: 120,
         provenance: Provenance {
@@ -123,31 +122,14 @@ fn the_table_says_what_each_setting_does_about_each_fault() {
 #[test]
 fn the_table_fits_its_schema_and_is_read_back() {
     let document = serde_json::to_value(file()).expect("can be written");
-    let schema = jsonschema::validator_for(&faults_file_schema()).expect("a valid schema");
+    let schema = jsonschema::validator_for(&FaultsFile::schema()).expect("a valid schema");
     let errors: Vec<_> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("faults.json");
     std::fs::write(&path, document.to_string()).expect("written");
-    assert_eq!(read::faults(&path).expect("can be read"), file());
-    assert!(read::crash(&path).is_err(), "it is no table of crashes");
-    // A document of version 1: other keys, no kind, an empty class where nothing was tried.
-    let mut old = serde_json::to_value(file()).expect("can be written");
-    let fields = old.as_object_mut().expect("it is an object");
-    fields.remove("document");
-    fields.insert("schema_version".to_owned(), 1.into());
-    for row in fields["rows"].as_array_mut().expect("rows") {
-        for case in row["cases"].as_array_mut().expect("cases") {
-            let reaction = case.as_object_mut().expect("a case").remove("reaction").expect("it has one");
-            case["conduct"] = reaction;
-        }
-        if row["cases"].as_array().is_some_and(Vec::is_empty) {
-            row["class"] = "".into();
-        }
-    }
-    std::fs::write(&path, old.to_string()).expect("written");
-    let read = read::faults(&path).expect("can be read");
-    assert_eq!((read.rows[0].clone(), read.rows[3].class), (file().rows[0].clone(), None));
+    assert_eq!(FaultsFile::read(&path).expect("can be read"), file());
+    assert!(CrashFile::read(&path).is_err(), "it is no table of crashes");
 }
 
 #[test]

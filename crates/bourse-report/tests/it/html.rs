@@ -1,6 +1,6 @@
 use crate::fixture;
 use base64::Engine as _;
-use bourse_record::{Case, Durability, RunFile};
+use bourse_record::{Case, Document as _, Durability, RunFile};
 use bourse_report::comparison::{Compared, Noise, Pair};
 use bourse_report::html;
 use bourse_suite::SuiteFile;

@@ -12,5 +12,4 @@ mod html;
 mod screen;
 mod tails;
 mod text;
-mod versions;
 mod waits;

@@ -1,5 +1,7 @@
 use crate::fixture;
-use bourse_record::{BlockedOn, CostCovers, Durability, Interference, Medium, RawSyncs, ServerUse, TimeSplit};
+use bourse_record::{
+    BlockedOn, CostCovers, Document as _, Durability, Interference, Medium, RawSyncs, ServerUse, TimeSplit,
+};
 use bourse_report::{CsvText, csv, csv_tables, html, markdown, terminal};
 
 #[test]

@@ -1,4 +1,6 @@
-use bourse_record::{Build, Check, CheckStatus, Durability, Engine, LatencySummary, Machine, Provenance, Round};
+use bourse_record::{
+    Build, Check, CheckStatus, Document as _, Durability, Engine, LatencySummary, Machine, Provenance, Round,
+};
 use bourse_suite::document::{EngineUsed, Outcome, Telling, Trouble};
 use bourse_suite::{Measure, Plan, State, Suite, SuiteFile, Verdict};
 use std::collections::BTreeMap;
@@ -234,13 +236,13 @@ fn a_document_is_read_as_it_was_written_and_fits_its_schema() {
     let path = folder.path().join("suite.json");
     std::fs::write(&path, file.to_json()).expect("it can be written");
     assert_eq!(SuiteFile::read(&path).expect("it is one"), file);
-    let schema = jsonschema::validator_for(&bourse_suite::suite_file_schema()).expect("it is a schema");
-    let value: serde_json::Value = serde_json::from_str(&file.to_json()).expect("it is JSON");
+    let schema = jsonschema::validator_for(&SuiteFile::schema()).expect("it is a schema");
+    let value: serde_json::Value = serde_json::from_slice(&file.to_json()).expect("it is JSON");
     let errors: Vec<_> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
     assert_eq!(errors, [""; 0]);
-    std::fs::write(&path, "{\"suite_schema_version\": 9}").expect("it can be written");
+    std::fs::write(&path, "{\"schema_version\": 9}").expect("it can be written");
     let refused = SuiteFile::read(&path).expect_err("it is of another version").to_string();
-    assert!(refused.ends_with("its version is 9, this program knows 1 to 2"), "{refused}");
+    assert!(refused.contains("has version 9 of its format, this program reads version 1"), "{refused}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(crate) struct Faults {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     /// Time after which a trial counts as hung
-    #[arg(long = "timeout", alias = "patience", value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
+    #[arg(long = "timeout", value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
     pub(crate) patience: Duration,
     /// Folder for the databases, which are removed afterwards [default: ./bourse-data; the system's temporary folder for
     /// servers]

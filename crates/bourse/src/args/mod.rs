@@ -95,36 +95,6 @@ impl Arguments {
     }
 }
 
-/// Long options that have a new name: command, old name, new name. The old one is an alias for one release.
-const RENAMED: &[(&str, &str, &str)] = &[
-    ("crash", "threads", "load-threads"),
-    ("faults", "patience", "timeout"),
-    ("compare", "baseline-runs", "baseline"),
-    ("compare", "threads", "load-threads"),
-    ("tpce acid", "patience", "block-timeout"),
-    ("tpce acid", "threads", "load-threads"),
-    ("tpce load", "threads", "load-threads"),
-    ("tpce run", "threads", "load-threads"),
-    ("tpce serve", "threads", "load-threads"),
-    ("tpce verify", "threads", "load-threads"),
-];
-
-/// Warnings of old names among the words of a command line.
-pub(crate) fn renamed_in(words: impl IntoIterator<Item = String>) -> Vec<String> {
-    let words: Vec<String> = words.into_iter().skip(1).take_while(|word| word != "--").collect();
-    let is_of = |command: &str| command.split(' ').zip(&words).all(|(wanted, word)| wanted == word);
-    let is_used = |old: &str| {
-        let written = |word: &String| word.strip_prefix("--").is_some_and(|word| word.split('=').next() == Some(old));
-        words.iter().any(written)
-    };
-    let used = RENAMED.iter().filter(|(command, old, _)| is_of(command) && is_used(old));
-    let warning = |&(_, old, new): &(&str, &str, &str)| {
-        let clients = if old == "threads" { " (concurrent clients are --users)" } else { "" };
-        format!("--{old} is now called --{new}{clients}; the old name will not be read in the next release")
-    };
-    used.map(warning).collect()
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run, load, check and verify the brokerage workload derived from TPC-E
@@ -206,7 +176,7 @@ pub(crate) struct Database {
     #[arg(long, value_enum, default_value_t = Constraints::Full, env = "BOURSE_CONSTRAINTS")]
     pub(crate) constraints: Constraints,
     /// Threads that generate rows while loading; concurrent clients are --users [default: number of CPUs]
-    #[arg(long = "load-threads", alias = "threads", value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
+    #[arg(long = "load-threads", value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
     pub(crate) threads: Option<usize>,
     /// Replace an existing database
     #[arg(long)]
@@ -439,7 +409,7 @@ pub(crate) struct Compare {
     pub(crate) noise: Option<f64>,
     /// Stored runs: folder of earlier runs that the noise is estimated from, five of the same case and build at least; with
     /// one run only, the newest of the same case before it is the baseline
-    #[arg(long, value_name = "DIR", alias = "baseline-runs", env = "BOURSE_BASELINE")]
+    #[arg(long, value_name = "DIR", env = "BOURSE_BASELINE")]
     pub(crate) baseline: Option<PathBuf>,
     /// Result of --fail-above where nothing can be decided: exit code 6, or 0
     #[arg(long, value_enum, default_value_t = Inconclusive::Fail, env = "BOURSE_INCONCLUSIVE")]
@@ -504,25 +474,5 @@ mod tests {
             assert_eq!((run.settings.users, run.settings.duration), (Some(4), Some(Duration::from_secs(5))), "{typed}");
         }
         assert_eq!(run_of("bourse tpce run --customers 5k").settings.database.customers, 5_000);
-    }
-
-    #[test]
-    fn an_old_name_is_read_with_a_warning() {
-        assert_eq!(run_of("bourse tpce run --threads 3").settings.database.threads, Some(3));
-        let warned = |typed: &str| renamed_in(words(typed));
-        let now = "--threads is now called --load-threads (concurrent clients are --users)";
-        assert!(warned("bourse tpce run x --threads=3").iter().any(|warning| warning.starts_with(now)));
-        for typed in
-            ["bourse tpce run --load-threads 3", "bourse tpce gen --threads 3", "bourse micro run a --threads 3"]
-        {
-            assert_eq!(warned(typed), [""; 0], "{typed}");
-        }
-        // Each new name in the table exists, and the old one is its alias.
-        for (command, old, new) in RENAMED {
-            let mut root = Arguments::command();
-            let leaf = command.split(' ').fold(&mut root, |at, word| at.find_subcommand_mut(word).expect(word));
-            let arg = leaf.get_arguments().find(|arg| arg.get_long() == Some(*new)).expect(new);
-            assert!(arg.get_all_aliases().is_some_and(|aliases| aliases.contains(old)), "{command} --{old}");
-        }
     }
 }

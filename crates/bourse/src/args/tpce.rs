@@ -281,7 +281,7 @@ pub(crate) struct Acid {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::rounds)]
     pub(crate) repeats: u32,
     /// Time after which a session counts as blocked, where the engine does not report it
-    #[arg(long = "block-timeout", alias = "patience", value_name = "TIME", default_value = "500ms", value_parser = numbers::duration)]
+    #[arg(long = "block-timeout", value_name = "TIME", default_value = "500ms", value_parser = numbers::duration)]
     pub(crate) patience: Duration,
     /// Durability class to test against, instead of the class of the target's settings
     #[arg(long, value_enum, value_name = "CLASS")]

@@ -16,7 +16,6 @@ use crate::{engines, hold, interrupt};
 use bourse_acid::durability_matrix::crashed;
 use bourse_acid::states::folder_of;
 use bourse_acid::{Site, Subject, TestConfig};
-use bourse_record::DocumentKind;
 use bourse_record::crash::{CrashFile, CrashRow};
 use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -148,7 +147,6 @@ fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, argumen
     }
     let published = Published {
         document: &*file,
-        kind: DocumentKind::Crash,
         html: bourse_report::crash_html(file),
         terminal: bourse_report::crash_terminal(file, output::terminal_width(), output::has_color()),
     };

@@ -9,11 +9,10 @@ pub(crate) use list::list;
 
 use crate::failure::Failure;
 use crate::tpce::DATA_FOLDER;
-use bourse_engine::target::{Renamed, TargetError};
+use bourse_engine::target::TargetError;
 use bourse_engine::{Crashes, Engine, EngineKind, Location, nearest};
 use bourse_record::faults::Through;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 /// A crate with engines.
 struct EngineCrate {
@@ -141,9 +140,6 @@ pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
         .hint("name the database that the server serves, on its machine; stop the server first if the engine does not allow a second process"));
     }
     let kind = named(target)?;
-    for renamed in (kind.renamed)(target) {
-        warn_once(&renamed);
-    }
     (kind.open)(target).map_err(|error| refused(kind, &error))
 }
 
@@ -201,16 +197,6 @@ fn no_target(text: &str) -> Failure {
         None => failure,
     }
     .hint(examples)
-}
-
-/// Warns of a renamed word in a target: once per process.
-fn warn_once(renamed: &Renamed) {
-    static WARNED: Mutex<Vec<Renamed>> = Mutex::new(Vec::new());
-    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !warned.contains(renamed) {
-        warned.push(*renamed);
-        crate::progress::note(&format!("warning: {renamed}"));
-    }
 }
 
 /// Whether the library or server that a target's engine needs is on this machine.

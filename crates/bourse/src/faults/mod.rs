@@ -17,7 +17,6 @@ use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{FAULTS, Fault, not_tried, rows};
 use bourse_engine::Hosting;
-use bourse_record::DocumentKind;
 use bourse_record::faults::{FaultRow, FaultsFile, Through};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -220,7 +219,6 @@ fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
 fn publish(file: &FaultsFile, folder: &ResultFolder, arguments: &Faults) -> Result<(), Failure> {
     let published = Published {
         document: file,
-        kind: DocumentKind::Faults,
         html: bourse_report::faults_html(file),
         terminal: bourse_report::faults_terminal(file, output::terminal_width(), output::has_color()),
     };

@@ -8,7 +8,10 @@ use crate::output::{files, has_color, has_mark, print, terminal_width};
 use crate::progress::note;
 use crate::report::{self, Drawn};
 use bourse_engine::open_regular;
-use bourse_record::{DocumentKind, RunFile, read};
+use bourse_record::acid::AcidFile;
+use bourse_record::crash::CrashFile;
+use bourse_record::faults::FaultsFile;
+use bourse_record::{Document, DocumentKind, RunFile};
 use bourse_report::comparison::{Compared, Noise, TOLERANCE, stored_pairs};
 use bourse_report::{StoredRun, history_csv, history_html, history_markdown, history_terminal};
 use bourse_suite::SuiteFile;
@@ -107,17 +110,17 @@ pub(crate) fn run_folders(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<StoredRun, String> {
-    let words = |error: bourse_record::read::ReadError| error.to_string();
-    let of = |provenance| StoredRun::of_document(name, kind, provenance, bytes);
-    match kind {
-        DocumentKind::Run => {
-            Ok(StoredRun::of_run(name, &RunFile::read(file).map_err(|error| error.to_string())?, bytes))
-        }
-        DocumentKind::Suite => Ok(of(&SuiteFile::read(file).map_err(|error| error.to_string())?.provenance)),
-        DocumentKind::Acid => Ok(of(&read::acid(file).map_err(words)?.provenance)),
-        DocumentKind::Crash => Ok(of(&read::crash(file).map_err(words)?.provenance)),
-        DocumentKind::Faults => Ok(of(&read::faults(file).map_err(words)?.provenance)),
+    fn read<D: Document>(file: &Path) -> Result<D, String> {
+        D::read(file).map_err(|error| error.to_string())
     }
+    let provenance = match kind {
+        DocumentKind::Run => return Ok(StoredRun::of_run(name, &read(file)?, bytes)),
+        DocumentKind::Suite => read::<SuiteFile>(file)?.provenance,
+        DocumentKind::Acid => read::<AcidFile>(file)?.provenance,
+        DocumentKind::Crash => read::<CrashFile>(file)?.provenance,
+        DocumentKind::Faults => read::<FaultsFile>(file)?.provenance,
+    };
+    Ok(StoredRun::of_document(name, kind, &provenance, bytes))
 }
 
 /// The run files of the result folders in a folder; folders without a readable one are skipped.

@@ -10,10 +10,9 @@ pub(crate) use owned::{LIST, OwnedFolder, has_mark, write_file, write_new};
 use crate::args::Output;
 use crate::failure::Failure;
 use crate::progress::note;
-use bourse_record::{DocumentKind, RunFile};
+use bourse_record::{Document, RunFile};
 use bourse_report::CsvText;
 use bourse_suite::SuiteFile;
-use serde::Serialize;
 use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -72,19 +71,17 @@ pub(crate) fn report_text(run: &RunFile, is_whole: bool, page: Option<&Path>) ->
 /// A document other than a run, in every published form.
 pub(crate) struct Published<'a, D> {
     pub(crate) document: &'a D,
-    pub(crate) kind: DocumentKind,
     pub(crate) html: String,
     pub(crate) terminal: String,
 }
 
-impl<D: Serialize> Published<'_, D> {
+impl<D: Document> Published<'_, D> {
     /// Writes document and page, and prints the tables, or with `--json` the document.
     pub(crate) fn put(self, folder: &ResultFolder, output: &Output) -> Result<(), Failure> {
-        let document = format!("{:#}\n", serde_json::json!(self.document));
-        print(if output.json { &document } else { &self.terminal })?;
-        let json = folder.path().join(self.kind.file_name());
-        let page = folder.path().join(self.kind.page_name());
-        write_new(&json, document.as_bytes())?;
+        let document = self.document.to_json();
+        print(&if output.json { String::from_utf8_lossy(&document) } else { self.terminal.into() })?;
+        let [json, page] = [D::KIND.file_name(), D::KIND.page_name()].map(|name| folder.path().join(name));
+        write_new(&json, &document)?;
         write_new(&page, self.html.as_bytes())?;
         note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
         Ok(())
@@ -125,12 +122,12 @@ pub(crate) fn publish_suite(
 ) -> Result<(), Failure> {
     let document = suite.to_json();
     if output.json {
-        print(&document)?
+        print(&String::from_utf8_lossy(&document))?
     } else {
         print_suite(suite)?
     }
     let [json, page, markdown, csv, rounds] = files::OF_SUITE.map(|name| folder.path().join(name));
-    write_new(&json, document.as_bytes())?;
+    write_new(&json, &document)?;
     write_new(&page, bourse_report::suite_html(suite).as_bytes())?;
     write_new(&markdown, bourse_report::suite_markdown(suite).as_bytes())?;
     write_new(&csv, bourse_report::suite_csv(suite, CsvText::Guarded).as_bytes())?;

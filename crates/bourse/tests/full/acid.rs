@@ -5,7 +5,7 @@ use crate::{in_java, printed, private_server};
 use bourse_engine_cluster::Product;
 use bourse_engine_mysql::{Flavour, SERVER_VARIABLE};
 use bourse_record::acid::{AcidFile, Case, Verdict};
-use bourse_record::{IsolationLevel, read};
+use bourse_record::{Document as _, IsolationLevel};
 use std::path::Path;
 
 /// Every test except the crashes.
@@ -17,8 +17,7 @@ fn keeps(target: &str, trade_result: IsolationLevel) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let size = ["--customers", "1000", "--days", "1", "--only", "A,C,I", "--repeats", "2", "--json"];
     let document = printed(folder.path(), &[&["tpce", "acid", target][..], &size].concat());
-    let file: AcidFile =
-        read::parse_acid(document.as_bytes(), Path::new("stdout")).expect("--json prints the document");
+    let file: AcidFile = AcidFile::parse(document.as_bytes(), Path::new("stdout")).expect("--json prints the document");
     let ids: Vec<_> = file.tests.iter().map(|test| test.id.as_str()).collect();
     assert_eq!(ids, TESTS, "{target}");
     for test in &file.tests {

@@ -4,6 +4,7 @@
 mod acid;
 
 use bourse_engine_cluster::Product;
+use bourse_record::Document as _;
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -3,7 +3,7 @@
 
 use crate::{bourse, load, output, text};
 use bourse_engine::Engine as _;
-use bourse_record::{CheckStatus, RunFile};
+use bourse_record::{CheckStatus, Document as _, RunFile};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

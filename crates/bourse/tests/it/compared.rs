@@ -1,14 +1,14 @@
 //! `bourse compare`: differences, verdicts, exit codes.
 
 use crate::{gate, output, text};
-use bourse_record::{Case, Gate, RunFile};
+use bourse_record::{Case, Document as _, Gate, RunFile};
 use std::fs;
 use std::path::Path;
 
 /// Stores a run whose rounds reached these figures; its other figures do not matter.
 fn store(folder: &Path, name: &str, figures: &[f64]) {
     let template = r#"{
-        "schema_version": 1, "name": "micro-point-read", "started_at": "2026-11-21T09:00:00+00:00", "command": ["bourse"], "seed": 1,
+        "document": "run", "schema_version": 1, "name": "micro-point-read", "started_at": "2026-11-21T09:00:00+00:00", "command": ["bourse"], "seed": 1,
         "build": { "version": "0", "profile": "release", "target": "x" },
         "machine": { "system": "s", "processor": "p", "cores": 2, "memory_bytes": 1, "load_average": null, "details": [] },
         "cases": [{

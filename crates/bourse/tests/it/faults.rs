@@ -5,7 +5,7 @@
 use crate::waiting::{measuring, wait_for};
 use crate::{bourse, text};
 use bourse_engine_mysql::Flavour;
-use bourse_record::RunFile;
+use bourse_record::{Document as _, RunFile};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

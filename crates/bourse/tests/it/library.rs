@@ -1,8 +1,9 @@
 //! Libraries with SQLite's C interface, loaded at run time.
 
-#[cfg(target_os = "linux")]
 use crate::bourse;
 use crate::{load, output, text};
+#[cfg(target_os = "linux")]
+use bourse_record::Document as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 

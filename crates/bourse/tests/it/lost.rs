@@ -2,7 +2,7 @@
 
 use crate::{bourse, load, output, text};
 use bourse_engine::{Access, Engine as _, Isolation};
-use bourse_record::{RunFile, Warning};
+use bourse_record::{Document as _, RunFile, Warning};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;

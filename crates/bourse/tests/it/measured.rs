@@ -1,7 +1,7 @@
 //! Rates, rounds, sweeps, searches and steadiness, by the command line.
 
 use crate::{bourse, output, text};
-use bourse_record::{Operation, Outcome, RunFile};
+use bourse_record::{Document as _, Operation, Outcome, RunFile};
 use std::fs;
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! The classic workloads, by the command line.
 
 use crate::{output, text};
+use bourse_record::Document as _;
 use std::fs;
 
 fn refused(arguments: &[&str], words: &[&str]) {

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use crate::{bourse, load, output, text};
+use bourse_record::Document as _;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Plans: the output of `--dry-run`, requests that a workload cannot fulfil, and rounds in processes of their own.
 
 use crate::{bourse, output, text};
-use bourse_record::RunFile;
+use bourse_record::{Document as _, RunFile};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;

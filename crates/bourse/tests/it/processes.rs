@@ -2,7 +2,7 @@
 
 use crate::waiting::wait_for;
 use crate::{bourse, load, output, text};
-use bourse_record::{CheckStatus, RunFile, UsersOfProcess};
+use bourse_record::{CheckStatus, Document as _, RunFile, UsersOfProcess};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -1,7 +1,7 @@
 //! Runs from beginning to end.
 
 use crate::{load, output, text};
-use bourse_record::{CheckStatus, RunFile};
+use bourse_record::{CheckStatus, Document as _, RunFile};
 use std::fs;
 use std::path::{Path, PathBuf};
 

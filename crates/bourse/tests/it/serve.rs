@@ -1,7 +1,7 @@
 //! Driver and server apart: two drivers against one server, one killed in the middle; refusals; the end.
 
 use crate::{bourse, load, output, text};
-use bourse_record::{CheckStatus, RunFile};
+use bourse_record::{CheckStatus, Document as _, RunFile};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

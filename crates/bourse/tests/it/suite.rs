@@ -1,6 +1,7 @@
 //! The published experiments, rerun by the program.
 
 use crate::{bourse, output, start, text};
+use bourse_record::Document as _;
 use bourse_suite::{State, SuiteFile};
 use std::fs;
 use std::path::{Path, PathBuf};

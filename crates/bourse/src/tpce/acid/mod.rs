@@ -17,8 +17,8 @@ use crate::{engines, hold, interrupt};
 use bourse_acid::{Site, Subject, TESTS, TestConfig, run_tests};
 use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
+use bourse_record::Warning;
 use bourse_record::acid::{AcidFile, Test, Verdict};
-use bourse_record::{DocumentKind, Warning};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{Existing, Found, identify};
 use bourse_tpce::users;
@@ -79,7 +79,6 @@ fn publish(file: &AcidFile, folder: &ResultFolder, arguments: &Acid) -> Result<(
     let (width, color) = (output::terminal_width(), output::has_color());
     let published = Published {
         document: file,
-        kind: DocumentKind::Acid,
         html: bourse_report::acid_html(file),
         terminal: bourse_report::acid_terminal(file, width, color, arguments.output.verbose),
     };
