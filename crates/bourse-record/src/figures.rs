@@ -13,13 +13,13 @@ pub struct Operation {
     pub outcomes: Vec<OutcomeCount>,
     /// Retries after lock conflicts, in total.
     pub retries: u64,
-    /// Waits for a server's answer, in total. 0 without a server, and in files that predate the count.
+    /// Waits for a server's answer, in total. 0 without a server.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub round_trips: u64,
     /// Completed operations that exceeded the limit.
     pub late: u64,
     /// Number of timed samples. Lower than the number of operations if short ones were timed in batches: quantiles are
-    /// then those of the batches' means. 0 in files that predate the count.
+    /// then those of the batches' means.
     #[serde(default)]
     pub samples: u64,
     /// Operations that ended and were counted without a time: of operations too short to time individually, one in
@@ -41,7 +41,7 @@ pub struct Operation {
     /// Limit of the 90th percentile of response times in nanoseconds, if the workload declares one.
     pub limit_ns: Option<u64>,
     /// Whether a schedule makes the operation due; only such operations share the number of those due and never
-    /// started. False in closed loops, and in files that predate the field.
+    /// started. False in closed loops.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_schedule: bool,
     /// Response times, from due to end: the wait of a customer. Operations under way at the end of the interval are
@@ -49,12 +49,11 @@ pub struct Operation {
     pub response: Distribution,
     /// Service times, from start to end: the engine and its locks.
     pub service: Distribution,
-    /// Times of the failed operations, which `response` and `service` include; `None` if none failed, and in files that
-    /// predate the field.
+    /// Times of the failed operations, which `response` and `service` include; `None` if none failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Times>,
     /// Operations due before the end of the measurement interval that had not ended by then. No count and no rate
-    /// includes them; `None` if there were none, and in files that predate the field.
+    /// includes them; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under_way: Option<UnderWay>,
     /// Response and service times of each outcome that occurred.
@@ -118,7 +117,7 @@ pub struct OutcomeLatency {
     /// Service times.
     pub service: LatencySummary,
     /// Complete distributions of both, so that several processes or drivers can be merged. `None` if another field
-    /// holds them (failed operations; an operation with a single outcome), and in files that predate the field.
+    /// holds them (failed operations; an operation with a single outcome).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Times>,
 }

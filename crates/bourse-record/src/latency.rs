@@ -58,7 +58,7 @@ impl Latency {
             Clock::Service => (|part| &part.service, |times| &times.service),
         };
         let all = Self::over(&parts.iter().map(|part| of(part)).collect::<Vec<_>>());
-        // Of older files those that failed are among the others, with their times.
+        // Where the failed ones are not recorded apart, they stay among the others with their times.
         let (all, failed) = match failed_apart(parts) {
             None => (all, 0),
             Some(failed) => {

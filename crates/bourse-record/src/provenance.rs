@@ -23,7 +23,7 @@ pub struct Provenance {
     pub revision: Option<String>,
 }
 
-/// Kinds of documents. [`DocumentKind::of`] also recognises documents that predate the field `document`.
+/// Kinds of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentKind {

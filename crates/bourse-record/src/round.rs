@@ -36,11 +36,11 @@ pub struct Round {
     pub fine_series: Series,
     /// Valid completions per second, of all operations (`throughput`) and of the headline's (`throughput.NAME`), ten
     /// times a second over the whole round; in longer rows if the round exceeds two minutes. The interval of a single
-    /// round is computed from them. Empty in files that predate the field.
+    /// round is computed from them.
     #[serde(default)]
     pub throughput_series: Series,
-    /// Number of responses by duration and time, over the whole round and all operations. `None` in files that predate
-    /// the field, and for several drivers merged.
+    /// Number of responses by duration and time, over the whole round and all operations. `None` for several
+    /// drivers merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_map: Option<ResponseMap>,
     /// Ends of warm-up and measurement interval, if a rule could end them early.
@@ -69,8 +69,7 @@ pub struct Round {
     /// operation; otherwise `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage_late_s: Option<f64>,
-    /// Processes whose CPU time and bytes a cost covers. `None` in files of older versions, in which it follows from
-    /// `server` and `interference`.
+    /// Processes whose CPU time and bytes a cost covers. `None` if neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_covers: Option<CostCovers>,
     /// Processors used by others in the measurement interval; `None` if the system does not report them, or the
@@ -93,11 +92,11 @@ pub struct Round {
     /// them; retried ones are included. Empty if the engine does not distinguish them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<ConflictCount>,
-    /// 90th percentile of a fixed CPU loop right after the round, as a multiple of its best time in the run; `None` in
-    /// files that predate the field.
+    /// 90th percentile of a fixed CPU loop right after the round, as a multiple of its best time in the run; `None` if it
+    /// was not timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowdown: Option<f64>,
-    /// Time of the users' threads in the measurement interval, by activity; `None` in files of older versions.
+    /// Time of the users' threads in the measurement interval, by activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_split: Option<TimeSplit>,
     /// Phase after the round at a part of its rate, for the response times of customers who do not wait for one
@@ -238,7 +237,6 @@ impl Round {
     /// all.
     pub fn unstarted_of(&self, name: &str) -> u64 {
         let unstarted = self.arrivals.map_or(0, |arrivals| arrivals.unstarted);
-        // Older files do not say what a schedule makes due.
         let is_alone = self.operations.len() == 1;
         let count = |it: &Operation| it.outcomes.iter().map(|outcome| outcome.count).fold(0, u64::saturating_add);
         let all = self.operations.iter().filter(|it| it.by_schedule).map(count).fold(0, u64::saturating_add);
@@ -289,8 +287,7 @@ impl LatencyPhase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StoppingRule {
-    /// The warm-up ends when its rate shows no trend; the interval has its planned length. In files of older versions
-    /// the rate may have ended the interval too.
+    /// The warm-up ends when its rate shows no trend; the interval has its planned length.
     #[serde(rename = "rate_known")]
     RateLevel,
     /// Both end when steady state is confirmed or refuted.
@@ -327,12 +324,10 @@ pub struct Arrivals {
     pub backlog_limit: u64,
     /// Longest queue of a single user.
     pub backlog_longest: u64,
-    /// Longest time that an operation still queued had waited at the end of the interval, in nanoseconds; 0 in files
-    /// that predate the field.
+    /// Longest time that an operation still queued had waited at the end of the interval, in nanoseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unstarted_ns_longest: u64,
-    /// Operations due before the interval and started in it: the headline counts those that ended validly in it. 0 in
-    /// files that predate the field.
+    /// Operations due before the interval and started in it: the headline counts those that ended validly in it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub started_of_warm_up: u64,
 }

@@ -117,7 +117,7 @@ pub struct Case {
 pub struct Search {
     /// Unit of the rates.
     pub unit: String,
-    /// Response limits; empty in files that predate the field.
+    /// Response limits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<ResponseLimit>,
     /// Highest rate within all limits; `None` if no rate was.

@@ -114,8 +114,8 @@ impl Case {
     }
 }
 
-/// Mean throughput between two times of a round by batch means, of the series recorded for it; for older files, of the
-/// one-second series.
+/// Mean throughput between two times of a round by batch means, of the series recorded for it, or of the one-second
+/// series.
 fn throughput(round: &Round, operation: Option<&str>, from_s: f64, to_s: f64) -> Option<SeriesMean> {
     let column = operation.map_or_else(|| "throughput".to_owned(), |name| format!("throughput.{name}"));
     let kept = [&round.throughput_series, &round.series].into_iter().find(|series| series.column(&column).is_some())?;

@@ -219,11 +219,6 @@ pub enum Warning {
         /// Text of the engine.
         text: String,
     },
-    /// A sentence of a document that predates warning codes.
-    Told {
-        /// The sentence.
-        text: String,
-    },
 }
 
 impl Warning {
@@ -375,7 +370,6 @@ impl fmt::Display for Warning {
             Self::Process { number, of, warning } => write!(f, "process {number}/{of}: {warning}"),
             Self::Engine { target, text } if target.is_empty() => f.write_str(text),
             Self::Engine { target, text } => write!(f, "{target}: {text}"),
-            Self::Told { text } => f.write_str(text),
         }
     }
 }

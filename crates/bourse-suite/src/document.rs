@@ -170,8 +170,7 @@ pub struct Figure {
     pub low: Option<f64>,
     /// Upper end of the interval.
     pub high: Option<f64>,
-    /// Level of the interval. `None` in documents that predate the field.
-    #[serde(default)]
+    /// Level of the interval.
     pub level: Option<f64>,
     /// Published figure.
     pub published: Option<f64>,

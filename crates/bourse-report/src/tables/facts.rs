@@ -427,7 +427,7 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
             let amounts = [Some(units::bytes(written)), rate(written), each(written, units::bytes)];
             say("written by the server's process", join(&amounts));
         } else {
-            // A file from before these were recorded.
+            // Its use was sampled, not counted over the interval.
             let written =
                 view.mean("server_written_bytes").map(|bytes| format!("{} written a second", units::bytes(bytes)));
             say("the server's process", join(&[Some(busy), memory, written]));

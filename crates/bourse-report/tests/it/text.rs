@@ -122,7 +122,7 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
     let mut file = fixture::normal();
     file.name = EVIL.to_owned();
     file.provenance.command = vec!["bourse".to_owned(), EVIL.to_owned()];
-    file.warnings = vec![bourse_record::Warning::Told { text: EVIL.to_owned() }];
+    file.warnings = vec![bourse_record::Warning::of_engine(EVIL)];
     file.provenance.machine.processor = EVIL.to_owned();
     let case = &mut file.cases[0];
     (case.label, case.engine.target, case.engine.version) = (EVIL.to_owned(), EVIL.to_owned(), EVIL.to_owned());
