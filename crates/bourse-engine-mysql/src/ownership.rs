@@ -1,8 +1,9 @@
-//! Ownership of databases on a server: the mark that loaders leave, and what bears no mark.
+//! Ownership of databases on a server: the mark that loaders leave, and objects without it.
 //!
-//! Every table that a loader makes has [`MARK`] as its comment, which anybody can read in `information_schema.tables`. A
-//! database is replaced only if all that is in it are such tables. What the account may not see cannot be looked at; but no
-//! database is ever dropped except those beside the loaded one, which a loader made itself ([`create_side`], [`refuse_side`]).
+//! Every table that a loader creates has [`MARK`] as its comment, which every user can read in
+//! `information_schema.tables`. A database is replaced only if it contains nothing but such tables. Objects that the
+//! account may not see cannot be checked; but no database is ever dropped except the side databases, which a loader
+//! created itself ([`create_side`], [`refuse_side`]).
 
 use crate::connect::facts;
 use crate::error::error;
@@ -12,14 +13,14 @@ use bourse_engine::EngineError;
 use mysql::prelude::Queryable as _;
 use std::borrow::Cow;
 
-/// The comment of every table that a loader makes.
+/// Comment of every table that a loader creates.
 pub(crate) const MARK: &str = "made by bourse";
 
-/// The table that tells a database of a loader's own, beside the one that is loaded, from every other.
+/// Table that marks a side database, created by a loader.
 const SIDE_TABLE: &str = "bourse_side_database";
 
-/// What a database can hold, and how those of it are found that bear no mark. Only tables can bear one, and procedures that a
-/// session has [installed](crate::routines).
+/// Kinds of objects that a database can contain, each with the query for those without the mark. Only tables can have
+/// it, and procedures that a session has [installed](crate::routines).
 const UNMARKED: &[(&str, &str)] = &[
     (
         "table",
@@ -41,7 +42,7 @@ const UNMARKED: &[(&str, &str)] = &[
     ("trigger", "SELECT trigger_name FROM information_schema.triggers WHERE trigger_schema = ?"),
 ];
 
-/// Tables of other databases whose foreign keys refer to tables of this one.
+/// Query of tables in other databases whose foreign keys refer to tables of this one.
 const REFERRERS: &str = "SELECT DISTINCT concat(constraint_schema, '`.`', table_name)
     FROM information_schema.referential_constraints WHERE unique_constraint_schema = ? AND constraint_schema <> ?";
 
@@ -54,7 +55,8 @@ fn names(connection: &mut Link, sql: &str, parameters: impl Into<mysql::Params>)
     Ok(names)
 }
 
-/// What in a database bears no mark, each with its kind and name; nothing for a database that is empty or does not exist.
+/// Objects of a database without the mark, each with its kind and name; empty for a database that is empty or does not
+/// exist.
 fn unmarked(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
     let mut found = Vec::new();
     for (kind, sql) in UNMARKED {
@@ -78,12 +80,12 @@ pub fn foreign(connection: &mut Link, database: &str) -> Result<Option<String>, 
     Ok((!found.is_empty()).then(|| format!("database `{database}` holds what bourse did not make: {}", listed(&found))))
 }
 
-/// A refusal to replace something: nothing is wrong with the server.
+/// Refusal to replace an object; the server itself is in order.
 fn refusal(message: String) -> EngineError {
     EngineError::refused(message)
 }
 
-/// Refuses a database that is not the loader's to replace.
+/// Refuses a database with objects that no loader made.
 pub(crate) fn refuse_foreign(connection: &mut Link, database: &str) -> Result<(), EngineError> {
     if let Some(why) = foreign(connection, database)? {
         return Err(refusal(format!("{why}; it is left as it is: name another database, which need not exist")));
@@ -100,7 +102,7 @@ pub(crate) fn refuse_foreign(connection: &mut Link, database: &str) -> Result<()
     )))
 }
 
-/// Whether there is a database of that name.
+/// Whether a database of that name exists.
 pub(crate) fn is_there(connection: &mut Link, database: &str) -> Result<bool, EngineError> {
     const SQL: &str = "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?";
     const ALL: &str = "SHOW DATABASES";
@@ -125,7 +127,7 @@ pub(crate) fn refuse_sharded(connection: &mut Link, database: &str) -> Result<()
     )))
 }
 
-/// The tables of a database that bear the mark, without the one that marks the database itself.
+/// Tables of a database with the mark, except the one that marks a side database.
 pub(crate) fn marked_tables(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
     const SQL: &str = "SELECT table_name FROM information_schema.tables
         WHERE table_schema = ? AND table_type = 'BASE TABLE' AND table_comment = 'made by bourse'";
@@ -134,8 +136,8 @@ pub(crate) fn marked_tables(connection: &mut Link, database: &str) -> Result<Vec
     Ok(tables)
 }
 
-/// Makes a database of the loader's own. It is marked by the same message to the server, so that a loader which is killed
-/// leaves none without its mark.
+/// Creates a side database. The same message to the server marks it, so that a killed loader leaves none without the
+/// mark.
 pub(crate) fn create_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     let table = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
     let run = |connection: &mut Link, sql: &str| connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql));
@@ -158,7 +160,7 @@ fn is_side(connection: &mut Link, side: &str) -> Result<bool, EngineError> {
     Ok(!names(connection, SQL, (side, SIDE_TABLE))?.is_empty())
 }
 
-/// Drops a database of a loader's own, if there is one; one of that name which no loader made is refused.
+/// Drops a side database, if it exists; refuses one that no loader created.
 pub(crate) fn drop_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     if !is_there(connection, side)? {
         return Ok(());
@@ -179,7 +181,7 @@ pub(crate) fn drop_side(connection: &mut Link, side: &str) -> Result<(), EngineE
     )))
 }
 
-/// Refuses to use a database that is there without anything in it that a loader made, for what a loader would make.
+/// Refuses a name for a side database if a database of that name exists that no loader created.
 ///
 /// # Errors
 /// The refusal, or the server's.
@@ -193,8 +195,8 @@ pub fn refuse_side(connection: &mut Link, side: &str) -> Result<(), EngineError>
     Err(refusal(format!("a database `{side}` is there that Bourse did not make")))
 }
 
-/// Drops a database that was not there before a loader made it, or held nothing but a loader's tables; one that has got others
-/// since then is refused.
+/// Drops a database that a loader created, or that contained only a loader's tables; refuses one that contains others
+/// by now.
 ///
 /// # Errors
 /// The refusal, or the server's.
@@ -207,7 +209,7 @@ pub fn drop_made(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql))
 }
 
-/// A loader's own databases that one that was killed has left beside the one that it loaded, in words.
+/// Description of the side databases that a killed loader has left; `None` if there are none.
 ///
 /// # Errors
 /// The server's.
@@ -225,7 +227,7 @@ pub fn leftovers(connection: &mut Link, database: &str) -> Result<Option<String>
         .then(|| format!("{} was left by a load that did not end, and is replaced", found.join(" and "))))
 }
 
-/// Whether a database has anything in it, whose ever it is.
+/// Whether a database contains any object, of Bourse or not.
 ///
 /// # Errors
 /// The server's.
@@ -233,18 +235,18 @@ pub fn exists(connection: &mut Link, database: &str) -> Result<bool, EngineError
     Ok(!marked_tables(connection, database)?.is_empty() || foreign(connection, database)?.is_some())
 }
 
-/// The statement with the mark in it, where it is a `CREATE TABLE` of columns and nothing else: so such a table is never
-/// without its mark. Others are left as they are, for [`mark_new`].
+/// Adds the mark to a statement if it is a `CREATE TABLE` with columns alone, so that the table is never without it.
+/// Other statements are unchanged; [`mark_new`] marks their tables.
 pub(crate) fn with_mark(sql: &str) -> Cow<'_, str> {
     if is_plain_create(sql) { Cow::Owned(format!("{sql} COMMENT = '{MARK}'")) } else { Cow::Borrowed(sql) }
 }
 
-/// Whether a statement makes something.
+/// Whether a statement creates an object.
 pub(crate) fn creates(sql: &str) -> bool {
     sql.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("CREATE"))
 }
 
-/// `CREATE TABLE name (columns)`, with at most a character set behind it.
+/// Whether a statement is `CREATE TABLE name (columns)`, followed by a character set at most.
 fn is_plain_create(sql: &str) -> bool {
     let Some((head, body)) = sql.split_once('(') else { return false };
     let head: Vec<String> = head.split_whitespace().map(str::to_ascii_uppercase).collect();
@@ -262,7 +264,7 @@ fn is_plain_create(sql: &str) -> bool {
         || matches!(tail.as_slice(), [character, set, _] if character == "CHARACTER" && set == "SET")
 }
 
-/// What follows the parenthesis that closes one opened before `body`.
+/// Text after the parenthesis that closes one opened before `body`.
 fn behind_parenthesis(body: &str) -> Option<&str> {
     let (mut depth, mut quote) = (1_u32, None);
     for (at, byte) in body.bytes().enumerate() {
@@ -281,13 +283,13 @@ fn behind_parenthesis(body: &str) -> Option<&str> {
     None
 }
 
-/// The tables of a database that bear no mark.
+/// Tables of a database without the mark.
 pub(crate) fn unmarked_tables(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
     names(connection, UNMARKED[0].1, (database,))
 }
 
-/// Marks the tables that a loader's statement made without, of those in the database that it loads into: all but those that were
-/// there before.
+/// Marks the tables that a loader's statement created without the mark in the database that is loaded into: all
+/// unmarked ones except `before`.
 pub(crate) fn mark_new(connection: &mut Link, loading: &str, before: &[String]) -> Result<(), EngineError> {
     let new = unmarked_tables(connection, loading)?.into_iter().filter(|table| !before.contains(table));
     for table in new {
@@ -297,8 +299,8 @@ pub(crate) fn mark_new(connection: &mut Link, loading: &str, before: &[String]) 
     Ok(())
 }
 
-/// Refuses a loader's own database that holds more than tables: nothing else can bear a mark, so that the next load would
-/// refuse to replace it.
+/// Refuses a side database that contains more than tables: other objects cannot have a mark, so that the next load
+/// would refuse to replace it.
 pub(crate) fn refuse_more_than_tables(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     let found = unmarked(connection, side)?;
     if found.is_empty() {

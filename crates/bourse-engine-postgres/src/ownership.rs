@@ -1,21 +1,22 @@
-//! Ownership of databases on a server: the mark that loaders leave, and what bears no mark.
+//! Ownership of databases on a server: the mark that loaders leave, and objects without it.
 //!
-//! Every table that a loader makes has [`MARK`] as its comment, which `\dt+` shows. A database is loaded into only if all that
-//! is in it are such tables. A load replaces those tables and touches nothing else. A database that Bourse itself made has
-//! the mark as its own comment: that one, and the copy of it that rounds begin from, are the only ones that are ever dropped.
+//! Every table that a loader creates has [`MARK`] as its comment, which `\dt+` shows. A database is loaded into only if
+//! it contains nothing but such tables. A load replaces those tables and touches nothing else. A database that Bourse
+//! itself created has the mark as its own comment: that one, and its copy that rounds are restored from, are the only
+//! ones that are ever dropped.
 
 use crate::connect::Connector;
 use crate::wire::Connection;
 use bourse_engine::{EngineError, ErrorKind};
 
-/// The comment of every table that a loader makes, and of every database that Bourse makes.
+/// Comment of every table that a loader creates, and of every database that Bourse creates.
 pub(crate) const MARK: &str = "made by bourse";
 
-/// Schemas of the server's own.
+/// Condition for the server's own schemas.
 const OWN_SCHEMAS: &str = "(n.nspname IN ('pg_catalog', 'information_schema') OR n.nspname LIKE 'pg\\_toast%' OR n.nspname LIKE 'pg\\_temp%')";
 
-/// What a database can hold, and how those of it are found that bear no mark. Only tables can bear one, and functions that a
-/// session has [installed](crate::routines). What belongs to an extension is the extension's.
+/// Kinds of objects that a database can contain, each with the query for those without the mark. Only tables can have
+/// it, and functions that a session has [installed](crate::routines). Objects of an extension belong to the extension.
 const UNMARKED: &[(&str, &str)] = &[
     (
         "relation",
@@ -86,7 +87,7 @@ pub(crate) fn foreign(connection: &mut Connection, database: &str) -> Result<Opt
         .then(|| format!("database \"{database}\" holds what bourse did not make: {}", listed(&found))))
 }
 
-/// Refuses a database that is not the loader's to change.
+/// Refuses a database with objects that no loader made.
 pub(crate) fn refuse_foreign(connection: &mut Connection, database: &str) -> Result<(), EngineError> {
     match foreign(connection, database)? {
         Some(why) => Err(EngineError::refused(format!(
@@ -96,7 +97,7 @@ pub(crate) fn refuse_foreign(connection: &mut Connection, database: &str) -> Res
     }
 }
 
-/// The tables of the connection's database that bear the mark.
+/// Tables of the connection's database with the mark.
 pub(crate) fn marked_tables(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
     connection.names(
         "SELECT c.relname FROM pg_class c INNER JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -105,12 +106,12 @@ pub(crate) fn marked_tables(connection: &mut Connection) -> Result<Vec<String>, 
     )
 }
 
-/// A name as it stands in a statement.
+/// Quotes a name for a statement.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Makes a database with the mark, if no such name exists, by way of a database that is there.
+/// Creates a database with the mark, unless the name exists, through a connection to the database `home`.
 pub(crate) fn create_database(connector: &Connector, database: &str, home: &str) -> Result<(), EngineError> {
     let mut connection = connector.maintenance(home)?;
     let found = format!("SELECT 1 FROM pg_database WHERE datname = '{database}'");
@@ -124,7 +125,7 @@ pub(crate) fn create_database(connector: &Connector, database: &str, home: &str)
     mark_database(&mut connection, database)
 }
 
-/// Drops a database that bears the mark, with all that is in it; does nothing where there is none.
+/// Drops a database with the mark and all its content; does nothing if it does not exist.
 pub(crate) fn drop_marked(connection: &mut Connection, database: &str) -> Result<(), EngineError> {
     match is_marked(connection, database)? {
         None => Ok(()),
@@ -136,7 +137,7 @@ pub(crate) fn drop_marked(connection: &mut Connection, database: &str) -> Result
     }
 }
 
-/// The error of a right that the account has not, with the statement that gives it.
+/// Error for a right that the account lacks, with the statement that grants it.
 pub(crate) fn lacking(e: EngineError, gives: &str) -> EngineError {
     if e.kind() != ErrorKind::Denied {
         return e;
@@ -146,12 +147,12 @@ pub(crate) fn lacking(e: EngineError, gives: &str) -> EngineError {
     e.statement().into_iter().fold(told, EngineError::with_statement)
 }
 
-/// Puts the mark on a database that has just been made.
+/// Marks a new database.
 pub(crate) fn mark_database(connection: &mut Connection, database: &str) -> Result<(), EngineError> {
     connection.run(&format!("COMMENT ON DATABASE {} IS '{MARK}'", quoted(database)))
 }
 
-/// Whether there is a database of that name, and if so whether it bears the mark.
+/// Whether the database of that name has the mark; `None` if it does not exist.
 pub(crate) fn is_marked(connection: &mut Connection, database: &str) -> Result<Option<bool>, EngineError> {
     let sql = format!(
         "SELECT CASE WHEN shobj_description(oid, 'pg_database') = '{MARK}' THEN 'marked' ELSE '' END

@@ -1,9 +1,9 @@
-//! Databases of Berkeley DB SQL: SQLite's SQL over another store, which is a file and, beside it, a folder with the log and the
-//! shared memory.
+//! Databases of Berkeley DB SQL: SQLite's SQL over another store, which consists of a file and a folder with the log
+//! and the shared memory.
 //!
-//! So that both bear one mark and go one way, they are in a folder of ours, as the databases of other engines that are folders:
-//! `PATH/db/database` and `PATH/db/database-journal`. The log names the database by its name in the folder, which stays the same
-//! when the folder is renamed.
+//! Both are in a folder with Bourse's mark, like databases of other engines that are folders, so that they are marked
+//! and removed together: `PATH/db/database` and `PATH/db/database-journal`. The log names the database by its name in
+//! the folder, which stays the same when the folder is renamed.
 
 use crate::connection::Connection;
 use crate::ffi::Library;
@@ -20,14 +20,14 @@ use std::ffi::CStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What it says that it was compiled with.
+/// Compile option by which the library is recognised.
 const COMPILED_WITH: &CStr = c"BERKELEY_DB";
 /// The database's file in its folder.
 const FILE: &str = "database";
-/// Rows of a load after which it commits: all locks of a transaction have to fit into memory.
+/// Number of rows after which a load commits: all locks of a transaction must fit into memory.
 const ROWS: usize = 20_000;
 
-/// The settings that a database of it in a file takes.
+/// Settings that a database of Berkeley DB in a file accepts.
 pub(crate) const SETTINGS: [&str; 11] = [
     "sync",
     "page_size",
@@ -43,13 +43,13 @@ pub(crate) const SETTINGS: [&str; 11] = [
 ];
 
 impl Library {
-    /// Whether it is Berkeley DB's.
+    /// Whether the library is Berkeley DB's.
     pub(crate) fn is_berkeley_db(self) -> bool {
         self.is_compiled_with(COMPILED_WITH)
     }
 }
 
-/// The parts of the folder that a database is.
+/// Subfolders of a database's folder.
 pub(crate) fn parts(root: &Path) -> FolderParts {
     FolderParts::of(root, |folder| FileUse::unless_used(&file_in(folder), || ()).is_none())
 }
@@ -59,12 +59,12 @@ pub(crate) fn file_in(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }
 
-/// Whether a file's name is that of a log.
+/// Whether the name is that of a log file.
 pub(crate) fn is_log(name: &str) -> bool {
     name.starts_with("log.")
 }
 
-/// As [`look`](crate::mark::look): a database is known by the mark in the folder that it is.
+/// Finds the owner of a database by the mark in its folder, like [`look`](crate::mark::look).
 pub(crate) fn look(file: &Path) -> Result<Found, EngineError> {
     let root = file.parent().and_then(Path::parent).unwrap_or(file);
     Ok(match TargetFolder::look(root)? {
@@ -75,13 +75,13 @@ pub(crate) fn look(file: &Path) -> Result<Found, EngineError> {
     })
 }
 
-/// Makes and marks the folder, with room for a database in it.
+/// Creates and marks the folder, with the subfolders for a database.
 pub(crate) fn make(parts: &FolderParts, options: &Options) -> Result<(), EngineError> {
     TargetFolder::open(parts.root())?;
     make_room(&parts.database(), options.cache_bytes)
 }
 
-/// Makes the folders of a database, which whoever opens it first gives a page cache of that size.
+/// Creates the subfolders of a database; the first connection to it creates a page cache of that size.
 fn make_room(folder: &Path, cache_bytes: u64) -> Result<(), EngineError> {
     let journal = journal_in(folder);
     fs::create_dir_all(&journal).map_err(|e| EngineError::io("create", &journal, &e))?;
@@ -91,13 +91,13 @@ fn make_room(folder: &Path, cache_bytes: u64) -> Result<(), EngineError> {
     fs::write(&config, format!("set_cachesize {gib} {rest} 1\n")).map_err(|e| EngineError::io("write", &config, &e))
 }
 
-/// The folder with the log and the shared memory of the database in a folder.
+/// Path of the folder with the log and the shared memory of the database in `folder`.
 fn journal_in(folder: &Path) -> PathBuf {
     folder.join(format!("{FILE}-journal"))
 }
 
-/// Lets a connection that was just opened see what was committed when its transaction began: it waits for no writer, and no
-/// writer for it.
+/// Lets a new connection read what was committed when its transaction began: it waits for no writer, and no writer for
+/// it.
 pub(crate) fn read_beside_the_writer(connection: &Connection) -> Result<(), EngineError> {
     // All connections of a process have one environment, in which versions of pages are kept or not.
     if connection.text_of("PRAGMA multiversion")? != "1" {
@@ -106,7 +106,8 @@ pub(crate) fn read_beside_the_writer(connection: &Connection) -> Result<(), Engi
     connection.run("PRAGMA snapshot_isolation = ON")
 }
 
-/// Removes the shared memory of a database that nobody has open: whoever opens it next makes it anew, as large as its settings say.
+/// Removes the shared memory of a database that no process has open: the next connection creates it anew, with the size
+/// in its settings.
 fn forget_memory(folder: &Path) -> Result<(), EngineError> {
     let journal = journal_in(folder);
     let Ok(entries) = fs::read_dir(&journal) else { return Ok(()) };
@@ -117,7 +118,8 @@ fn forget_memory(folder: &Path) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// What an acknowledged commit survives, why, and what power loss may take in the class `consistent`.
+/// Durability class of acknowledged commits, the reason, and the commits that power loss may take in the class
+/// `consistent`.
 pub(crate) fn durability(sync: Sync) -> (Durability, String, MayLose) {
     let (class, why) = match sync {
         Sync::Off => (Durability::Volatile, "the log stays in the memory of the process until that is full"),
@@ -130,11 +132,11 @@ pub(crate) fn durability(sync: Sync) -> (Durability, String, MayLose) {
 /// Builds a database in the folder `loading`, then renames it.
 pub(crate) struct FolderLoader {
     parts: FolderParts,
-    /// `None` once finished.
+    /// Rows to be inserted; `None` once finished.
     rows: Option<Rows>,
-    /// Rows since the last commit.
+    /// Number of rows since the last commit.
     uncommitted: usize,
-    /// The page cache of the database once it is loaded.
+    /// Page cache of the database once it is loaded, in bytes.
     cache_bytes: u64,
 }
 
@@ -152,7 +154,7 @@ impl FolderLoader {
         self.rows.as_mut().expect("a finished loader is gone")
     }
 
-    /// Ends the transaction, and begins another one.
+    /// Commits the transaction, and begins another one.
     fn commit(&mut self) -> Result<(), EngineError> {
         self.uncommitted = 0;
         self.rows().commit_and_begin()

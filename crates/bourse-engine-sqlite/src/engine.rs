@@ -1,4 +1,4 @@
-//! The engine: a target, the connections to it, its sizes.
+//! SQLite's engine: a target, the connections to it, its sizes.
 
 use crate::connection::Connection;
 use crate::counting::CountingFiles;
@@ -34,32 +34,32 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 #[derive(Debug)]
 pub struct SqliteEngine {
     target: Target,
-    /// Tells this engine's database in memory from others of the process.
+    /// Number that distinguishes this engine's database in memory from others of the process.
     number: u64,
     shared: Shared,
-    /// The connection that makes all changes, with `writers=one`.
+    /// Connection that makes all changes, with `writers=one`.
     one_writer: OneWriterPlace,
-    /// Counts what a database in a file asks of the disk.
+    /// Counters of the disk operations on a database in a file.
     files: Option<Arc<CountingFiles>>,
-    /// A database in memory lives as long as a connection to it: this one. Connections are opened under this lock,
-    /// since two that set the journal mode of a new file at once get in each other's way.
+    /// Connection that keeps a database in memory alive. Connections are opened under this lock, since two that set the
+    /// journal mode of a new file concurrently get in each other's way.
     kept: Mutex<Option<Connection>>,
-    /// A private database in memory is in its one connection, which sessions have in turn.
+    /// Connection that contains a private database in memory, used by one session at a time.
     shared_connection: Arc<SharedConnection>,
-    /// Size of a shared cache when it was last known.
+    /// Last known size of a shared cache, in bytes.
     last_image_bytes: AtomicU64,
-    /// Sessions that will be open at once, as far as was announced.
+    /// Number of concurrent sessions that was announced.
     sessions: AtomicU64,
-    /// The file's path with links followed, once it was looked at.
+    /// Path of the file with links followed, once it was examined.
     resolved: OnceLock<PathBuf>,
-    /// Whether the library enforces foreign keys where nothing is set, once that was asked.
+    /// Whether the library enforces foreign keys by default, once that was read.
     enforces: OnceLock<bool>,
-    /// Of a database of Berkeley DB's in files: the folder that it is.
+    /// Subfolders, for a database of Berkeley DB in files.
     parts: Option<FolderParts>,
     access: Access,
 }
 
-/// Opens a target: reads it, and for a database in memory makes room for one; nothing on disk is touched yet.
+/// Opens a target: parses it, and registers a database in memory. Touches nothing on disk.
 ///
 /// # Errors
 /// [`TargetError`]: what in the target is wrong, and what is known.
@@ -75,8 +75,8 @@ pub fn open(target: &str) -> Result<SqliteEngine, TargetError> {
     Target::parse(target).map(SqliteEngine::new)
 }
 
-/// Opens a target: reads it, loads the library that it names, and holds its settings against what that can do. Nothing but
-/// the library is touched yet.
+/// Opens a target: parses it, loads the library that it names, and compares its settings with the library's abilities.
+/// Touches nothing but the library.
 ///
 /// # Errors
 /// [`TargetError`]: what in the target is wrong, and what is known; what is wrong with the library.
@@ -88,34 +88,34 @@ pub fn open(target: &str) -> Result<SqliteEngine, TargetError> {
     Ok(SqliteEngine::with_access(library, target, Access::Full))
 }
 
-/// What the library is, for a list of engines.
+/// Description of the library, for a list of engines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
-    /// Name in a target.
+    /// Scheme in a target.
     pub name: &'static str,
     /// The library's version.
     pub version: &'static str,
     /// The check-in it was built from.
     pub source_id: &'static str,
-    /// What it was compiled with.
+    /// Options that it was compiled with.
     pub compile_options: Vec<String>,
-    /// What else tells which it is, by name: of a library that was loaded its path and SHA-256.
+    /// Further facts that identify it, by name: path and SHA-256 of a loaded library.
     pub facts: Vec<(&'static str, String)>,
 }
 
-/// The library that is compiled in.
+/// Description of the library that is compiled in.
 ///
 /// # Errors
-/// If it cannot even open a database in memory.
+/// An error if it cannot open a database in memory.
 #[cfg(not(loaded))]
 pub fn info() -> Result<Info, EngineError> {
     info_of(Library)
 }
 
-/// The library that a target names; the system's if it names none.
+/// Description of the library that a target names; the system's if it names none.
 ///
 /// # Errors
-/// If it cannot be loaded, is not SQLite, or cannot even open a database in memory.
+/// An error if it cannot be loaded, is not SQLite, or cannot open a database in memory.
 #[cfg(loaded)]
 pub fn info(library: Option<&str>) -> Result<Info, EngineError> {
     let loaded = crate::loaded::load(library.map(crate::loaded::interned));
@@ -137,7 +137,7 @@ fn info_of(library: Library) -> Result<Info, EngineError> {
 }
 
 impl SqliteEngine {
-    /// The engine of a target that was read before.
+    /// Engine of a parsed target.
     #[cfg(not(loaded))]
     pub fn new(target: Target) -> Self {
         Self::with_access(Library, target, Access::Full)
@@ -183,7 +183,7 @@ impl SqliteEngine {
         }
     }
 
-    /// The target as it was read.
+    /// Parsed target.
     pub fn target(&self) -> &Target {
         &self.target
     }
@@ -192,7 +192,7 @@ impl SqliteEngine {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What to open.
+    /// Database that a connection opens.
     fn source(&self) -> Result<Source, EngineError> {
         let (number, library) = (self.number, self.library());
         let path = self.path().unwrap_or(Path::new(""));
@@ -237,16 +237,16 @@ impl SqliteEngine {
         self.shared.library
     }
 
-    /// What sessions share.
+    /// Parts that sessions share.
     #[cfg(test)]
     pub(crate) fn shared(&self) -> Shared {
         self.shared.clone()
     }
 
-    /// A connection with all settings in force, unless the database is only read.
+    /// Opens a connection with all settings, or a read-only one if the database is only read.
     ///
     /// # Errors
-    /// The library's; [`Refused`](bourse_engine::ErrorKind::Refused) if what lies there is not ours.
+    /// The library's; [`Refused`](bourse_engine::ErrorKind::Refused) if Bourse did not make the file at the path.
     pub(crate) fn connection(&self) -> Result<LentConnection, EngineError> {
         let source = self.source()?;
         let Target { place, options, .. } = &self.target;
@@ -284,12 +284,12 @@ impl SqliteEngine {
         Ok(LentConnection::from(connection))
     }
 
-    /// Where the connection of a private database is while no session has it.
+    /// Place of the connection of a private database while no session has it.
     pub(crate) fn shared_connection(&self) -> Arc<SharedConnection> {
         Arc::clone(&self.shared_connection)
     }
 
-    /// Size of a database in memory.
+    /// Size of a database in memory, in bytes.
     fn memory_image_bytes(&self) -> u64 {
         // A cache has no file to ask. While a writer has a shared one's page count locked, or a session has the private
         // one, the last answer stands.
@@ -308,17 +308,17 @@ impl SqliteEngine {
         self.last_image_bytes.load(Ordering::Relaxed)
     }
 
-    /// Whether the database is in our file system in memory.
+    /// Whether the database is in Bourse's file system in memory.
     fn is_ram(&self) -> bool {
         self.target.place == Place::Memory && self.target.memory_kind() == MemoryKind::Ram
     }
 
-    /// The database's name in our file system in memory.
+    /// Name of the database in Bourse's file system in memory.
     pub(crate) fn ram_name(&self) -> String {
         format!("/bourse-{}", self.number)
     }
 
-    /// Waits for locks, where they are counted.
+    /// Lock waits; `None` if they are not counted.
     fn lock_waits(&self) -> Option<LockStats> {
         if !self.shared.waits_by_itself {
             return Some(self.shared.waits.totals());
@@ -327,17 +327,17 @@ impl SqliteEngine {
         (self.path().is_some() || self.is_ram()).then(|| SQLITES_OWN.totals())
     }
 
-    /// Whether only one session can be open.
+    /// Whether only one session can be open at a time.
     fn is_one_session(&self) -> bool {
         self.is_private() || self.target.options.locking == Locking::Exclusive || !self.library().is_threadsafe()
     }
 
-    /// Whether the database in memory is one session's alone.
+    /// Whether the database in memory is private to one session.
     fn is_private(&self) -> bool {
         self.target.place == Place::Memory && self.target.memory_kind() == MemoryKind::Private
     }
 
-    /// Whether declared foreign keys are enforced: as the target says, or else as the library was compiled.
+    /// Whether declared foreign keys are enforced: by the target's setting, or by the library's default.
     fn has_foreign_keys(&self) -> bool {
         if self.target.options.sets.has("foreign_keys") {
             return self.target.options.foreign_keys;
@@ -354,7 +354,7 @@ impl SqliteEngine {
         self.target.options.journal == Journal::Wal && (self.path().is_some() || self.is_ram())
     }
 
-    /// Where the file is, with links followed.
+    /// Path of the file, with links followed.
     pub(crate) fn path(&self) -> Option<&Path> {
         let Place::File(path) = &self.target.place else { return None };
         #[cfg(loaded)]

@@ -1,4 +1,4 @@
-//! The mark of a database of ours: `application_id` in the file's header, written when a database is made.
+//! Bourse's mark of a database: `application_id` in the file's header, written when a database is created.
 //!
 //! It is read from the file's first bytes, without SQLite: merely opening a database with the library can roll a journal
 //! back, write a log into it or change its journal mode.
@@ -8,54 +8,54 @@ use crate::options::Options;
 use bourse_engine::{EngineError, FileUse, SideFileKind, TargetFile};
 use std::path::Path;
 
-/// `PRAGMA application_id` of our databases: "Bour".
+/// Value of `PRAGMA application_id` in Bourse's databases: "Bour".
 pub(crate) const APPLICATION_ID: u32 = 0x426f_7572;
 
-/// What a file that is a SQLite database begins with.
+/// First bytes of a SQLite database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Length of the header; where in it stand the version needed for reading, which is 2 with a write-ahead log, and the
-/// application's number (`https://sqlite.org/fileformat2.html`, section 1.3).
+/// Length of the header in bytes. The next constants are the offsets of the version needed for reading, which is 2 with
+/// a write-ahead log, and of the application's number (`https://sqlite.org/fileformat2.html`, section 1.3).
 const HEADER: usize = 100;
 const READ_VERSION: usize = 19;
 const APPLICATION_ID_AT: usize = 68;
 
-/// How the files beside a database end that SQLite makes, overwrites and removes.
+/// Suffixes of a database's companions that SQLite creates, overwrites and removes.
 pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
-/// A kind of file that lies beside a SQLite database of ours and is one itself.
+/// A kind of side file that is a SQLite database with Bourse's mark too.
 pub const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
     SideFileKind { suffix, of, companions: &COMPANIONS, start: HEADER, has_mark }
 }
 
-/// Whether a file that begins so is a SQLite database with our mark.
+/// Whether a file with these first bytes is a SQLite database with Bourse's mark.
 fn has_mark(start: &[u8]) -> bool {
     application_id(start) == Some(APPLICATION_ID)
 }
 
-/// Whether a file that begins so is a SQLite database that is not encrypted.
+/// Whether a file with these first bytes is an unencrypted SQLite database.
 #[cfg(loaded)]
 pub(crate) fn is_plain(start: &[u8]) -> bool {
     start.starts_with(MAGIC)
 }
 
-/// The application's number in a SQLite database's header; `None` if it is no such header.
+/// Application's number in a SQLite database's header; `None` for any other header.
 fn application_id(start: &[u8]) -> Option<u32> {
     let bytes = start.get(APPLICATION_ID_AT..APPLICATION_ID_AT + 4).filter(|_| start.starts_with(MAGIC))?;
     bytes.try_into().ok().map(u32::from_be_bytes)
 }
 
-/// What lies at a database's path.
+/// Owner of the file at a database's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// No file, or an empty one: a database may be made there.
+    /// None: no file, or an empty one. A database may be created there.
     Nothing,
-    /// A database of ours; whether its header says that it has a write-ahead log.
+    /// Bourse: a database that it made; `has_log` is whether its header declares a write-ahead log.
     Ours { has_log: bool },
-    /// Something else, in words.
+    /// Anything else: the reason for a person.
     Foreign(String),
 }
 
-/// Looks at a path. What this process has open already was looked at before, and is ours.
+/// Finds the owner of the file at a path. A file that this process has open was checked before, and is Bourse's.
 ///
 /// # Errors
 /// The system's.
@@ -72,7 +72,7 @@ pub(crate) fn look(library: Library, path: &Path, options: &Options) -> Result<F
     FileUse::unless_used(path, || examine(path)).unwrap_or(Ok(Found::Ours { has_log: true }))
 }
 
-/// The same, where what is not ours is an error; whether there is a database.
+/// Checks that the file at a path is Bourse's or absent; returns whether a database exists.
 ///
 /// # Errors
 /// [`Refused`](bourse_engine::ErrorKind::Refused); the system's.
@@ -108,7 +108,7 @@ fn examine(path: &Path) -> Result<Found, EngineError> {
     })
 }
 
-/// The header of a database with those facts.
+/// Header of a database with these values.
 #[cfg(test)]
 fn header(read_version: u8, application_id: u32) -> Vec<u8> {
     let mut bytes = vec![0; HEADER];
@@ -118,7 +118,7 @@ fn header(read_version: u8, application_id: u32) -> Vec<u8> {
     bytes
 }
 
-/// The header of a database of ours.
+/// Header of a database with Bourse's mark.
 #[cfg(test)]
 pub(crate) fn marked_header() -> Vec<u8> {
     header(1, APPLICATION_ID)

@@ -1,10 +1,10 @@
-//! A database opened for reading alone: nothing is made, changed or removed in its folder.
+//! Read-only use of a database: nothing is created, changed or removed in its folder.
 //!
-//! | what lies there | how it is read |
+//! | files at the path | way of reading |
 //! |---|---|
 //! | a database with a rollback journal, which no crash has left | read-only, with SQLite's locks |
-//! | one with a write-ahead log that is closed: no `-wal` file | read-only and `immutable`: SQLite would make its log's files otherwise |
-//! | one whose log or journal is there: a crash left it, or somebody is at work | a copy with its log, in the folder for temporary files |
+//! | a closed database with a write-ahead log: no `-wal` file | read-only and `immutable`: SQLite would otherwise create its log's files |
+//! | a database with a log or journal, after a crash or while another process uses it | a copy with its log, in the folder for temporary files |
 
 use crate::engine::SqliteEngine;
 use crate::mark::{Found, look, side_file_kind};
@@ -17,29 +17,30 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// How an engine uses its database.
+/// Access of an engine to its database.
 #[derive(Debug)]
 pub(crate) enum Access {
-    /// As its settings say.
+    /// Access with its own settings.
     Full,
-    /// It only reads.
+    /// Read-only access.
     ReadOnly {
-        /// Whether nobody can change the file meanwhile, so that no locks are needed.
+        /// Whether no process can change the file meanwhile, so that no locks are needed.
         is_immutable: bool,
     },
-    /// As it likes: the file is a copy, gone with this.
+    /// Full access to a copy, which is removed with this.
     Copy { _copy: Copy },
 }
 
 /// The copy's name in its folder, before the suffix of its kind.
 const NAME: &str = "database";
-/// What the names of the copies' folders begin with.
+/// Prefix of the names of the copies' folders.
 const FOLDERS: &str = "bourse-check-";
 static KIND: SideFileKind = side_file_kind(".bourse-copy", "a copy to be checked");
-/// A database that is changed while it is copied is copied again, so often.
+/// Number of attempts to copy a database that is changed meanwhile.
 const TRIES: usize = 5;
 
-/// Opens an engine's database for reading alone; `None` of one in memory, and where there is no database of ours.
+/// Opens an engine's database for reading alone; `None` for a database in memory, and if Bourse has no database at the
+/// path.
 pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineError> {
     let Some(path) = engine.path() else { return Ok(None) };
     let Found::Ours { has_log } = look(engine.library(), path, &engine.target().options)? else { return Ok(None) };
@@ -73,7 +74,7 @@ fn changed(path: &Path) -> EngineError {
     EngineError::new(ErrorKind::Conflict, text)
 }
 
-/// A log, or a journal that is to be rolled back, beside a database.
+/// Log of a database, or journal that must be rolled back; `None` without either.
 fn log_of(path: &Path) -> Result<Option<PathBuf>, EngineError> {
     let log = beside(path, "-wal");
     if fs::symlink_metadata(&log).is_ok() {
@@ -85,7 +86,7 @@ fn log_of(path: &Path) -> Result<Option<PathBuf>, EngineError> {
     Ok(is_hot.then_some(journal))
 }
 
-/// What tells whether a file was changed.
+/// Length and modification time of a file, by which a change is detected.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp(u64, Option<SystemTime>);
 
@@ -102,7 +103,7 @@ impl Stamp {
 /// A copy of a database with its log, in a folder of its own.
 #[derive(Debug)]
 pub(crate) struct Copy {
-    /// `None` once it is removed.
+    /// The copied file; `None` once it is removed.
     file: Option<SideFile>,
     folder: PathBuf,
 }
@@ -144,7 +145,7 @@ impl Drop for Copy {
     }
 }
 
-/// Makes a folder that is for this user alone, and was not there.
+/// Creates a folder that only this user can access, and fails if it exists.
 fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
