@@ -64,8 +64,7 @@ pub struct InProcess {
     pub memory: bool,
     /// Scheme of the engine of which this one is another build; the difference is processor time.
     pub variant_of: Option<&'static str>,
-    /// Whether the user must name a library in the target, so that a comparison of all engines includes it only on
-    /// request.
+    /// Whether `quick` includes it only with all engines, since its results depend on which library a target names.
     pub is_asked_for: bool,
 }
 
@@ -73,7 +72,7 @@ pub struct InProcess {
 pub struct Crashes {
     /// The copy that is crashed: its name, and the mark by which an existing one is recognised as left by Bourse.
     pub copy: SideFileKind,
-    /// Variants of the target that are tested by default.
+    /// Options that crash tests vary by default, each with its values, as `journal=wal,delete`.
     pub sweeps: &'static [&'static str],
     /// Setting that puts the files on a simulated disk that loses unsynced writes, if the engine has one.
     pub lossy_disk: Option<&'static str>,
