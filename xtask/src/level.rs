@@ -1,4 +1,4 @@
-//! The level of comparisons, by simulated sessions of A against A: the tables of docs/measuring.md.
+//! The level of comparisons, by simulated sessions of A against A: the tables of docs/comparing.md.
 
 use bourse_stats::sessions::{
     Disturbed, Noise, Order, Repeating, simulate, simulate_repeats, simulate_sequential, simulate_tables,

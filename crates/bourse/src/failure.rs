@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// Exit code of the program (see `docs/measuring.md`, "Exit codes").
+/// Exit code of the program (see `docs/runs.md`, "Exit codes").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Exit {
