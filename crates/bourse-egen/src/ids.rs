@@ -16,7 +16,7 @@ pub const COMPANIES_PER_LOAD_UNIT: i64 = 500;
 pub const SECURITIES_PER_LOAD_UNIT: i64 = 685;
 /// Rows of COMPANY_COMPETITOR of a load unit.
 pub const COMPETITORS_PER_LOAD_UNIT: i64 = 1_500;
-/// Most accounts of a customer.
+/// Maximum number of accounts of a customer.
 pub const ACCOUNTS_PER_CUSTOMER: i64 = 10;
 /// Exchanges, whose addresses come first.
 pub const EXCHANGES: i64 = 4;

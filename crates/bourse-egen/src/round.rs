@@ -12,7 +12,7 @@ pub(crate) fn rounded(value: f64, digits: usize) -> i64 {
 pub(crate) fn decimal<const P: u8>(value: f64) -> Decimal<P, 2> {
     let cents = value * 100.0;
     let nearest = cents.round();
-    // Only near a half can the product's own rounding have hidden on which side the exact value lies.
+    // Only near a half can the rounding of the product hide the side on which the exact value is.
     let units = if (cents - nearest).abs() < 0.49 { nearest as i64 } else { rounded(value, 2) };
     Decimal::from_units(units)
 }

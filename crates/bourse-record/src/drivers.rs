@@ -219,7 +219,7 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     // The steps of several drivers do not end together.
     round.fine_series = Series::default();
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
-    // Drivers began at different moments: what their rows would add up to is no throughput of any moment.
+    // Drivers began at different moments: sums of their rows would be the throughput of no moment.
     round.throughput_series = Series::default();
     round.response_map = None;
     round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
@@ -280,7 +280,7 @@ pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> 
     operation.mix_tolerance_points = parts.iter().filter_map(|part| part.mix_tolerance_points).reduce(f64::max);
     operation.response = Distribution::merged(parts.iter().map(|part| &part.response))?;
     operation.service = Distribution::merged(parts.iter().map(|part| &part.service))?;
-    // Without the times of all that failed they cannot be told apart.
+    // Without the times of all failed operations these cannot be separated.
     let has_failed = |part: &&&Operation| part.outcomes.iter().any(|it| it.outcome == Outcome::Failed && it.count > 0);
     let failed: Option<Vec<&Times>> = parts.iter().filter(has_failed).map(|part| part.failed.as_ref()).collect();
     operation.failed = match failed.as_deref() {
@@ -403,7 +403,7 @@ enum Join {
 
 fn join_of(name: &str) -> Join {
     let plain = name.split('.').next().unwrap_or(name);
-    // What the server counts, and what a machine that drivers may share counts, each driver has seen whole.
+    // Each driver sees the full counts of the server, and of a machine that drivers may share.
     const SEEN_BY_ALL: [&str; 4] = ["data_bytes", "log_bytes", "journal_bytes", "engine_memory_bytes"];
     const OF_THE_SERVER: [&str; 5] = ["machine_", "server_", "lock_", "cpu_others", "cpu_stolen"];
     let quantile = plain.starts_with("response_ns");
@@ -498,7 +498,7 @@ mod tests {
             whole.merge(recorder(other));
             assert_eq!(merged, whole.figures().remove(0), "{one:?} {other:?}");
         }
-        // A file that keeps quantiles alone has none to merge.
+        // A file with quantiles alone has none to merge.
         let parts = [
             recorder(&[(Completed, 5), (Warned, 7)]).figures().remove(0),
             recorder(&[(Warned, 5)]).figures().remove(0),

@@ -66,7 +66,7 @@ impl Latency {
                 (all.without(&failed.iter().map(|times| of_failed(times)).collect::<Vec<_>>()), count)
             }
         };
-        // What was never started had no service.
+        // Operations never started have no service time.
         let dropped = match clock {
             Clock::Response => count_of(parts, Outcome::Dropped),
             Clock::Service => 0,
@@ -175,7 +175,7 @@ impl Latency {
             let summary = Some(LatencySummary::of(&all));
             self.at_least = Some(Box::new(Self { summary, histogram: Some(all), ..self.clone() }));
         }
-        // Whoever cannot be known to have ended may be the slowest of all.
+        // An operation with an unknown end may be the slowest of all.
         self.slower += histogram.len();
         self
     }

@@ -156,7 +156,7 @@ mod tests {
             assert!(!limit(None, 0.99).holds(f64::INFINITY));
         }
         assert!(near(reached(&round(980, 0, 0, 0), None, 1.0)));
-        // What waited at the end of the interval has a time, if not the whole of it.
+        // An operation queued at the end of the interval has waited for a known part of its time.
         for (waited, longest) in [(500_000, 1e6), (7_000_000, 7e6)] {
             let mut round = round(980, 0, 0, 1);
             round.arrivals.as_mut().unwrap().unstarted_ns_longest = waited;
@@ -182,7 +182,7 @@ mod tests {
         // Ten writes to thirty reads: a quarter, rounded up.
         round.operations[WRITE].by_schedule = true;
         assert_eq!((round.unstarted_of("read"), round.unstarted_of("write")), (7, 3));
-        // A file that does not say what its schedule made due.
+        // A file that predates `by_schedule`.
         round.operations.iter_mut().for_each(|it| it.by_schedule = false);
         assert_eq!((round.unstarted_of("read"), round.unstarted_of("write")), (0, 0));
         round.operations.truncate(1);

@@ -476,11 +476,11 @@ pub struct Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PhaseKind {
-    /// Before measuring.
+    /// Warm-up, before measuring.
     WarmUp,
     /// The measurement interval.
     Measurement,
-    /// After measuring: work in flight is finished.
+    /// Drain, after measuring: work in flight is finished.
     Drain,
 }
 

@@ -129,7 +129,7 @@ pub fn even(series: &Series, column: &str, from_s: f64, to_s: f64) -> Vec<f64> {
     /// Upper bound of rows, above that of any series.
     const MOST: f64 = 100_000.0;
     let Some(values) = series.column(column) else { return Vec::new() };
-    // What was counted until each time.
+    // Cumulative counts at the ends of rows.
     let mut until = vec![(0.0, 0.0)];
     let (mut last, mut sum) = (0.0, 0.0);
     for (time, value) in series.time_s.iter().zip(values) {
@@ -198,7 +198,7 @@ mod tests {
         // Steps of the warm-up must not count.
         let (mut round, workload) = round_of(|step, off| if step <= 50 { 1e6 } else { 1_000.0 + 100.0 * off });
         let half = round.throughput(None).and_then(|it| it.mean.interval).map(|it| it.half_width()).unwrap();
-        // 10 % over the root of 200 steps, twice, and what might be a trend.
+        // Twice 10 % over the root of 200 steps, and a possible trend.
         assert!((10.0..60.0).contains(&half), "{half}");
         assert_eq!(round.withheld(&workload), None);
         // Without transactions the figure is 0, and so is the lower end.

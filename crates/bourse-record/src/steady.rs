@@ -117,7 +117,7 @@ impl Steadiness {
         let deciding = deciding.filter(|test| self.steady == Steady::No || test.name != RESPONSE);
         let words = |test: &SteadyTest| format!("{}: {}", test.name, test.found);
         let words: Vec<String> = deciding.map(words).collect();
-        // That the log is as it should be needs no words beside a throughput that is.
+        // If all is steady, the throughput alone is sufficient evidence.
         if self.steady == Steady::Yes { words.into_iter().take(1).collect() } else { words.join("; ") }
     }
 }
@@ -336,7 +336,7 @@ mod tests {
         }
         let phase = |kind, from_s, to_s| Phase { kind, from_s, to_s };
         let end = 10.0 + rates.len() as f64;
-        // What a round of years ago had: fields that came later have their defaults.
+        // A round of an old file: later fields have their defaults.
         let round = r#"{
             "offset_s": 0, "phases": [], "measured_s": 1, "headline": 1, "operations": [], "cpu_user_s": 0,
             "cpu_system_s": 0, "series": { "time_s": [], "columns": [] }, "read_bytes": 0, "written_bytes": 0, "facts": [],
@@ -471,7 +471,7 @@ mod tests {
         assert_eq!(log(&|second| second as f64 * mib), Some(Steady::No));
         let once = |second: usize| if second < 25 { second as f64 * mib } else { mib };
         assert_eq!(log(&once), Some(Steady::Unknown), "one cycle shows no rhythm");
-        // Of 4 MiB that stay, what was written tells how often they were written over.
+        // If the log stays at 4 MiB, the bytes written show how often it was overwritten.
         for (written_mib, expected) in [(6, Steady::Unknown), (9, Steady::Yes)] {
             let mut round = round(&flat, |_| 4.0 * mib, None);
             let (syncs, writes, reads, read_bytes) = (0, 0, 0, 0);

@@ -164,7 +164,7 @@ mod tests {
                 assert_eq!(Verdict::of(Evidence::Range(low, *high), 0.05, Better::Higher), *verdict, "{low} to {high}");
                 // A cost is the mirror image.
                 let (low, high) = (2.0 - high, 2.0 - low);
-                // Not where a rounding error decides whether an end lies at the tolerance.
+                // Except if a rounding error decides on which side of the tolerance an end is.
                 if [low, high].iter().all(|end| (end - 1.05).abs() > 1e-12 && (end - 0.95).abs() > 1e-12) {
                     assert_eq!(
                         Verdict::of(Evidence::Range(low, high), 0.05, Better::Lower),

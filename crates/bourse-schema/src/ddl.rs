@@ -72,7 +72,7 @@ pub fn without_foreign_keys(sql: &str) -> (String, Vec<String>) {
     }
     let rest: Vec<&str> = sql.lines().filter(|line| !is_key(line)).collect();
     let text = rest.join("\n");
-    // What stands last before the closing parenthesis has no comma.
+    // The last line before the closing parenthesis has no comma.
     let text = match text.rsplit_once(",\n)") {
         Some((body, tail)) => format!("{body}\n){tail}"),
         None => text,

@@ -133,7 +133,7 @@ fn standard(domain: ColumnType) -> String {
         ColumnType::Date => "DATE".to_owned(),
         ColumnType::Timestamp => "TIMESTAMP(3)".to_owned(),
         ColumnType::Text(width) => format!("VARCHAR({width})"),
-        // Kept in the row: a large object of its own would be a second look-up.
+        // Stored in the row: a separate large object would cost a second look-up.
         ColumnType::Lob(width) => format!("VARBINARY({width})"),
     }
 }

@@ -156,7 +156,7 @@ fn half_width(
         return Err(Withheld::TooSlow { needs });
     }
     if off > SMALL * value && alike > ALIKE {
-        // Batches of 1.6 times what they share have a correlation of a fifth.
+        // Batches of 1.6 correlation times have a correlation of a fifth.
         return Err(Withheld::TooSlow { needs: needs.max(count * (-1.6 / alike.min(0.9).ln())) });
     }
     let of_batches = interval_of(means, value, LEVEL).half_width() * (1.0 + WIDER * autocorrelation / count);
@@ -241,7 +241,7 @@ pub(crate) fn interval_of(means: &[f64], value: f64, level: f64) -> Interval {
     let count = means.len() as f64;
     let variance = means.iter().map(|it| (it - value).powi(2)).sum::<f64>() / (count - 1.0);
     let common: f64 = means.windows(2).map(|it| (it[0] - value) * (it[1] - value)).sum::<f64>() / (count - 1.0);
-    // What batches still tell of the next widens the interval.
+    // The remaining correlation of batches widens the interval.
     let left = if variance > 0.0 { (common / variance + 1.0 / count).clamp(0.0, 0.9) } else { 0.0 };
     let half = student(count - 1.0, level) * (variance / count * (1.0 + left) / (1.0 - left)).sqrt();
     Interval { low: value - half, high: value + half, level }
@@ -354,7 +354,7 @@ mod tests {
             let cells = LENGTHS.map(|length| {
                 let (told, held) = simulated(lasts, length);
                 let (told, held) = (f64::from(told) / 10.0, 100.0 * held);
-                // A round of 10 s has room for four of what lasts 2.4 s.
+                // A round of 10 s holds only four disturbances of 2.4 s.
                 let least = if lasts <= 0.4 || length >= 300 { 93.0 } else { 80.0 };
                 // Those few that look as if less lasted are the wrong ones.
                 assert!(held >= least || told < 15.0, "{lasts} s in {length} steps: {held} % of {told} %");
@@ -395,7 +395,7 @@ mod tests {
             }
             let percent = |part: u32, of: u32| 100.0 * f64::from(part) / f64::from(of.max(1));
             let (told_of_all, held_of_told) = (percent(told, ROUNDS), percent(held, told));
-            // In 40 s nobody sees what lasts 10 s and more: such rounds mostly have no interval.
+            // A round of 40 s cannot reveal disturbances of 10 s and more: it mostly has no interval.
             let may_be_known = !matches!(noise, Noise::Lasting(5.0..) | Noise::Levels(10.0..) | Noise::Wander(_));
             if may_be_known {
                 assert!(held_of_told >= 87.0, "{noise:?}: {held_of_told} %");
@@ -449,7 +449,7 @@ mod tests {
         let few = mean(&[1.0; 59]).unwrap();
         assert_eq!((few.mean.interval, few.withheld), (None, Some(Withheld::TooFew)));
         assert_eq!(mean(&[1.0; 60]).unwrap().mean.interval.map(|it| (it.low, it.high)), Some((1.0, 1.0)));
-        // A rate that rises all the time tells of no mean, however many values it has.
+        // A rate that rises all the time has no mean, however many values there are.
         let rising: Vec<f64> = (0..200).map(f64::from).collect();
         let found = mean(&rising).unwrap();
         assert!(matches!(found.withheld, Some(Withheld::Changing { by }) if by > 1.9), "{found:?}");

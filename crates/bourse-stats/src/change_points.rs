@@ -14,7 +14,7 @@
 
 use crate::{Estimate, SplitMix, ratio_of_groups};
 
-/// Fewest figures on either side of a change.
+/// Minimum number of figures on either side of a change.
 pub const FEWEST: usize = 4;
 /// Number of random orders that a cut is compared with.
 const ORDERS: u64 = 1_999;
@@ -98,7 +98,8 @@ fn distances(values: &[f64], cuts: &[usize]) -> Vec<f64> {
     let square: f64 = off.iter().map(|it| it * it).sum();
     let common: f64 = off.windows(2).map(|it| it[0] * it[1]).sum();
     let raw = if square > 0.0 { common / square } else { 0.0 };
-    // Measured beside levels that were chosen to fit the likeness is too small, the more so the larger it is: by simulation.
+    // The correlation is underestimated next to fitted levels, the more so the larger it is; the factors are from
+    // simulation.
     let alike = ((raw + 2.0 * levels / count) / (1.0 - 6.0 * levels / count).max(0.2)).clamp(0.0, 0.95);
     let variance = square / (count - levels).max(1.0) * (1.0 + alike) / (1.0 - alike);
     let apart = |pair: &[&[f64]]| {

@@ -21,7 +21,7 @@ const COUNTED: usize = 60;
 /// assert_eq!(bourse_stats::ratio_of_groups(&[1.0; 3], &[1.0; 3]).unwrap().interval, None);
 /// ```
 pub fn ratio_of_groups(base: &[f64], head: &[f64]) -> Option<Estimate> {
-    // A round of 0 in the second group is a ratio of 0: its logarithm lies below every other.
+    // A round of 0 in the second group is a ratio of 0: its logarithm is below every other.
     if base.iter().any(|round| *round <= 0.0) || head.iter().any(|round| *round < 0.0) {
         return None;
     }

@@ -80,7 +80,7 @@ mod tests {
         // A machine that is never quiet: one repeat in every other round, not all in the first.
         let repeats: Vec<bool> = (0..8).map(|round| budget.take(round, 2, false)).collect();
         assert_eq!(repeats, [true, false, true, false, true, false, true, false]);
-        // What quiet rounds leave is there later.
+        // The share of quiet rounds is available later.
         let mut budget = Budget::new(2, 8);
         assert_eq!((0..5).filter(|_| budget.take(7, 2, false)).count(), 4);
     }

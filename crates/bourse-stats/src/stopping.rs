@@ -20,7 +20,7 @@ const LONGER: f64 = 1.26;
 /// Length of an interval at its next look, after a look at `passed`; none is beyond `longest`.
 pub fn next_look(passed: u64, longest: u64) -> u64 {
     let next = (passed as f64 * LONGER) as u64;
-    // What is left after a look just before the end is no new look.
+    // A look just before the end would add nothing to the one at the end.
     if next as f64 > 0.99 * longest as f64 { u64::MAX / 2 } else { next }
 }
 
@@ -127,7 +127,7 @@ mod tests {
             );
             assert!(found.told < 10.0 || found.held >= 75.0, "{kind:?}: {} % of {} %", found.held, found.told);
             assert!(kind.lasts > 4.0 || found.told >= 95.0 && found.off[0].abs() < 0.3, "{kind:?}: {} %", found.told);
-            // What must be off much is not told.
+            // A mean that is far off mostly has no interval.
             assert!(found.off[1].abs() <= 3.5 || found.told <= 3.0, "{kind:?}: {} of {} %", found.off[1], found.told);
             let few = |value: String| if found.told < 1.0 { "–".to_owned() } else { value };
             table.push_str(&format!(

@@ -29,7 +29,7 @@ impl<T> Weighted<T> {
         file: &File<'a>,
         mut each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
     ) -> Result<Self, InputError> {
-        // A weight's bound only keeps a slip of the pen from taking all memory.
+        // The bound on a weight prevents a typing error from exhausting the memory.
         file.read(|record| Ok((record.whole(0, 1..=1_000_000)?, each(record)?))).map(Self::new)
     }
 

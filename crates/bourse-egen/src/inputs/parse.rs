@@ -318,7 +318,7 @@ impl Fingerprint {
     }
 
     fn add(&mut self, bytes: &[u8]) {
-        // The length keeps the end of one file apart from the beginning of the next.
+        // The length separates the end of one file from the beginning of the next.
         for byte in bytes.iter().copied().chain((bytes.len() as u64).to_le_bytes()) {
             self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
         }

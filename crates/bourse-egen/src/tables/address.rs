@@ -13,7 +13,8 @@ pub fn addresses(inputs: &Inputs, part: Part) -> impl Iterator<Item = tables::Ad
     let before_customers = EXCHANGES + part.total_companies();
     let first = if part.is_first() { 1 } else { before_customers + part.first_customer() };
     let last = before_customers + part.first_customer() + part.customers() - 1;
-    // The first load unit goes on where the companies' addresses stopped; every later one begins at its own place.
+    // The first load unit continues the sequence of the companies' addresses; every later one begins at its own
+    // position.
     let mut rng = Rng::new(TABLE_SEED);
     (first..=last).map(move |ordinal| {
         let customers_before = ordinal - 1 - before_customers;

@@ -192,7 +192,7 @@ fn fixed_codes_are_the_specifications() {
         records(&exchanges).iter().zip([("NYSE", "1"), ("NASDAQ", "2"), ("AMEX", "3"), ("PCX", "4")])
     {
         assert_eq!((record[0], record[2], record[3], record[5]), (id, "0930", "1600", address));
-        // Room for what Data-Maintenance appends: " LAST UPDATED " and 19 characters of time.
+        // Leaves space for the text that Data-Maintenance appends: " LAST UPDATED " and 19 characters of time.
         assert!(
             record[1].len() <= 100 && record[4].len() + 33 <= 150 && !record[4].contains("LAST UPDATED"),
             "{record:?}"

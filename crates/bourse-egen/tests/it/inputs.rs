@@ -117,7 +117,7 @@ fn symbols() {
 #[test]
 fn a_missing_file_and_a_line_cut_off() {
     let Some(mut files) = files("missing files") else { return };
-    // As the reference reads, what follows the last line feed does not count.
+    // As in the reference, text after the last line feed is ignored.
     assert_eq!(files.get_mut("Sector").expect("present").pop(), Some(b'\n'));
     let error = Inputs::parse(|name| files.get(name).cloned()).expect_err("an industry's sector is gone");
     assert!(matches!(error, InputError::Line { file: "Industry", .. }), "{error}");

@@ -73,7 +73,7 @@ impl TradingFloor {
         for order in self.fired.drain(..) {
             let Order { trade_id, trade_type, security, quantity, limit } = order;
             let price = now.price(security);
-            // A limit order that the market overtook while it travelled gets what it asked for. Stop-loss orders do not.
+            // A limit order that the market overtook on the way gets its limit. Stop-loss orders do not.
             let keeps_limit = match trade_type {
                 TradeType::LimitBuy => limit < price,
                 TradeType::LimitSell => limit > price,
