@@ -10,7 +10,7 @@
 //! cargo xtask docs     write the generated pages below docs/
 //! cargo xtask site     the documentation as a site, by mdBook: target/site/book
 //! cargo xtask tidy     conventions that no other tool checks
-//! cargo xtask size     limits of the program that is shipped: bytes, dependencies; builds it unless it is built
+//! cargo xtask size     limits of the sources (also part of ci) and of the release binary, which it builds
 //! cargo xtask level    rate of false differences between A and A, by simulation: [SESSIONS], default 10,000
 //! cargo xtask scaling  coordinated drivers on Galera clusters of this machine: [SECONDS [CUSTOMERS [NODES]]], default 20 and 3,000
 //! cargo xtask fuzz     each fuzz target for a minute: [SECONDS [TARGET…]]
@@ -80,7 +80,8 @@ fn ci() -> Result<(), String> {
     cargo_with(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
     step("docs", || docs::check(&root()))?;
     step("cargo package", packaged)?;
-    step("tidy", || tidy::tidy(&root()))
+    step("tidy", || tidy::tidy(&root()))?;
+    step("size", || size::sources(&root()))
 }
 
 fn tests() -> Result<(), String> {

@@ -1,35 +1,73 @@
-//! Limits of the program with its default features: the bytes of the release binary, the number of dependencies.
-//!
-//! Not part of `cargo xtask ci`, since it needs a release build, which takes minutes.
+//! Sizes that no change may let grow unseen: lines of production code, crates, packages that the program is linked with, and
+//! the bytes of the release binary.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// The most bytes that the release binary may have: 25 MB.
-const MOST_BYTES: u64 = 25_000_000;
-/// Most packages, without Bourse's own, that the program may be linked with or built by.
+/// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
+const MOST_LINES: usize = 110_000;
+/// Upper bound of the workspace's crates below `crates/`.
+const MOST_CRATES: usize = 44;
+/// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
 const MOST_DEPENDENCIES: usize = 170;
+/// Upper bound of the release binary in bytes.
+const MOST_BYTES: u64 = 27_000_000;
 
-/// Builds the program, which is quick if nothing has changed, and checks its limits.
+/// Compares the sources with their limits.
+pub(crate) fn sources(root: &Path) -> Result<(), String> {
+    let crates = root.join("crates");
+    let listed = std::fs::read_dir(&crates).map_err(|error| format!("{}: {error}", crates.display()))?;
+    let crates: Vec<_> = listed.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+    let lines =
+        crates.iter().map(|path| lines_below(&path.join("src"))).sum::<usize>() + lines_below(&root.join("xtask/src"));
+    let tree = ["tree", "--package", "bourse", "--edges", "normal,build", "--prefix", "none", "--locked"];
+    let dependencies = dependencies_of(&cargo(root, &tree)?).len();
+    within(&[
+        ("lines of production code", lines as u64, MOST_LINES as u64),
+        ("crates", crates.len() as u64, MOST_CRATES as u64),
+        ("dependencies", dependencies as u64, MOST_DEPENDENCIES as u64),
+    ])
+}
+
+/// Compares the sources and the release binary, which is built first, with their limits.
 pub(crate) fn size(root: &Path) -> Result<(), String> {
+    sources(root)?;
     let built =
         cargo(root, &["build", "--release", "--package", "bourse", "--message-format", "json-render-diagnostics"])?;
     let program = program_of(&built).ok_or("cargo does not say where the program is")?;
     let bytes = std::fs::metadata(&program).map_err(|error| format!("{program}: {error}"))?.len();
-    let tree =
-        cargo(root, &["tree", "--package", "bourse", "--edges", "normal,build", "--prefix", "none", "--locked"])?;
-    let dependencies = dependencies_of(&tree);
-    println!("xtask: {program}: {bytes} bytes, at most {MOST_BYTES}");
-    println!("xtask: {} dependencies, at most {MOST_DEPENDENCIES}", dependencies.len());
-    let mut faults = Vec::new();
-    if bytes > MOST_BYTES {
-        faults.push(format!("the program has {bytes} bytes, {} too many", bytes - MOST_BYTES));
-    }
-    if dependencies.len() > MOST_DEPENDENCIES {
-        faults.push(format!("the program has {} dependencies, not at most {MOST_DEPENDENCIES}", dependencies.len()));
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
+    within(&[("bytes of the program", bytes, MOST_BYTES)])
+}
+
+/// Prints each size beside its limit; an error names those beyond.
+fn within(sizes: &[(&str, u64, u64)]) -> Result<(), String> {
+    sizes.iter().for_each(|(what, size, most)| println!("xtask: {size} {what}, at most {most}"));
+    let beyond: Vec<_> = sizes
+        .iter()
+        .filter(|(_, size, most)| size > most)
+        .map(|(what, size, most)| format!("{size} {what}, {} too many", size - most))
+        .collect();
+    if beyond.is_empty() { Ok(()) } else { Err(beyond.join("\n  ")) }
+}
+
+/// Lines of production code in the Rust files of a folder and its folders.
+fn lines_below(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let lines = |path: &Path| match path.is_dir() {
+        // A folder that another crate shares is counted there.
+        true if path.is_symlink() => 0,
+        true => lines_below(path),
+        false if path.extension().is_none_or(|ending| ending != "rs") || path.is_symlink() => 0,
+        false => std::fs::read_to_string(path).map_or(0, |text| lines_of(&text)),
+    };
+    entries.map(|entry| lines(&entry.path())).sum()
+}
+
+/// Lines of a file that are code, up to its tests.
+fn lines_of(text: &str) -> usize {
+    let lines = text.lines().map(str::trim).take_while(|line| *line != "mod tests {");
+    lines.filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 
 /// Standard output of a cargo command.
@@ -65,6 +103,13 @@ fn dependencies_of(tree: &str) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_code_are_neither_blank_nor_comments_nor_tests() {
+        assert_eq!(lines_of("//! A\n\nfn a() {} // b\n    /// c\n    x\nmod tests {\n    y\n}\n"), 2);
+        assert!(within(&[("lines", 2, 2)]).is_ok());
+        assert_eq!(within(&[("lines", 2, 2), ("crates", 5, 3)]).unwrap_err(), "5 crates, 2 too many");
+    }
 
     #[test]
     fn packages_are_counted_once_and_ours_are_not() {
