@@ -312,7 +312,7 @@ impl Participant {
         let (outcome, read) = match ended {
             Ok(output) if output.status().code() == 0 => ("committed".to_owned(), told_by(output)),
             Ok(output) => (format!("ended with status {}", output.status()), told_by(output)),
-            Err(_) if is_on_purpose(ended) => ("rolled back, as told".to_owned(), Vec::new()),
+            Err(_) if is_on_purpose(ended) => ("rolled back, as requested".to_owned(), Vec::new()),
             Err(error) if is_conflict(error) => {
                 (format!("conflict: {}", error.to_string().lines().next().unwrap_or_default()), Vec::new())
             }

@@ -237,7 +237,7 @@ impl<C: Reach> Session for NodeSession<C> {
             State::Lost => Err(self.refusal()),
             State::Open => match self.session()?.commit() {
                 Err(e) if e.kind() == ErrorKind::ConnectionLost => {
-                    let told = self.lost(ErrorKind::InDoubt, "while it committed; nobody knows whether it did", &e);
+                    let told = self.lost(ErrorKind::InDoubt, "while it committed; its outcome is unknown", &e);
                     self.forget();
                     Err(told)
                 }

@@ -87,7 +87,7 @@ impl PrivateCluster {
         let (product, options) = (target.product, &target.options);
         let facts = product.facts();
         let Place::Private { directory } = &target.server.place else {
-            return Err(EngineError::unsupported("the cluster is not ours to start"));
+            return Err(EngineError::unsupported("Bourse cannot start a cluster of yours"));
         };
         let until = Instant::now() + options.server.start_timeout;
         let folders = (0..options.nodes)

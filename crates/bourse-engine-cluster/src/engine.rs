@@ -144,7 +144,7 @@ impl ClusterEngine {
     }
 
     fn private(&self) -> Result<Arc<PrivateCluster>, EngineError> {
-        let none = || EngineError::unsupported("there is no node of ours to kill or to start again");
+        let none = || EngineError::unsupported("this cluster has no node that Bourse started");
         self.looked_at().and_then(|it| it.private).ok_or_else(none)
     }
 

@@ -116,7 +116,7 @@ impl Engine for FastDbEngine {
         Ok(Description {
             engine: if database.is_diskless { "fastdb diskless" } else { "fastdb" }.to_owned(),
             // The C interface has no function that says.
-            version: "not told by its library".to_owned(),
+            version: "unknown: its library does not report it".to_owned(),
             target: self.target.text.clone(),
             durability,
             may_lose: None,

@@ -135,7 +135,9 @@ pub(crate) fn own(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(io::Error::new(io::ErrorKind::ResourceBusy, "somebody has it open")),
+        Err(rustix::io::Errno::WOULDBLOCK) => {
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process has it open"))
+        }
         Err(e) => Err(e.into()),
     }
 }

@@ -11,7 +11,7 @@ pub(crate) fn error(e: impl Into<fjall::Error>) -> EngineError {
         fjall::Error::Poisoned => {
             EngineError::new(ErrorKind::ConnectionLost, "fjall has met an error before and takes no more writes")
         }
-        fjall::Error::Locked => EngineError::new(ErrorKind::Other, "somebody has it open already"),
+        fjall::Error::Locked => EngineError::new(ErrorKind::Other, "another process has it open"),
         e => EngineError::new(ErrorKind::Other, format!("{e:?}")),
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn describe(
         let (wanted, started) =
             (show_bytes(wanted), machine.heap_bytes.map_or("its own default".to_owned(), show_bytes));
         warnings.push(format!(
-            "heap={wanted} was asked for, and this process's Java virtual machine was started before with {started}"
+            "heap={wanted} was requested, but this process's Java virtual machine was started before with {started}"
         ));
     }
     Ok(Description {

@@ -126,7 +126,7 @@ pub(crate) fn library(java: Option<&Path>) -> Result<PathBuf, NoMachine> {
         ));
     };
     let home = program.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
-    below(home).ok_or_else(|| no_machine(format!("no Java virtual machine beside {}", program.display())))
+    below(home).ok_or_else(|| no_machine(format!("no Java virtual machine next to {}", program.display())))
 }
 
 /// Machine of this process, started at first use with that target's settings.

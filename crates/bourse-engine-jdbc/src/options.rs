@@ -36,7 +36,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             name: "jdbc+hsqldb",
             kind: "HSQLDB",
             without: &["lock_timeout"],
-            because: "its transactions fail at once, or wait until they are sure to be in nobody's way",
+            because: "its transactions fail at once, or wait until no conflict is possible",
         },
         Scheme {
             name: "jdbc+derby",

@@ -153,7 +153,7 @@ const H2: Product = Product {
         Some(delay) if delay.is_zero() => (
             Durability::Process,
             None,
-            "write_delay=0ms: each commit writes its changes to the file, which nobody syncs",
+            "write_delay=0ms: each commit writes its changes to the file, which is never synced",
         ),
         _ => (
             Durability::Volatile,

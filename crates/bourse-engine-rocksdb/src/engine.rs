@@ -118,7 +118,8 @@ impl Engine for RocksDbEngine {
         let warning = |name| lost_with_machine("the database", name);
         Ok(Description {
             engine: "rocksdb".to_owned(),
-            version: version(self.folder.path()).unwrap_or_else(|| "not told by its library".to_owned()),
+            version: version(self.folder.path())
+                .unwrap_or_else(|| "unknown: its library does not report it".to_owned()),
             target: self.target.text.clone(),
             durability,
             may_lose: (durability == Durability::Consistent).then_some(MayLose::NotWrittenBack),

@@ -134,8 +134,7 @@ fn check_together(target: &Target, parsed: &Parsed<Options>) -> Result<(), Targe
         return refuse("read_uncommitted", "a cache of each session's own", why);
     }
     if options.begin == Begin::Deferred && options.writers == Writers::Queue {
-        let why =
-            "whoever has the queue's place meets no conflict; writers=sqlite, writers=busy and writers=one have it";
+        let why = "queued writers never conflict, so it has no effect; use writers=sqlite, busy or one";
         return refuse("begin", "writers=queue", why);
     }
     if options.writers == Writers::One {

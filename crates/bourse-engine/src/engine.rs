@@ -382,7 +382,7 @@ impl<'e> Hosting<'e> {
         match self {
             Self::OwnedServer(server) => Ok(server),
             Self::InProcess | Self::External => {
-                Err(EngineError::unsupported("the engine has no server of ours to kill or to start again"))
+                Err(EngineError::unsupported("the engine has no server that Bourse started to kill or to start again"))
             }
         }
     }

@@ -53,7 +53,9 @@ impl ServerFolder {
     pub fn make(kind: &'static Kind, directory: Option<&Path>, in_memory: bool) -> Result<Self, EngineError> {
         let parent = parent(directory, in_memory)?;
         if in_memory && !parent.is_dir() {
-            return Err(EngineError::unsupported(format!("ram=on needs {MEMORY}, which this system has not")));
+            return Err(EngineError::unsupported(format!(
+                "ram=on needs {MEMORY}, which does not exist on this system"
+            )));
         }
         leftovers::sweep(kind, &parent);
         let (folder, owner) = marked_folder(kind, &parent)?;

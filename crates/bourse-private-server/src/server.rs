@@ -89,7 +89,7 @@ impl PrivateServer {
                 .map_err(|e| EngineError::io("interrupt", &self.program, &e.into()))
         }
         #[cfg(not(unix))]
-        Err(EngineError::unsupported("a server cannot be told to end on this system"))
+        Err(EngineError::unsupported("a server cannot be asked to end on this system"))
     }
 
     /// Waits until the server has ended by itself, after an interrupt or a command to end.

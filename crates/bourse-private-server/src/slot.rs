@@ -61,7 +61,7 @@ impl<C: Clone> ServerSlot<C> {
         act: impl FnOnce(&mut PrivateServer, &C) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         let mut slot = self.locked();
-        let none = || EngineError::unsupported("there is no server of ours to kill or to start again");
+        let none = || EngineError::unsupported("this engine has no server that Bourse started");
         let (server, connector) = slot.as_mut().ok_or_else(none)?;
         act(server, connector)
     }

@@ -246,7 +246,7 @@ impl Warning {
             Self::FrequencyGovernor { .. } => Some("set the governor to performance"),
             Self::Oversubscribed { .. } => Some("use fewer users or threads"),
             Self::NotWarm { .. } => Some("warm up longer: --warmup"),
-            Self::NoisyMachine { .. } => Some("run more rounds; small differences cannot be told"),
+            Self::NoisyMachine { .. } => Some("run more rounds; small differences cannot be detected"),
             Self::HostSteal { .. } => Some("use a machine that is not shared"),
             Self::OperationsDropped { .. } | Self::OperationsWaiting { .. } => Some("ask for a lower rate"),
             Self::UsageReadLate { .. } => Some("use fewer threads, a longer interval, or a machine that is not busy"),
@@ -346,7 +346,7 @@ impl fmt::Display for Warning {
             Self::TooFewRounds { rounds, needed } => {
                 write!(
                     f,
-                    "published findings are judged by intervals, which take {needed} rounds or more; asked for: {rounds}"
+                    "published findings are judged by intervals, which take {needed} rounds or more; requested: {rounds}"
                 )
             }
             Self::DriversVanished { numbers, of } => {

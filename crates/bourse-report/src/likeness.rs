@@ -27,7 +27,7 @@ impl Likeness {
 
     /// Differences, a sentence each; empty if the figures are comparable.
     pub fn differences(&self, other: &Self) -> Vec<String> {
-        let only = |it: &NameValue| format!("{} is told of one only: {}", it.name, it.value);
+        let only = |it: &NameValue| format!("{} is known of one run only: {}", it.name, it.value);
         let mut found: Vec<String> = Vec::new();
         for it in &self.0 {
             match other.0.iter().find(|other| other.name == it.name) {

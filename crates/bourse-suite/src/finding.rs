@@ -214,7 +214,7 @@ fn values(test: &Test, tables: &[TableResult]) -> Result<Vec<f64>, String> {
         let (one, other) = one.work.zip(other.work)?;
         Some((one as f64 / other as f64).ln()).filter(|sizes| *sizes != 0.0 && !capped)
     };
-    let sizes = sizes().ok_or("growth cannot be told from rounds that were capped")?;
+    let sizes = sizes().ok_or("growth cannot be computed from rounds that were capped")?;
     Ok(pairs.map(|ratio| ratio.ln() / sizes).collect())
 }
 

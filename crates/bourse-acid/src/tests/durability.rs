@@ -28,7 +28,7 @@ pub(crate) fn killed(subject: &Subject<'_>) -> Test {
         return not(promises_nothing(subject));
     }
     match subject.engine.hosting() {
-        Hosting::External => not("the server is not ours to kill".to_owned()),
+        Hosting::External => not("Bourse did not start the server".to_owned()),
         Hosting::InProcess if subject.site.is_none() => not(NO_SITE.to_owned()),
         Hosting::InProcess | Hosting::OwnedServer(_) => {
             let after = repeat(subject, Crash::Kill, KILLS);

@@ -59,7 +59,7 @@ pub static TESTS: &[TestSpec] = &[
         property: Property::Atomicity,
         title: "clients that vanish amid their transactions",
         source: "follows from Clause 7.2",
-        demanded: "no row of them in any table, and nobody is kept waiting for them",
+        demanded: "no row of them in any table, and no session waits for them",
     },
     TestSpec {
         id: "C1",
@@ -94,7 +94,7 @@ pub static TESTS: &[TestSpec] = &[
         property: Property::Consistency,
         title: "reconciliation of the work done",
         source: "follows from Clause 3.3",
-        demanded: "the database has gained what its users were told: orders, results, settlements, cash",
+        demanded: "the database has gained what was acknowledged to its users: orders, results, settlements, cash",
     },
     TestSpec {
         id: "I1",

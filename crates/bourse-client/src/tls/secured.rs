@@ -28,7 +28,7 @@ impl Secured {
     /// A file that cannot be used, a certificate that is refused, or a lost connection.
     pub fn start(mut stream: TcpStream, host: &str, options: &TlsOptions) -> Result<Self, EngineError> {
         let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| EngineError::unsupported(format!("'{host}' is no name that a certificate can be for")))?;
+            .map_err(|_| EngineError::unsupported(format!("invalid host name for TLS: '{host}'")))?;
         let mut connection = ClientConnection::new(Arc::new(config(options)?), name)
             .map_err(|e| EngineError::new(ErrorKind::Other, format!("TLS cannot be begun: {e}")))?;
         while connection.is_handshaking() {

@@ -88,7 +88,7 @@ fn a_database_is_found_again() {
         assert!(first.footprint().unwrap().memory_bytes >= 256 << 20);
         let second = engine(folder.path(), &query);
         let refused = second.new_records().err().expect("two engines must not have one file");
-        assert!(refused.to_string().contains("somebody has it open"), "{refused}");
+        assert!(refused.to_string().contains("another process has it open"), "{refused}");
         drop(session);
         drop(first);
         if is_diskless {

@@ -34,7 +34,7 @@ fn folders_that_are_not_its_own_are_left_alone() {
 #[test]
 fn a_database_is_found_again() {
     let folder = in_memory();
-    folders::is_found_again(&|| engine(folder.path(), ""), "somebody has it open already");
+    folders::is_found_again(&|| engine(folder.path(), ""), "another process has it open");
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub(super) fn doubt(view: &CaseView<'_>) -> Option<Remark> {
             Medium::Network => reasons.push("the files lie on another machine".to_owned()),
             Medium::Program => reasons.push("a program or the host keeps the files".to_owned()),
             Medium::Unknown => {
-                reasons.push(format!("what lies below {} is not known", units::printable(&storage.file_system)))
+                reasons.push(format!("the storage below {} is not known", units::printable(&storage.file_system)))
             }
             Medium::Device | Medium::Memory => {}
         }

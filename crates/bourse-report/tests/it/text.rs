@@ -353,7 +353,7 @@ fn a_durability_class_says_what_it_rests_on_where_there_is_doubt() {
     assert_eq!(with(&|it| it.raw_syncs = syncs(1_000_000)), None, "as flash takes");
     assert_eq!(with(&|it| it.raw_syncs = syncs(8_000_000)), None, "as a disk takes");
     assert!(with(&|it| storage(it, Medium::Network, "rw")).unwrap().contains("another machine"));
-    assert!(with(&|it| storage(it, Medium::Unknown, "rw")).unwrap().contains("what lies below ext4 is not known"));
+    assert!(with(&|it| storage(it, Medium::Unknown, "rw")).unwrap().contains("the storage below ext4 is not known"));
     assert!(with(&|it| storage(it, Medium::Device, "rw,nobarrier")).unwrap().contains("mounted nobarrier"));
     let report = terminal(&fixture::normal(), 300, false);
     let said = "storage: ext4 on vda (write cache: write back, no FUA), mounted rw,relatime · raw syncs: 50 of one page: median 148 µs";

@@ -32,7 +32,7 @@ pub enum CodecError {
         cause: String,
     },
     /// More bytes than the message has.
-    #[error("{left} bytes left over behind a message")]
+    #[error("{left} unexpected bytes after a message")]
     Trailing {
         /// Number of bytes left.
         left: usize,

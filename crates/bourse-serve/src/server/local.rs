@@ -64,7 +64,7 @@ impl LocalListener {
     pub(super) fn bind(_: &Path) -> io::Result<Self> {
         Err(io::Error::new(
             ErrorKind::Unsupported,
-            "who connects to a socket is known on Linux alone; listen on HOST:PORT",
+            "the user behind a socket is known on Linux only; listen on HOST:PORT",
         ))
     }
 
@@ -117,7 +117,7 @@ fn locked(folder: &Path) -> io::Result<File> {
             Err(std::fs::TryLockError::Error(error)) => return Err(error),
         }
     }
-    let words = format!("somebody else holds the folder {} locked", folder.display());
+    let words = format!("another process has locked the folder {}", folder.display());
     Err(io::Error::new(ErrorKind::ResourceBusy, words))
 }
 

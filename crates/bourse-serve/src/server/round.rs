@@ -519,12 +519,12 @@ fn agreement(member: &Member, told: &Acknowledged, committed: &Acknowledged) -> 
     Check {
         name: format!("answers to driver {}/{}", member.number, member.of),
         condition:
-            "the driver was told of each Trade-Order and Trade-Result that the server committed for it, and of no other"
+            "the driver received an answer for each Trade-Order and Trade-Result that the server committed for it, and for no other"
                 .to_owned(),
         source: "reconciliation with the database".to_owned(),
         status: if orders && results { CheckStatus::Passed } else { CheckStatus::Failed },
         evidence: format!(
-            "Trade-Orders: {} told, {} in doubt, {} committed; Trade-Results: {} told, {} in doubt, {} committed",
+            "Trade-Orders: {} acknowledged, {} in doubt, {} committed; Trade-Results: {} acknowledged, {} in doubt, {} committed",
             told.orders, told.orders_in_doubt, committed.orders, told.results, told.results_in_doubt, committed.results
         ),
         took_s: 0.0,

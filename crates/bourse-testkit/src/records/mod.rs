@@ -30,11 +30,7 @@ const fn always(_: RecordCapabilities) -> bool {
 pub static RECORD_CHECKS: &[RecordCheck] = &[
     RecordCheck { name: "records come back as they were inserted", is_made: always, run: operations::come_back },
     RecordCheck { name: "a key that is there already is refused", is_made: always, run: operations::keys_are_unique },
-    RecordCheck {
-        name: "a key that is not there is told, not an error",
-        is_made: always,
-        run: operations::missing_keys,
-    },
+    RecordCheck { name: "a missing key is reported, not an error", is_made: always, run: operations::missing_keys },
     RecordCheck { name: "records are changed and taken away one by one", is_made: always, run: operations::changes },
     RecordCheck { name: "a callback's error comes back", is_made: always, run: operations::callbacks_can_fail },
     RecordCheck { name: "all records are counted and taken away", is_made: always, run: operations::all_at_once },

@@ -526,7 +526,7 @@ pub fn needs(capabilities: &Capabilities) -> Vec<String> {
     }
     // Transactions that need more than reads of what is committed get the most that the engine has, which every report shows.
     if capabilities.sql.is_some_and(|sql| sql.isolation.is_empty()) {
-        lacking.push("transactions must be kept from what others have not committed yet (Clause 7.4.1)".to_owned());
+        lacking.push("transactions must not see uncommitted changes of others (Clause 7.4.1)".to_owned());
     }
     lacking
 }

@@ -145,7 +145,7 @@ pub(super) fn ask<T: DeserializeOwned>(
     }
     let mut cause = no_answer(status);
     if let Err(error) = told {
-        cause.push_str(&format!("; it could not be told what to do: {error}"));
+        cause.push_str(&format!("; it did not receive its request: {error}"));
     }
     let failure = lost(cause);
     Err(if words.trim().is_empty() { failure } else { failure.detail("its words", words.trim()) })

@@ -70,7 +70,7 @@ impl Keeper {
         let told = child::tell(&mut commands, &request);
         let mut process = Process { child, commands: Some(commands), lines, words };
         if let Err(error) = told {
-            return Err(lost(format!("its process could not be told what to do: {error}")));
+            return Err(lost(format!("its process did not receive its request: {error}")));
         }
         let Prepared { history, spent } = process.answer(target, Some(interrupted))?;
         spent::of_process(&spent);

@@ -64,7 +64,7 @@ pub(crate) fn steady(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     }
     Err(Failure::new(Exit::NotSteady, "no steady state shown, as --require-steady demands")
         .detail("found", unsteady.join("\n"))
-        .hint("--until-steady 5m measures until it can be told; or use a longer --warmup, or a longer --for"))
+        .hint("--until-steady 5m measures until steadiness is decided; or use a longer --warmup, or a longer --for"))
 }
 
 /// Failure of a run with more failed operations than allowed, with an example of each case; with the reason of a round that

@@ -114,7 +114,7 @@ fn open(target: &str) -> Result<Box<dyn Server>, Failure> {
         Ok(Box::new(server))
     }
     #[cfg(not(feature = "mysql"))]
-    Err(Failure::usage(format!("{target} has no server of ours")))
+    Err(Failure::usage(format!("{target} has no server that Bourse started")))
 }
 
 /// Test bed of a target with a server started by Bourse.

@@ -72,8 +72,7 @@ impl Follower {
     /// Failure of a file that cannot be followed, because of its version.
     pub(super) fn refused(&self) -> Option<Failure> {
         let version = self.other_version?;
-        let message =
-            format!("the run is told of in version {version} of {FILE}; this program reads version {VERSION}");
+        let message = format!("{FILE} has version {version} of its format; this program reads version {VERSION}");
         Some(Failure::new(Exit::Usage, message).hint("follow it with the version of bourse that runs it"))
     }
 

@@ -174,7 +174,7 @@ fn response_to(request: &[u8], served: Served, follower: &Follower, at: IpAddr) 
     match parsed.parse(request) {
         Ok(httparse::Status::Partial) => return None,
         Ok(httparse::Status::Complete(_)) => {}
-        Err(_) => return Some(Response::refusal("400 Bad Request", "this is no request that can be read")),
+        Err(_) => return Some(Response::refusal("400 Bad Request", "malformed request")),
     }
     let host = parsed.headers.iter().find(|header| header.name.eq_ignore_ascii_case("host"));
     let host = host.and_then(|host| std::str::from_utf8(host.value).ok()).unwrap_or_default();

@@ -58,7 +58,7 @@ fn about_run(text: &mut Text, state: &State, running_s: f64) {
     text.metric("bourse_run_seconds", "gauge", "Time since the run began.");
     text.sample("bourse_run_seconds", &[], running_s);
     if let Some(left) = state.left_s(running_s) {
-        text.metric("bourse_run_left_seconds", "gauge", "Time that the run goes on for, about.");
+        text.metric("bourse_run_left_seconds", "gauge", "Time that is left of the run, about.");
         text.sample("bourse_run_left_seconds", &[], left);
     }
     text.metric("bourse_rounds_planned", "gauge", "Rounds of the run, over all cases.");

@@ -110,7 +110,7 @@ fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
 /// The newest unfinished run.
 fn newest(directory: &Path) -> Result<PathBuf, Failure> {
     let none = || {
-        Failure::usage(format!("no run goes on in {}", directory.display()))
+        Failure::usage(format!("no unfinished run in {}", directory.display()))
             .hint("-o names the folder with the results of runs; a run can be named too: its folder")
     };
     let going_on = |folder: &PathBuf| {

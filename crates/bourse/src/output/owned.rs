@@ -77,7 +77,7 @@ fn found(
         found => found.map_err(|error| unwritten(path, &error))?,
     };
     if !found.is_file() {
-        let kind = if found.is_symlink() { "a link is there" } else { "what is there is no file" };
+        let kind = if found.is_symlink() { "a link is there" } else { "it is not a regular file" };
         return Err(refused(kind).hint("it is left as it is; name another file"));
     }
     if overwrite {

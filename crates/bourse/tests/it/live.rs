@@ -180,7 +180,10 @@ fn a_run_that_was_killed_is_told_from_one_that_goes_on() {
     );
     assert!(listed().contains(&format!("ended from outside: {name}  (`bourse runs rm {name}`")), "{}", listed());
     let none = output(folder.path(), &["watch"]);
-    assert!(none.status.code() == Some(1) && text(&none.stderr).contains("no run goes on in bourse-runs"), "{none:?}");
+    assert!(
+        none.status.code() == Some(1) && text(&none.stderr).contains("no unfinished run in bourse-runs"),
+        "{none:?}"
+    );
     let removed = output(folder.path(), &["runs", "rm", &name]);
     assert!(removed.status.success() && !run.exists(), "{removed:?}");
     assert!(!listed().contains(&name), "{}", listed());
