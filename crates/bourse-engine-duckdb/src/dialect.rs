@@ -19,6 +19,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     parameter: |number| format!("${number}"),
     holes: &[("for_update", ""), ("two_days", "+ 2"), ("five_seconds", "+ INTERVAL '5 seconds'")],
     catalog: CATALOG,
+    objects: Some(OBJECTS),
     ..Dialect::STANDARD
 };
 
@@ -47,3 +48,18 @@ const CATALOG: Catalog = Catalog::Parts(
       WHERE constraint_type = 'CHECK' AND database_name = current_database() AND left(table_name, 7) <> 'bourse_'
       GROUP BY table_name",
 );
+
+/// All that a database holds: with their schemas' names, but of the one that is used.
+const OBJECTS: &str = "
+    SELECT kind, CASE schema_name WHEN current_schema() THEN '' ELSE schema_name || '.' END || name
+      FROM (SELECT 'table' AS kind, database_name, schema_name, table_name AS name FROM duckdb_tables() WHERE NOT internal
+             UNION ALL
+            SELECT 'view', database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
+             UNION ALL
+            SELECT 'sequence', database_name, schema_name, sequence_name FROM duckdb_sequences()
+             UNION ALL
+            SELECT DISTINCT 'function', database_name, schema_name, function_name
+              FROM duckdb_functions() WHERE NOT internal
+             UNION ALL
+            SELECT 'type', database_name, schema_name, type_name FROM duckdb_types() WHERE NOT internal) AS objects
+     WHERE database_name = current_database()";

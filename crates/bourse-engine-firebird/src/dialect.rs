@@ -30,6 +30,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
         ("two_letters", ", 2)"),
     ],
     catalog: CATALOG,
+    objects: Some(OBJECTS),
     ..Dialect::STANDARD
 };
 
@@ -75,3 +76,20 @@ const CATALOG: Catalog = Catalog::Parts(
       WHERE rdb$constraint_type = 'CHECK' AND left(rdb$relation_name, 7) <> 'BOURSE_'
       GROUP BY rdb$relation_name",
 );
+
+/// All that a database holds, without what Firebird makes for columns and constraints.
+const OBJECTS: &str = "
+    SELECT CAST(CASE WHEN rdb$view_blr IS NULL THEN 'table' ELSE 'view' END AS VARCHAR(20)),
+           trim(rdb$relation_name)
+      FROM rdb$relations WHERE coalesce(rdb$system_flag, 0) = 0
+     UNION ALL
+    SELECT 'trigger', trim(rdb$trigger_name) FROM rdb$triggers WHERE coalesce(rdb$system_flag, 0) = 0
+     UNION ALL
+    SELECT 'procedure', trim(rdb$procedure_name) FROM rdb$procedures WHERE coalesce(rdb$system_flag, 0) = 0
+     UNION ALL
+    SELECT 'function', trim(rdb$function_name) FROM rdb$functions WHERE coalesce(rdb$system_flag, 0) = 0
+     UNION ALL
+    SELECT 'sequence', trim(rdb$generator_name) FROM rdb$generators WHERE coalesce(rdb$system_flag, 0) = 0
+     UNION ALL
+    SELECT 'domain', trim(rdb$field_name)
+      FROM rdb$fields WHERE coalesce(rdb$system_flag, 0) = 0 AND left(rdb$field_name, 4) <> 'RDB$'";

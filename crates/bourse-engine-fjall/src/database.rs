@@ -34,8 +34,8 @@ impl Database {
         Ok(Self { inner, persist: options.persist, syncs, commits: Mutex::new(()) })
     }
 
-    pub(crate) fn has_tables(&self) -> bool {
-        self.inner.keyspace_count() > 0
+    pub(crate) fn tables(&self) -> Vec<String> {
+        self.inner.inner().list_keyspace_names().iter().map(ToString::to_string).collect()
     }
 
     /// Memory for data not yet written to tables, and for cached blocks, in bytes.

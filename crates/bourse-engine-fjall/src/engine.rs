@@ -129,11 +129,19 @@ impl Engine for FjallEngine {
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        Ok(self.folder.is_there()? && self.database()?.has_tables())
+        Ok(self.folder.is_there()? && !self.database()?.tables().is_empty())
     }
 
     fn location(&self) -> Location {
-        self.folder.location()
+        self.folder.location(&[
+            "version",
+            "lock",
+            "#.jnl",
+            "keyspaces/#/current",
+            "keyspaces/#/v#",
+            "keyspaces/#/tables/#",
+            "keyspaces/#/blobs/#",
+        ])
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
@@ -144,5 +152,9 @@ impl Engine for FjallEngine {
 impl KeyEngine for FjallEngine {
     fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
         Ok(Box::new(FjallSession::new(self.database()?)))
+    }
+
+    fn tables(&self) -> Result<Vec<String>, EngineError> {
+        Ok(self.database()?.tables())
     }
 }

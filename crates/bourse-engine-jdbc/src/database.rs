@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Parts of a folder that Bourse made.
-pub(crate) fn parts(root: impl Into<PathBuf>) -> FolderParts {
-    FolderParts::of(root, is_open)
+pub(crate) fn parts(root: impl Into<PathBuf>, product: &'static Product) -> FolderParts {
+    FolderParts::of(root, product.own_files, is_open)
 }
 
 /// Open database; closed when its last user drops it.
@@ -52,7 +52,7 @@ fn is_open(folder: &Path) -> bool {
 /// Everything needed to open a database.
 #[derive(Clone)]
 pub(crate) struct Driver {
-    product: &'static Product,
+    pub(crate) product: &'static Product,
     machine: &'static Machine,
     options: Options,
     jars: Vec<PathBuf>,

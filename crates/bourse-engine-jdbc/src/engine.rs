@@ -96,7 +96,8 @@ impl JdbcEngine {
             Some(path) => {
                 TargetFolder::is_used(path)?;
                 let driver = self.driver()?;
-                let database = Database::in_folder(&driver, &parts(TargetFolder::open(path)?).database())?;
+                let database =
+                    Database::in_folder(&driver, &parts(TargetFolder::open(path)?, self.product).database())?;
                 kept.folder = Arc::downgrade(&database);
                 Ok(database)
             }
@@ -139,7 +140,8 @@ impl Engine for JdbcEngine {
     }
 
     fn location(&self) -> Location {
-        self.path().map_or(Location::Memory, |path| Location::files(TargetFolder::resolved(path), &[]))
+        self.path()
+            .map_or(Location::Memory, |path| Location::in_folder(TargetFolder::resolved(path), self.product.own_files))
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
@@ -151,7 +153,7 @@ impl Engine for JdbcEngine {
 
     fn exists(&self) -> Result<bool, EngineError> {
         if let Some(path) = self.path()
-            && !(TargetFolder::is_used(path)? && parts(path).database().exists())
+            && !(TargetFolder::is_used(path)? && parts(path, self.product).database().exists())
         {
             return Ok(false);
         }
@@ -159,7 +161,7 @@ impl Engine for JdbcEngine {
     }
 
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        let left = self.path().map(|path| parts(path).leftovers()).unwrap_or_default();
+        let left = self.path().map(|path| parts(path, self.product).leftovers()).unwrap_or_default();
         if left.is_empty() {
             return Ok(None);
         }
@@ -173,7 +175,7 @@ impl Engine for JdbcEngine {
                 "no copy is kept of a database in the memory of a Java virtual machine",
             ));
         };
-        let parts = parts(TargetFolder::open(path)?);
+        let parts = parts(TargetFolder::open(path)?, self.product);
         // Leftovers of a crash are repaired first.
         if parts.refuse_use().is_ok() {
             drop(self.database()?);
@@ -193,7 +195,7 @@ impl Engine for JdbcEngine {
         let Some(path) = self.path() else {
             return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
         };
-        let bytes = TargetFolder::bytes(&parts(path).database(), &self.product.is_log);
+        let bytes = TargetFolder::bytes(&parts(path, self.product).database(), &self.product.is_log);
         Ok(Footprint { data_bytes: bytes.data, log_bytes: bytes.log, memory_bytes, ..Footprint::default() })
     }
 }

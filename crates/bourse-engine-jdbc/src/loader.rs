@@ -83,7 +83,7 @@ pub(crate) struct FolderLoader {
 
 impl FolderLoader {
     pub(crate) fn new(driver: Driver, path: &Path) -> Result<Self, EngineError> {
-        let parts = parts(TargetFolder::open(path)?);
+        let parts = parts(TargetFolder::open(path)?, driver.product);
         parts.make_room()?;
         let database = Database::in_folder(&driver, &parts.loading())?;
         let open = Some((Rows::new(&database)?, database));

@@ -21,6 +21,8 @@ pub(crate) struct Product {
     /// Class of its driver.
     pub(crate) driver: &'static str,
     pub(crate) dialect: &'static Dialect,
+    /// Patterns of the files of its databases in a folder of parts.
+    pub(crate) own_files: &'static [&'static str],
     /// URL of a database in a folder.
     pub(crate) file_url: fn(&Path, &Options) -> String,
     /// URL of the database in memory with that number.
@@ -112,6 +114,7 @@ const H2: Product = Product {
     package: "the Maven artifact com.h2database:h2, or Debian's libh2-java",
     driver: "org.h2.Driver",
     dialect: &crate::dialect::H2,
+    own_files: &["@/data.mv.db", "@/data.trace.db", "@/data.lock.db", "@/data.#.temp.db"],
     file_url: |folder, options| h2_url(&format!("file:{}/data", folder.display()), options),
     memory_url: |number, options| h2_url(&format!("mem:bourse_{number};DB_CLOSE_DELAY=-1"), options),
     system: |_| String::new(),
@@ -174,6 +177,21 @@ const HSQLDB: Product = Product {
     package: "the Maven artifact org.hsqldb:hsqldb, or Debian's libhsqldb-java",
     driver: "org.hsqldb.jdbc.JDBCDriver",
     dialect: &crate::dialect::HSQLDB,
+    own_files: &[
+        "@/data.script",
+        "@/data.script.new",
+        "@/data.log",
+        "@/data.properties",
+        "@/data.properties.new",
+        "@/data.data",
+        "@/data.data.new",
+        "@/data.data.old",
+        "@/data.backup",
+        "@/data.backup.new",
+        "@/data.lobs",
+        "@/data.lck",
+        "@/data.tmp/*",
+    ],
     file_url: |folder, _| {
         format!("jdbc:hsqldb:file:{}/data;hsqldb.default_table_type=cached;shutdown=false", folder.display())
     },
@@ -227,6 +245,20 @@ const DERBY: Product = Product {
     package: "the Maven artifacts org.apache.derby:derby and org.apache.derby:derbyshared, which go together",
     driver: "org.apache.derby.iapi.jdbc.AutoloadedDriver",
     dialect: &crate::dialect::DERBY,
+    own_files: &[
+        "@/data/service.properties",
+        "@/data/README_DO_NOT_TOUCH_FILES.txt",
+        "@/data/db.lck",
+        "@/data/dbex.lck",
+        "@/data/log/log#.dat",
+        "@/data/log/log.ctrl",
+        "@/data/log/logmirror.ctrl",
+        "@/data/log/README_DO_NOT_TOUCH_FILES.txt",
+        "@/data/seg0/README_DO_NOT_TOUCH_FILES.txt",
+        "@/data/seg0/c*.dat",
+        "@/data/seg0/d*.dat",
+        "@/data/tmp/*",
+    ],
     file_url: |folder, _| format!("jdbc:derby:directory:{}/data;create=true", folder.display()),
     memory_url: |number, _| format!("jdbc:derby:memory:bourse_{number};create=true"),
     system: |options| {
@@ -270,6 +302,8 @@ const MONETDB: Product = Product {
     package: "the Maven artifacts monetdb:monetdb-java-lite and monetdb:monetdb-jdbc-new, which go together",
     driver: "nl.cwi.monetdb.jdbc.MonetDriver",
     dialect: &crate::dialect::MONETDB,
+    // Hundreds of files in folders of its own.
+    own_files: &["@/data/*"],
     file_url: |folder, _| format!("jdbc:monetdb:embedded:{}/data", folder.display()),
     memory_url: |_, _| "jdbc:monetdb:embedded::memory:".to_owned(),
     properties: "",

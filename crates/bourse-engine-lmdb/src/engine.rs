@@ -134,7 +134,7 @@ impl Engine for LmdbEngine {
         if !is_open && matches!(look(&self.path)?, FileOwner::Nobody(_)) {
             return Ok(false);
         }
-        Ok(self.environment()?.has_tables())
+        Ok(!self.environment()?.tables().is_empty())
     }
 
     fn location(&self) -> Location {
@@ -151,5 +151,9 @@ impl Engine for LmdbEngine {
 impl KeyEngine for LmdbEngine {
     fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
         Ok(Box::new(LmdbSession::new(self.environment()?)))
+    }
+
+    fn tables(&self) -> Result<Vec<String>, EngineError> {
+        Ok(self.environment()?.tables())
     }
 }

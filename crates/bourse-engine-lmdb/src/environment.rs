@@ -223,9 +223,10 @@ impl Environment {
         Ok(())
     }
 
-    /// Whether there is a table.
-    pub(crate) fn has_tables(&self) -> bool {
-        !locked(&self.trees).is_empty()
+    /// Names of the tables, and of trees that are none.
+    pub(crate) fn tables(&self) -> Vec<String> {
+        let name_in = |tree: &String| tree.rsplit_once(':').map_or(tree.as_str(), |(name, _)| name).to_owned();
+        locked(&self.trees).keys().map(name_in).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::connect::facts;
 use crate::error::error;
 use crate::link::Link;
 use crate::loader::side_databases;
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, listed};
 use mysql::prelude::Queryable as _;
 use std::borrow::Cow;
 
@@ -46,9 +46,6 @@ const UNMARKED: &[(&str, &str)] = &[
 const REFERRERS: &str = "SELECT DISTINCT concat(constraint_schema, '`.`', table_name)
     FROM information_schema.referential_constraints WHERE unique_constraint_schema = ? AND constraint_schema <> ?";
 
-/// Names that a refusal lists.
-const LISTED: usize = 3;
-
 fn names(connection: &mut Link, sql: &str, parameters: impl Into<mysql::Params>) -> Result<Vec<String>, EngineError> {
     let mut names: Vec<String> = connection.exec(sql, parameters).map_err(|e| error(&e).with_statement(sql))?;
     names.sort();
@@ -63,12 +60,6 @@ fn unmarked(connection: &mut Link, database: &str) -> Result<Vec<String>, Engine
         found.extend(names(connection, sql, (database,))?.into_iter().map(|name| format!("{kind} `{name}`")));
     }
     Ok(found)
-}
-
-fn listed(found: &[String]) -> String {
-    let more = found.len().saturating_sub(LISTED);
-    let listed: Vec<&str> = found.iter().take(LISTED).map(String::as_str).collect();
-    if more == 0 { listed.join(", ") } else { format!("{} and {more} more", listed.join(", ")) }
 }
 
 /// What in a database was not made by a loader, in words; `None` for nothing, and for a database that does not exist.

@@ -7,7 +7,7 @@
 
 use crate::connect::Connector;
 use crate::wire::Connection;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, listed};
 
 /// Comment of every table that a loader creates, and of every database that Bourse creates.
 pub(crate) const MARK: &str = "made by bourse";
@@ -60,9 +60,6 @@ const UNMARKED: &[(&str, &str)] = &[
     ("event trigger", "SELECT 'event trigger ' || evtname FROM pg_event_trigger"),
 ];
 
-/// Names that a refusal lists.
-const LISTED: usize = 3;
-
 /// What in a database bears no mark, each with its kind and name.
 fn unmarked(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
     let mut found = Vec::new();
@@ -72,12 +69,6 @@ fn unmarked(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
         found.extend(names);
     }
     Ok(found)
-}
-
-fn listed(found: &[String]) -> String {
-    let more = found.len().saturating_sub(LISTED);
-    let listed: Vec<&str> = found.iter().take(LISTED).map(String::as_str).collect();
-    if more == 0 { listed.join(", ") } else { format!("{} and {more} more", listed.join(", ")) }
 }
 
 /// What in the connection's database was not made by a loader, in words.

@@ -214,9 +214,7 @@ impl Engine for RedbEngine {
         if !is_open && is_nothing()? {
             return Ok(false);
         }
-        let reading = self.database()?.begin_read().map_err(error)?;
-        let (names, _) = tables(&reading)?;
-        Ok(!names.is_empty())
+        Ok(!self.tables()?.is_empty())
     }
 
     fn location(&self) -> Location {
@@ -236,5 +234,9 @@ impl KeyEngine for RedbEngine {
     fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
         let has_disk = self.path.as_deref().is_some_and(|path| memory_file_system(path).is_none());
         Ok(Box::new(RedbSession::new(self.database()?, self.target.options, has_disk)))
+    }
+
+    fn tables(&self) -> Result<Vec<String>, EngineError> {
+        Ok(tables(&self.database()?.begin_read().map_err(error)?)?.0)
     }
 }

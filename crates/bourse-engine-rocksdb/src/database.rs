@@ -124,8 +124,11 @@ impl Database {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn has_tables(&self) -> bool {
-        self.tables().len() > 1
+    /// Names of the tables, and of column families that are none.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let tables = self.tables();
+        let families = tables.keys().filter(|family| *family != DEFAULT_FAMILY);
+        families.map(|family| family.rsplit_once(':').map_or(family.as_str(), |(name, _)| name).to_owned()).collect()
     }
 
     /// Generation of the tables: it changes when a table is made anew.

@@ -165,11 +165,24 @@ impl Engine for RocksDbEngine {
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        Ok(self.folder.is_there()? && self.database()?.has_tables())
+        Ok(self.folder.is_there()? && !self.database()?.names().is_empty())
     }
 
     fn location(&self) -> Location {
-        self.folder.location()
+        self.folder.location(&[
+            "CURRENT",
+            "IDENTITY",
+            "LOCK",
+            "LOG",
+            "LOG.old.#",
+            "MANIFEST-#",
+            "OPTIONS-#",
+            "#.sst",
+            "#.log",
+            "#.blob",
+            "#.dbtmp",
+            "OPTIONS-#.dbtmp",
+        ])
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
@@ -180,5 +193,9 @@ impl Engine for RocksDbEngine {
 impl KeyEngine for RocksDbEngine {
     fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
         Ok(Box::new(RocksDbSession::new(self.database()?)))
+    }
+
+    fn tables(&self) -> Result<Vec<String>, EngineError> {
+        Ok(self.database()?.names())
     }
 }

@@ -51,8 +51,17 @@ impl Library {
 
 /// Subfolders of a database's folder.
 pub(crate) fn parts(root: &Path) -> FolderParts {
-    FolderParts::of(root, |folder| FileUse::unless_used(&file_in(folder), || ()).is_none())
+    FolderParts::of(root, &OWN_FILES, |folder| FileUse::unless_used(&file_in(folder), || ()).is_none())
 }
+
+/// Patterns of the files in such a folder.
+pub(crate) const OWN_FILES: [&str; 5] = [
+    "@/database",
+    "@/database-journal/DB_CONFIG",
+    "@/database-journal/log.#",
+    "@/database-journal/__db.*",
+    "@/database-journal/*.lck",
+];
 
 /// The database's file in its folder.
 pub(crate) fn file_in(folder: &Path) -> PathBuf {

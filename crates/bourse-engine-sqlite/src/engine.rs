@@ -22,7 +22,7 @@ use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Description, Dialect, Engine, EngineError, FolderParts, Footprint, ForReading, Hosting,
-    Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, Snapshot,
+    Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, SideFile, Snapshot,
     SqlCapabilities, SqlEngine, TargetFile, TargetFolder, beside,
 };
 use std::fs;
@@ -232,6 +232,11 @@ impl SqliteEngine {
         source
     }
 
+    /// Whether its sessions use the database as its settings say.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self.access, Access::Full)
+    }
+
     /// The copy of SQLite that it calls.
     pub(crate) fn library(&self) -> Library {
         self.shared.library
@@ -255,6 +260,10 @@ impl SqliteEngine {
             Some(path) => !look_for_ours(self.library(), path, &self.target.options)?,
             None => false,
         };
+        if let Some(path) = self.path().filter(|_| is_new) {
+            // Else a database would be left that nothing can be loaded into.
+            SideFile::refuse_taken(path, &loader::LOADING)?;
+        }
         #[cfg(loaded)]
         if let Some(parts) = self.parts.as_ref().filter(|_| is_new) {
             crate::berkeley::make(parts, options)?;
@@ -447,6 +456,10 @@ impl Engine for SqliteEngine {
         reading::open(self)
     }
 
+    fn for_a_look(&self) -> Result<Option<ForReading>, EngineError> {
+        if self.parts.is_some() { Ok(None) } else { reading::open_for_a_look(self) }
+    }
+
     fn exists(&self) -> Result<bool, EngineError> {
         if let Some(path) = self.path()
             && !look_for_ours(self.library(), path, &self.target.options)?
@@ -487,7 +500,7 @@ impl Engine for SqliteEngine {
 
     fn location(&self) -> Location {
         if let Some(parts) = &self.parts {
-            return Location::files(TargetFolder::resolved(parts.root()), &[]);
+            return Location::in_folder(TargetFolder::resolved(parts.root()), parts.own());
         }
         self.path().map_or(Location::Memory, |path| Location::files(path, &COMPANIONS))
     }

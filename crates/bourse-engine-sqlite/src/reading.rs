@@ -69,6 +69,26 @@ pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineEr
     Ok(Some(ForReading { engine, copied: None, unchanged: Box::new(unchanged) }))
 }
 
+/// Opens an engine's database to read its catalogue before a command decides whether to use it: through the index of its log, if
+/// another process has that open or a killed one has left it, and otherwise as [`open`] does. `None` if this process has
+/// the database open, since its settings are made already.
+pub(crate) fn open_for_a_look(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineError> {
+    let Some(path) = engine.path().filter(|_| engine.target().options.disk == Disk::Real && engine.is_full()) else {
+        return Ok(None);
+    };
+    if FileUse::unless_used(path, || ()).is_none() {
+        return Ok(None);
+    }
+    let has_index = ["-wal", "-shm"].iter().all(|suffix| fs::symlink_metadata(beside(path, suffix)).is_ok());
+    if !has_index || !matches!(look(engine.library(), path, &engine.target().options)?, Found::Ours { .. }) {
+        return open(engine);
+    }
+    let access = Access::ReadOnly { is_immutable: false };
+    let engine = Box::new(SqliteEngine::with_access(engine.library(), engine.target().clone(), access));
+    // A log lets its readers see one state.
+    Ok(Some(ForReading { engine, copied: None, unchanged: Box::new(|| Ok(())) }))
+}
+
 fn changed(path: &Path) -> EngineError {
     let text = format!("{} is being changed by another program while it is read", path.display());
     EngineError::new(ErrorKind::Conflict, text)

@@ -3,7 +3,16 @@
 use bourse_schema::{Catalog, Dialect, SQLITE};
 
 /// Turso's dialect: SQLite's. Clustered tables are an experiment of Turso's, and do not work with MVCC.
-pub(crate) static DIALECT: Dialect = Dialect { name: "turso", clustered: "", catalog: CATALOG, ..SQLITE };
+pub(crate) static DIALECT: Dialect = Dialect {
+    name: "turso",
+    clustered: "",
+    catalog: CATALOG,
+    objects: Some(
+        "SELECT type, name FROM sqlite_master
+          WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 2) <> '__'",
+    ),
+    ..SQLITE
+};
 
 /// SQLite's queries of the catalog, without the engine's own tables, whose names begin with two underscores.
 const CATALOG: Catalog = Catalog::Statements(

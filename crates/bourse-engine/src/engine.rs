@@ -1,5 +1,6 @@
 //! The seam's traits: an engine, its SQL or key interface, its server, its loader.
 
+use crate::inventory::{ListingLoader, refuse_others};
 use crate::records::Statements;
 use crate::{
     Access, Batch, Capabilities, Description, Dialect, EachRow, EngineError, Footprint, IoCounts, Isolation, Location,
@@ -76,6 +77,16 @@ pub trait Engine: Send + Sync {
     /// The engine's.
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
         Ok(None)
+    }
+
+    /// This database opened to read its catalogue before a command decides whether to use it: as [`Engine::for_reading`], but it
+    /// may change files that hold nothing of their own, as the index of a log. `None` where a session changes nothing
+    /// by itself, or the engine can open the database in no other way.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn for_a_look(&self) -> Result<Option<ForReading>, EngineError> {
+        self.for_reading()
     }
 
     /// Description of what a killed load has left behind; the next load removes it.
@@ -189,12 +200,17 @@ pub trait Engine: Send + Sync {
         self.sql()?.new_session()
     }
 
-    /// A loader that builds a new database in place of the present one. The new one is invisible until it is finished.
+    /// A loader that builds a new database in place of one of Bourse's, or of none. The new one is invisible until it is finished.
+    /// What it makes is [listed](crate::Inventory) in the database, unless the engine marks it in another way.
     ///
     /// # Errors
-    /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without SQL.
+    /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without SQL;
+    /// [`Refused`](crate::ErrorKind::Refused) if the database holds what Bourse did not make.
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        self.sql()?.new_loader()
+        let sql = self.sql()?;
+        let Some(objects) = sql.dialect().objects else { return sql.new_loader() };
+        refuse_others(self)?;
+        Ok(Box::new(ListingLoader::new(sql.new_loader()?, objects)))
     }
 }
 
@@ -279,7 +295,7 @@ pub trait SqlEngine: Send + Sync {
     /// refuse them.
     fn confine(&self) {}
 
-    /// A new loader: see [`Engine::loader`].
+    /// A new loader, for [`Engine::loader`] alone: it replaces whatever is there, and lists nothing.
     ///
     /// # Errors
     /// The engine's.
@@ -293,6 +309,14 @@ pub trait KeyEngine: Send + Sync {
     /// # Errors
     /// The engine's.
     fn new_records(&self) -> Result<Box<dyn Records>, EngineError>;
+
+    /// Names of all tables in the database, those of a person among them; empty for an engine that cannot list them.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn tables(&self) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
 }
 
 /// One user's connection to an engine.

@@ -61,9 +61,9 @@ impl<D> FolderDatabase<D> {
         Ok(self.opened().is_some() || TargetFolder::is_used(&self.path)?)
     }
 
-    /// Location of the database.
-    pub fn location(&self) -> Location {
-        Location::files(TargetFolder::resolved(&self.path), &[])
+    /// Location of the database; `own` are patterns of the files that the engine makes there.
+    pub fn location(&self, own: &'static [&'static str]) -> Location {
+        Location::in_folder(TargetFolder::resolved(&self.path), own)
     }
 
     /// Sizes of the database: its files, of which `is_log` recognises the logs by name, and the memory of the open

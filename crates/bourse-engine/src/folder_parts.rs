@@ -1,10 +1,13 @@
 //! A folder of Bourse's with the database in one subfolder, and loads and copies in others.
 
-use crate::{EngineError, ErrorKind, Snapshot, copy_file, remove_folder, sync_folder, sync_names};
+use crate::own_files::PARTS;
+use crate::{
+    EngineError, ErrorKind, Snapshot, copy_file, foreign_among, other_files, remove_folder, sync_folder, sync_names,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Subfolders next to the database's: a load, a database about to be removed, copies.
+/// Subfolders next to the database's: a load, a database about to be removed, copies. All are among [`PARTS`].
 const LOADING: &str = "loading";
 const REPLACED: &str = "replaced";
 const SNAPSHOT: &str = "snapshot";
@@ -15,15 +18,22 @@ const RESTORED: &str = "restored";
 #[derive(Debug, Clone)]
 pub struct FolderParts {
     root: PathBuf,
+    /// Patterns of the files that the engine makes.
+    own: &'static [&'static str],
     /// Whether this process has the database in that folder open.
     is_open: fn(&Path) -> bool,
 }
 
 impl FolderParts {
-    /// Subfolders of `root`, which need not exist; `is_open` returns whether this process has the database in a folder
-    /// open.
-    pub fn of(root: impl Into<PathBuf>, is_open: fn(&Path) -> bool) -> Self {
-        Self { root: root.into(), is_open }
+    /// Subfolders of `root`, which need not exist; `own` are patterns of the files that the engine makes, as [`other_files`]
+    /// takes them; `is_open` returns whether this process has the database in a folder open.
+    pub fn of(root: impl Into<PathBuf>, own: &'static [&'static str], is_open: fn(&Path) -> bool) -> Self {
+        Self { root: root.into(), own, is_open }
+    }
+
+    /// Patterns of the files that the engine makes.
+    pub fn own(&self) -> &'static [&'static str] {
+        self.own
     }
 
     /// The whole folder.
@@ -50,9 +60,11 @@ impl FolderParts {
     /// Prepares a load: removes what killed loads have left.
     ///
     /// # Errors
-    /// The system's; [`Conflict`](ErrorKind::Conflict) if this process is loading there.
+    /// The system's; [`Conflict`](ErrorKind::Conflict) if this process is loading there; [`Refused`](ErrorKind::Refused) if one
+    /// of the parts, which a load replaces whole, holds what the engine did not make.
     pub fn make_room(&self) -> Result<(), EngineError> {
         self.refuse_use_of(&self.loading())?;
+        self.refuse_others()?;
         self.leftovers().iter().filter(|left| !left.ends_with(SNAPSHOT)).try_for_each(|left| remove_folder(left))
     }
 
@@ -62,6 +74,12 @@ impl FolderParts {
     /// [`Conflict`](ErrorKind::Conflict).
     pub fn refuse_use(&self) -> Result<(), EngineError> {
         self.refuse_use_of(&self.database())
+    }
+
+    fn refuse_others(&self) -> Result<(), EngineError> {
+        let mut others = other_files(&self.root, self.own).map_err(|e| EngineError::io("read", &self.root, &e))?;
+        others.retain(|path| path.split_once('/').is_some_and(|(part, _)| PARTS.contains(&part)));
+        foreign_among(&others).map_or(Ok(()), |why| Err(EngineError::refused(why)))
     }
 
     fn refuse_use_of(&self, folder: &Path) -> Result<(), EngineError> {

@@ -1,6 +1,7 @@
 //! Location of a database: files, this process's memory, a server.
 
-use crate::{beside, folder_of};
+use crate::{beside, folder_of, other_files};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Location of a database, known from its target without opening it.
@@ -20,8 +21,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// Files: `path`, and files with the same name followed by one of these suffixes, as `-wal`. A database that is a
-    /// folder of files has no companions.
+    /// Files: `path`, and files with the same name followed by one of these suffixes, as `-wal`.
     ///
     /// ```
     /// use bourse_engine::Location;
@@ -30,7 +30,13 @@ impl Location {
     /// assert_eq!(files, ["data/x.db", "data/x.db-wal"].map(std::path::PathBuf::from));
     /// ```
     pub fn files(path: impl Into<PathBuf>, companions: &'static [&'static str]) -> Self {
-        Self::Files(DatabaseFiles { path: path.into(), companions })
+        Self::Files(DatabaseFiles { path: path.into(), companions, own: &[] })
+    }
+
+    /// A database that is a folder; `own` are patterns of the files that its engine makes in it, as
+    /// [`other_files`] takes them.
+    pub fn in_folder(path: impl Into<PathBuf>, own: &'static [&'static str]) -> Self {
+        Self::Files(DatabaseFiles { path: path.into(), companions: &[], own })
     }
 
     /// The database's files, if it has files of its own.
@@ -75,12 +81,21 @@ impl Location {
 pub struct DatabaseFiles {
     path: PathBuf,
     companions: &'static [&'static str],
+    own: &'static [&'static str],
 }
 
 impl DatabaseFiles {
     /// The path of the main file, or of the database's own folder, decoded, with links followed if it exists.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Files in a database that is a folder which the engine did not make, by their paths in it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn others(&self) -> io::Result<Vec<String>> {
+        if self.path.is_dir() { other_files(&self.path, self.own) } else { Ok(Vec::new()) }
     }
 
     /// Suffixes of the companions' names, as `-wal`. A companion need not exist.

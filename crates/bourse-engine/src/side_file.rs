@@ -61,21 +61,21 @@ impl SideFile {
         }
     }
 
+    /// Refuses to make a database whose side file of that kind could not be made.
+    ///
+    /// # Errors
+    /// [`Refused`](ErrorKind::Refused) if the name is taken by a foreign file; the system's.
+    pub fn refuse_taken(database: &Path, kind: &SideFileKind) -> Result<(), EngineError> {
+        let path = beside(database, kind.suffix);
+        match fs::symlink_metadata(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            _ => open_marked(&path, kind).map(drop),
+        }
+    }
+
     /// Empties a file that a killed process has left, and locks it.
     fn take_over(path: PathBuf, kind: &'static SideFileKind) -> Result<Self, EngineError> {
-        let foreign = |why: &str| {
-            EngineError::refused(format!(
-                "{} is needed for {} and is there already, {why}: it is left as it is; move it away, or name another \
-                 database",
-                path.display(),
-                kind.of
-            ))
-        };
-        let mut file = open_regular(&path, true).map_err(|e| foreign(&format!("which cannot be used ({e})")))?;
-        let start = start_of(&mut file, kind.start).map_err(|e| EngineError::io("read", &path, &e))?;
-        if !start.is_empty() && !(kind.has_mark)(&start) {
-            return Err(foreign("without the mark of a file of Bourse"));
-        }
+        let (file, start) = open_marked(&path, kind)?;
         let this = Self { path: path.clone(), file, kind, is_renamed: false };
         let ready = this.lock().and_then(|()| if start.is_empty() { this.refuse_companions() } else { Ok(()) });
         if let Err(refused) = ready {
@@ -285,6 +285,23 @@ impl Drop for SideFile {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// Opens a file that bears the mark of its kind, or is empty; its first bytes too.
+fn open_marked(path: &Path, kind: &SideFileKind) -> Result<(File, Vec<u8>), EngineError> {
+    let foreign = |why: &str| {
+        EngineError::refused(format!(
+            "{} is needed for {} and is there already, {why}: it is left as it is; move it away, or name another database",
+            path.display(),
+            kind.of
+        ))
+    };
+    let mut file = open_regular(path, true).map_err(|e| foreign(&format!("which cannot be used ({e})")))?;
+    let start = start_of(&mut file, kind.start).map_err(|e| EngineError::io("read", path, &e))?;
+    if !start.is_empty() && !(kind.has_mark)(&start) {
+        return Err(foreign("without the mark of a file of Bourse"));
+    }
+    Ok((file, start))
 }
 
 /// Makes `to` share the blocks of `from`, if the file system can.

@@ -54,6 +54,9 @@ impl<W: Wrapper> Engine for W {
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
         self.inner().for_reading()
     }
+    fn for_a_look(&self) -> Result<Option<ForReading>, EngineError> {
+        self.inner().for_a_look()
+    }
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
         self.inner().leftovers()
     }
@@ -100,7 +103,7 @@ impl<W: Wrapper> SqlEngine for W {
         self.inner().sql().expect("this is the interface of a SQL engine alone").confine();
     }
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        self.inner().loader()
+        self.inner().sql()?.new_loader()
     }
 }
 

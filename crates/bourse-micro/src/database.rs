@@ -3,10 +3,12 @@
 use crate::workload::MicroError;
 use arrayvec::{ArrayString, ArrayVec};
 use bourse_engine::{
-    Access, Connection, Engine, EngineError, IndexKind, Interface, Key, RecordField, RecordTable, RecordType, Records,
-    RecordsOverSql, Statements, Value,
+    Access, Connection, Engine, EngineError, IndexKind, Interface, Inventory, Key, RecordField, RecordTable,
+    RecordType, Records, RecordsOverSql, Row, RowExt as _, Statements, Value, foreign_among,
 };
 use bourse_record::{Check, CheckStatus};
+use std::collections::BTreeSet;
+use std::iter;
 
 /// Table that marks a database as Bourse's, which may be replaced.
 static MARK: RecordTable = RecordTable::new(
@@ -100,9 +102,14 @@ pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Re
             replaceable(engine)?;
             let doing = || MicroError::engine(MAKING);
             let mut records = keys.new_records().map_err(doing())?;
+            let mut made = made_tables(records.as_mut());
+            made.extend(tables.iter().map(|table| table.name().to_owned()));
             let all: Vec<_> = tables.iter().copied().chain([&MARK]).collect();
             records.create(&all).map_err(doing())?;
-            mark(&mut Connection::Keys(records))
+            for (number, text) in (1..).zip(iter::once(MADE_BY).chain(made.iter().map(String::as_str))) {
+                records.insert(&MARK, Key::Int(number), &[Value::Text(text)]).map_err(doing())?;
+            }
+            Ok(())
         }
     }
 }
@@ -117,7 +124,7 @@ pub(crate) fn create_by(
     replaceable(engine)?;
     let doing = || MicroError::engine(MAKING);
     let sql = engine.sql().map_err(doing())?;
-    let mut loader = sql.new_loader().map_err(doing())?;
+    let mut loader = engine.loader().map_err(doing())?;
     // The mark is made with the tables: a set-up that fails leaves both or neither.
     let mark = format!("INSERT INTO {} (id, made_by) VALUES (1, '{MADE_BY}')", MARK.name());
     for statement in MARK.create_sql(sql.dialect()).iter().chain([&mark]) {
@@ -129,16 +136,67 @@ pub(crate) fn create_by(
     loader.finish().map_err(doing())
 }
 
-fn mark(connection: &mut Connection) -> Result<(), MicroError> {
-    connection
-        .with_records(Statements::Prepared, |records| records.insert(&MARK, Key::Int(1), &[Value::Text(MADE_BY)]))
-        .map_err(MicroError::engine(MAKING))
+/// Names of the tables that classic workloads have made in a key engine's database, which are the mark's rows behind the first.
+fn made_tables(records: &mut dyn Records) -> BTreeSet<String> {
+    let mut made = BTreeSet::new();
+    for number in 2..1_000 {
+        let mut note = |row: &dyn Row| {
+            made.insert(row.get(1)?);
+            Ok(())
+        };
+        // The error of an engine without the table is not the same everywhere.
+        if !records.get(&MARK, Key::Int(number), &mut note).is_ok_and(|found| found) {
+            break;
+        }
+    }
+    made
+}
+
+/// Reason not to change or remove a key engine's database: tables in it that no classic workload made.
+///
+/// # Errors
+/// The engine's.
+pub fn foreign_tables(engine: &dyn Engine) -> Result<Option<String>, EngineError> {
+    let Interface::Keys(keys) = engine.interface() else { return Ok(None) };
+    if engine.foreign()?.is_some() || !engine.exists()? {
+        return Ok(None);
+    }
+    let mut others = keys.tables()?;
+    if others.is_empty() {
+        return Ok(None);
+    }
+    let made = made_tables(keys.new_records()?.as_mut());
+    others.retain(|name| name != MARK.name() && !made.contains(name));
+    others.sort();
+    Ok(foreign_among(&others.iter().map(|name| format!("table {name}")).collect::<Vec<_>>()))
+}
+
+/// Refuses a database that no classic workload made, or that holds something else as well, as far as its catalogue shows, before
+/// a connection makes settings that stay in the database; whether that is decided.
+///
+/// # Errors
+/// [`MicroError::Foreign`]; the engine's, [refused](bourse_engine::ErrorKind::Refused) for what others made.
+pub fn refuse_others(engine: &dyn Engine) -> Result<bool, MicroError> {
+    let doing = || MicroError::engine("looking for a database");
+    if let Some(why) = foreign_tables(engine).map_err(doing())? {
+        return Err(doing()(EngineError::refused(why)));
+    }
+    let Some(inventory) = Inventory::of(engine).map_err(doing())? else { return Ok(false) };
+    match inventory.foreign() {
+        Some(why) => Err(doing()(EngineError::refused(why))),
+        None if inventory.has_table(MARK.name()) || inventory.is_empty() => Ok(true),
+        None => Err(MicroError::Foreign),
+    }
 }
 
 /// Refuses to replace a database that Bourse did not create.
 fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
     refuse_foreign(engine)?;
-    if !engine.exists().map_err(MicroError::engine("looking for a database"))? {
+    if refuse_others(engine)? {
+        return Ok(());
+    }
+    let doing = || MicroError::engine("looking for a database");
+    if !engine.exists().map_err(doing())? {
         return Ok(());
     }
     let mut connection = engine.connect().map_err(MicroError::engine("connecting"))?;
@@ -232,7 +290,6 @@ pub(crate) fn count(engine: &dyn Engine, table: &'static RecordTable) -> Result<
 
 /// Sum of a field over all records, in key order.
 pub(crate) fn sum(engine: &dyn Engine, table: &'static RecordTable, field: usize) -> Result<u64, MicroError> {
-    use bourse_engine::RowExt as _;
     ask(engine, |records| {
         let mut sum = 0;
         // From the second-smallest number: MonetDB takes the smallest for NULL.

@@ -37,6 +37,7 @@ mod usual;
 mod watch;
 pub mod workload;
 
+pub use database::{foreign_tables, refuse_others};
 pub use options::{Kind, OptionError, OptionSpec, Options};
 pub use round::{NOTICE, OpenLoop, RoundResult, Timed, Timing, run_round};
 pub use sql::operations_of;

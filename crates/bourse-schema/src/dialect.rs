@@ -38,6 +38,9 @@ pub struct Dialect {
     pub holes: &'static [(&'static str, &'static str)],
     /// Queries of the engine's catalog.
     pub catalog: Catalog,
+    /// Query for the kind and the name of everything that a database holds but indexes, without what the engine makes by itself
+    /// in each database; `None` for engines that mark Bourse's tables by comments.
+    pub objects: Option<&'static str>,
 }
 
 impl Dialect {
@@ -58,6 +61,7 @@ impl Dialect {
         limit: LIMIT,
         holes: &[],
         catalog: Catalog::Unknown,
+        objects: None,
     };
 
     /// Text of a statement with its holes filled, and its limits in the dialect's form.
@@ -164,6 +168,7 @@ pub static SQLITE: Dialect = Dialect {
         ("five_seconds", "+ 5000"),
     ],
     catalog: SQLITE_SCHEMA,
+    objects: Some("SELECT type, name FROM sqlite_master WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_'"),
     ..Dialect::STANDARD
 };
 

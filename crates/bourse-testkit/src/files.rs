@@ -86,6 +86,8 @@ fn folder_is_told(path: &Path, open: &OpenAt<'_>) {
     assert_eq!(made, [(name, None)], "the folder alone is made");
     assert!(engine.footprint().expect("it has a size").data_bytes > 0);
     drop(engine);
+    let others = location.database_files().expect("it has files").others().expect("it can be read");
+    assert_eq!(others, [""; 0], "all files in it are told as the engine's own");
     assert_eq!(open(&linked(path)).location().file(), Some(path), "one database has one path, also by a link");
 }
 

@@ -4,9 +4,10 @@ use bourse_engine::{Engine, ErrorKind, RowExt as _};
 
 /// Makes a table of numbers with the number 1 in it.
 pub fn with_one_number(engine: &dyn Engine) {
-    let mut session = engine.session().unwrap();
-    session.execute_text("CREATE TABLE numbers (n BIGINT NOT NULL PRIMARY KEY)", &[]).unwrap();
-    session.execute_text("INSERT INTO numbers VALUES (1)", &[]).unwrap();
+    let mut loader = engine.loader().unwrap();
+    loader.run("CREATE TABLE numbers (n BIGINT NOT NULL PRIMARY KEY)").unwrap();
+    loader.finish().unwrap();
+    engine.session().unwrap().execute_text("INSERT INTO numbers VALUES (1)", &[]).unwrap();
 }
 
 /// Numbers in that table, in order.

@@ -6,7 +6,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::progress::note;
-use crate::tpce::database::{engine_failure, refuse_foreign};
+use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use crate::{engines, interrupt};
 use bourse_engine::{Engine, ErrorKind, Hold, SideFile, SideFileKind, beside};
 use bourse_serve::Address;
@@ -79,6 +79,11 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
         let engine = engines::open(target)?;
         refuse_foreign(target, engine.as_ref())?;
         match engine.location().file() {
+            Some(path) if has_hard_links(path) => {
+                let why =
+                    "the file has several names (hard links), of which each would be held by itself: use a copy of it";
+                return Err(refused(target, why));
+            }
             Some(path) => drop(files.insert(resolved(path), target)),
             None => drop(at_servers.insert(target, engine)),
         }
@@ -192,6 +197,15 @@ fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn 
             Ok(Ok(None))
         }
     }
+}
+
+/// Whether a file has more names than this one, at which neither the lock nor an engine's log would be found.
+fn has_hard_links(path: &Path) -> bool {
+    #[cfg(unix)]
+    let links = |found: &std::fs::Metadata| std::os::unix::fs::MetadataExt::nlink(found);
+    #[cfg(not(unix))]
+    let links = |_: &std::fs::Metadata| 1;
+    path.metadata().is_ok_and(|found| found.is_file() && links(&found) > 1)
 }
 
 /// A database's path, the same for each way to write it and through any links.

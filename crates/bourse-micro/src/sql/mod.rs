@@ -23,10 +23,10 @@ use crate::usual::{STATEMENTS, THREADS, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, WorkloadSpec};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Dialect, Engine, EngineError, Isolation, Params, Row, RowExt as _, Session, Sql, Statements,
-    Value,
+    Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Params, Row, RowExt as _, Session, Sql,
+    Statements, Value,
 };
-use bourse_record::{Check, CheckStatus, NameValue};
+use bourse_record::{Check, CheckStatus, NameValue, Round};
 use draw::{Literal, Ready, Stream};
 use script::{Equals, Script, Setup, Statement};
 use std::sync::Arc;
@@ -169,6 +169,7 @@ impl OwnStatements {
             if setup.repeat == 1 {
                 // Alone: not every engine permits `CREATE TABLE` in a transaction with other statements.
                 once(session.as_mut()).map_err(doing())?;
+                Inventory::adopt(session.as_mut()).map_err(doing())?;
                 continue;
             }
             for from in (0..setup.repeat).step_by(TRANSACTION as usize) {
@@ -329,6 +330,10 @@ impl Planned for OwnStatements {
             user_spec(format!("user {}", thread + 1), performer)
         };
         (0..self.threads).map(user).collect()
+    }
+    fn finish(&self, setting: &Setting<'_>, _: &mut Round) {
+        // The operations may have made tables. An error here follows one that the round has reported.
+        let _ = setting.engine.session().and_then(|mut session| Inventory::adopt(session.as_mut()));
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         let mut session = setting.engine.session().map_err(MicroError::engine("connecting to check"))?;

@@ -1,7 +1,7 @@
 //! Visibility of a database while it is loaded: it exists only once it is complete.
 
 use super::{FIRST_CHARGE, add, dialect, load_small, read, set, small, small_rows};
-use bourse_engine::{Engine, ErrorKind, Loader, Params, RowExt as _, Session, SessionExt as _, Sql};
+use bourse_engine::{Engine, ErrorKind, Inventory, Loader, Params, RowExt as _, Session, SessionExt as _, Sql};
 use bourse_schema::tables::{Charge, TradeType};
 use bourse_schema::{TableRow as _, create_table};
 
@@ -39,6 +39,23 @@ pub(super) fn replaced(engine: &dyn Engine) {
     let mut session = engine.session().unwrap();
     assert_eq!(read(&mut *session, "TMB", 1).unwrap(), FIRST_CHARGE);
     assert_eq!(count(&mut *session), 6);
+}
+
+pub(super) fn others_are_kept(engine: &dyn Engine) {
+    let mut session = small(engine);
+    session.execute_text("CREATE TABLE notes (id INT NOT NULL PRIMARY KEY)", &[]).unwrap();
+    drop(session);
+    if let Some(inventory) = Inventory::of(engine).unwrap() {
+        let why = inventory.foreign().expect("a table that no load made").to_lowercase();
+        assert!(why.contains("table notes") && !why.contains("charge"), "{why}");
+    }
+    let refused = engine.loader().err().expect("a person's table would be replaced");
+    assert_eq!(refused.kind(), ErrorKind::Refused, "{refused}");
+    let mut session = engine.session().unwrap();
+    assert_eq!(count(&mut *session), 6);
+    session.execute_text("DROP TABLE notes", &[]).unwrap();
+    drop(session);
+    load_small(engine);
 }
 
 pub(super) fn loader_queries(engine: &dyn Engine) {

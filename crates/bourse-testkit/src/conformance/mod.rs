@@ -52,6 +52,7 @@ pub static CHECKS: &[Check] = &[
     Check { name: "nonsense is an error that names the statement", run: errors::nonsense },
     Check { name: "an unfinished load is not seen", run: loading::unfinished_load },
     Check { name: "a load replaces what was there", run: loading::replaced },
+    Check { name: "a load replaces nothing that others made", run: loading::others_are_kept },
     Check { name: "a loader can look at what it loaded", run: loading::loader_queries },
     Check { name: "a loader reports what is wrong with a row", run: loading::bad_rows },
     Check { name: "no update is lost between threads", run: threads::no_lost_update },

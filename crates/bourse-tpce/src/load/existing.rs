@@ -1,7 +1,7 @@
 //! Content of a target: nothing, something foreign, or a database of Bourse.
 
 use super::fingerprint::{Fingerprint, read_fingerprints};
-use bourse_engine::{Engine, EngineError, ErrorKind, RowExt as _};
+use bourse_engine::{Engine, EngineError, ErrorKind, Inventory, RowExt as _};
 use bourse_schema::{TableRow as _, TradeId, tables};
 use std::fmt;
 
@@ -92,7 +92,8 @@ impl Existing {
     }
 }
 
-/// Identifies the content of an engine's target, whatever its fingerprint: never [`Existing::Differs`].
+/// Identifies the content of an engine's target, whatever its fingerprint: never [`Existing::Differs`]. Changes no setting of the
+/// database.
 ///
 /// # Errors
 /// The engine's, if it cannot even be queried.
@@ -101,10 +102,20 @@ pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
     if let Some(why) = engine.foreign()? {
         return Ok(Existing::Foreign(why));
     }
+    let Some(looked) = engine.for_a_look()? else { return identify_opened(engine) };
+    let existing = identify_opened(looked.engine.as_ref())?;
+    (looked.unchanged)()?;
+    Ok(existing)
+}
+
+fn identify_opened(engine: &dyn Engine) -> Result<Existing, EngineError> {
     if !engine.exists()? {
         return Ok(Existing::Absent);
     }
     let mut session = engine.session()?;
+    if let Some(why) = Inventory::read(&mut *session)?.and_then(|inventory| inventory.foreign()) {
+        return Ok(Existing::Foreign(why));
+    }
     let fingerprints = match read_fingerprints(&mut *session) {
         Ok(fingerprints) => fingerprints,
         // An engine says that there is no such table as it says anything that it cannot do.

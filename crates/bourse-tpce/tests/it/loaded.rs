@@ -1,7 +1,7 @@
 //! A database loaded from the generator: one load unit, one day.
 
 use bourse_egen::{Inputs, Part};
-use bourse_engine::Engine;
+use bourse_engine::{Engine, ErrorKind};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_tpce::check::{Depth, before_run, check, schema};
 use bourse_tpce::load::{Constraints, Existing, Fingerprint, LoadError, LoadOptions, Phase, examine, identify, load};
@@ -34,6 +34,7 @@ pub(crate) fn engine(name: &str) -> SqliteEngine {
 pub(crate) fn fresh() -> SqliteEngine {
     static LOADED: OnceLock<()> = OnceLock::new();
     LOADED.get_or_init(|| {
+        remove("fresh.db");
         let engine = engine("fresh.db");
         let report = load(&engine, inputs(), part(), &LoadOptions::default(), &mut |_| ControlFlow::Continue(()));
         assert_eq!(report.expect("loads").rows.len(), 33);
@@ -192,7 +193,25 @@ fn what_is_not_a_database_of_ours_is_not_taken_for_one() {
     let mut session = engine.session().expect("connects");
     session.query_text("CREATE TABLE trade (t_id INTEGER)", &[], &mut |_| Ok(())).expect("runs");
     let Existing::Foreign(why) = identify(&engine).expect("examines") else { panic!("taken for ours") };
-    assert_eq!(why, "no such table: bourse_database");
+    assert_eq!(why, "it holds what bourse did not make: table trade");
+}
+
+/// A person's table in a database of Bourse was deleted by the next load.
+#[test]
+fn what_a_person_adds_is_told_and_not_replaced() {
+    for (sql, name) in [
+        ("CREATE TABLE notes (t TEXT)", "table notes"),
+        ("CREATE VIEW brokers AS SELECT b_name FROM broker", "view brokers"),
+        ("CREATE TRIGGER told AFTER INSERT ON broker BEGIN SELECT 1; END", "trigger told"),
+    ] {
+        let copy = Copy::new("mixed.db");
+        copy.engine.session().expect("connects").execute_text(sql, &[]).expect("runs");
+        let existing = identify(&copy.engine).expect("examines");
+        let Existing::Foreign(others) = &existing else { panic!("{existing}") };
+        assert_eq!(*others, format!("it holds what bourse did not make: {name}"));
+        let refused = copy.engine.loader().map(drop).expect_err("it would be replaced");
+        assert_eq!((refused.kind(), refused.message()), (ErrorKind::Refused, others.as_str()));
+    }
 }
 
 #[test]

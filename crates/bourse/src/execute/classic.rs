@@ -11,7 +11,7 @@ use crate::spent;
 use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use bourse_driver::Fault;
 use bourse_engine::{EngineError, ErrorKind};
-use bourse_micro::{MicroError, NOTICE, run_round};
+use bourse_micro::{MicroError, NOTICE, refuse_others, run_round};
 use bourse_record::{ArrivalStreams, Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 /// Runs the round.
@@ -26,6 +26,20 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     let failed = |cause: String| failed_by(Exit::Target, cause);
     // Before the description, for which an engine would open even a foreign database.
     refuse_foreign(target, engine)?;
+    let cannot_run = |error: MicroError| match error {
+        MicroError::Foreign => refused(target, &error.to_string()),
+        MicroError::Engine { error, .. } if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Interrupted) => {
+            engine_failure(target, &error)
+        }
+        MicroError::Fault(Fault::Interrupted) => interrupt::interrupted("nothing was measured"),
+        // Refusals of the engine are to be fixed in the user's file.
+        MicroError::Fault(Fault::Prepare { .. }) => failed_by(Exit::Usage, error.to_string()),
+        MicroError::Statement { error: ref cause, .. } if is_of_statement(cause.kind()) => {
+            failed_by(Exit::Usage, error.to_string())
+        }
+        other => failed(other.to_string()),
+    };
+    refuse_others(engine).map_err(cannot_run)?;
     engines::make_folder(target)?;
     // This starts a private server. If it does not come up the round ends: another call would start it again.
     let stopped = |error: EngineError| match error.kind() {
@@ -40,19 +54,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         live::second(progress, false);
         context.end_if_lost(target, progress);
     });
-    let result = result.map_err(|error| match error {
-        MicroError::Foreign => refused(target, &error.to_string()),
-        MicroError::Engine { error, .. } if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Interrupted) => {
-            engine_failure(target, &error)
-        }
-        MicroError::Fault(Fault::Interrupted) => interrupt::interrupted("nothing was measured"),
-        // Refusals of the engine are to be fixed in the user's file.
-        MicroError::Fault(Fault::Prepare { .. }) => failed_by(Exit::Usage, error.to_string()),
-        MicroError::Statement { error: ref cause, .. } if is_of_statement(cause.kind()) => {
-            failed_by(Exit::Usage, error.to_string())
-        }
-        other => failed(other.to_string()),
-    })?;
+    let result = result.map_err(cannot_run)?;
     // An engine that was lost during the round has no description any more; the results are retained.
     let described = engine.description().unwrap_or(before);
     let fault = result.fault.map(|fault| fault.to_string());

@@ -7,7 +7,9 @@ use crate::failure::Failure;
 use crate::hold;
 use crate::output::{has_color, print, terminal_width};
 use crate::progress::note;
-use crate::tpce::database::refuse_foreign;
+use crate::tpce::database::{engine_failure, refuse_foreign};
+use bourse_engine::{ErrorKind, Location, foreign_among, refuse_others};
+use bourse_micro::foreign_tables;
 use bourse_report::{Cell, Part, Sheet, sheet_terminal};
 use serde::Serialize;
 use std::fs::Metadata;
@@ -29,11 +31,11 @@ pub(crate) fn data(command: &Data) -> Result<(), Failure> {
             print(&sheet_terminal(&sheet(&found, directory), terminal_width(), has_color()))
         }
         Data::Rm { files } => {
-            // All are checked before the first is removed.
-            let look = || files.iter().map(|file| database(file)).collect::<Result<Vec<_>, _>>();
-            let _held = hold::for_reading(look()?.iter().map(|it| it.target.as_str()))?;
-            // Checked again, since the command may have waited for another one.
-            look()?.iter().try_for_each(Database::remove)
+            let found = files.iter().map(|file| database(file)).collect::<Result<Vec<_>, _>>()?;
+            let _held = hold::for_reading(found.iter().map(|it| it.target.as_str()))?;
+            // Now that no other command uses them; all are checked before the first is removed.
+            let found = files.iter().map(|file| removable(file)).collect::<Result<Vec<_>, _>>()?;
+            found.iter().try_for_each(Database::remove)
         }
     }
 }
@@ -103,6 +105,25 @@ fn database(file: &Path) -> Result<Database, Failure> {
         Failure::usage(format!("{shown} is no database that Bourse made"))
             .hint("it is left as it is; `bourse data ls` lists the databases")
     }))
+}
+
+/// The database of a file or a folder, refused if it holds anything that Bourse did not make.
+fn removable(file: &Path) -> Result<Database, Failure> {
+    let found = database(file)?;
+    let cannot = |why: &str| Failure::usage(format!("cannot remove {}: {why}", file.display()));
+    let foreign = |why: &str| cannot(why).hint("it is left as it is; move what is yours elsewhere, and try again");
+    let engine = engines::open(&found.target)?;
+    if let Location::Files(files) = engine.location() {
+        let others = files.others().map_err(|error| cannot(&error.to_string()))?;
+        foreign_among(&others).map_or(Ok(()), |why| Err(foreign(&why)))?;
+    }
+    let of_tables = foreign_tables(engine.as_ref()).map_err(|error| engine_failure(&found.target, &error))?;
+    of_tables.map_or(Ok(()), |why| Err(foreign(&why)))?;
+    refuse_others(engine.as_ref()).map_err(|error| match error.kind() {
+        ErrorKind::Refused => foreign(error.message()),
+        _ => engine_failure(&found.target, &error),
+    })?;
+    Ok(found)
 }
 
 /// A file, or every file in a folder; links are not followed.

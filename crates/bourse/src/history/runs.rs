@@ -4,7 +4,7 @@ use crate::args::{Report, Runs};
 use crate::commands::compare::refused;
 use crate::failure::Failure;
 use crate::live;
-use crate::output::{files, has_color, has_mark, print, terminal_width};
+use crate::output::{LIST, files, has_color, has_mark, is_list, print, terminal_width};
 use crate::progress::note;
 use crate::report::{self, Drawn};
 use bourse_engine::open_regular;
@@ -230,11 +230,20 @@ fn contents(file: &Path) -> Result<(), String> {
     if let Some(kind) = DocumentKind::ALL.into_iter().find(|kind| kind.file_name() == name) {
         return reduced(&name, kind, file, 0).map(drop);
     }
-    let is_page = name.ends_with(".html");
-    let is_marked = || open_regular(file, false).and_then(|mut file| has_mark(&mut file));
-    match !is_page || is_marked().map_err(|error| format!("{name}: {error}"))? {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let is_ours = || -> std::io::Result<bool> {
+        let mut opened = open_regular(file, false)?;
+        Ok(match &*name {
+            LIST => is_list(&mut opened)?,
+            live::FILE => opened.metadata()?.len() == 0 || live::is_of_run(folder),
+            _ if name.ends_with(".html") => has_mark(&mut opened)?,
+            // Tables of a suite, in the folder of its document.
+            _ => folder.join(DocumentKind::Suite.file_name()).is_file(),
+        })
+    };
+    match is_ours().map_err(|error| format!("{name}: {error}"))? {
         true => Ok(()),
-        false => Err(format!("{name} is no page of Bourse")),
+        false => Err(format!("{name} is not as Bourse writes it")),
     }
 }
 

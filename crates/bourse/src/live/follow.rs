@@ -14,6 +14,11 @@ pub(crate) fn is_left(folder: &Path) -> bool {
     folder.join(FILE).is_file()
 }
 
+/// Whether the folder's file is that of a run.
+pub(crate) fn is_of_run(folder: &Path) -> bool {
+    Follower::open(folder).is_ok_and(|mut follower| follower.poll().is_ok() && follower.started.is_some())
+}
+
 /// Whether the run of that folder is unfinished and its process alive.
 pub(crate) fn goes_on(folder: &Path) -> bool {
     Follower::open(folder).is_ok_and(|mut follower| {

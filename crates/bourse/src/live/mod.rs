@@ -29,7 +29,7 @@ mod terminal;
 mod watch;
 mod writer;
 
-pub(crate) use follow::{goes_on, is_left};
+pub(crate) use follow::{goes_on, is_left, is_of_run};
 pub(crate) use line::{FILE, Outcome};
 pub(crate) use terminal::restore;
 pub(crate) use watch::{unfinished, watch};

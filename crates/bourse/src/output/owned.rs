@@ -139,6 +139,15 @@ pub(crate) fn has_mark(file: &mut File) -> io::Result<bool> {
     Ok(has(&part, COMMENT))
 }
 
+/// Whether a file begins as the list of a folder's files.
+pub(crate) fn is_list(file: &mut File) -> io::Result<bool> {
+    let mut start = vec![0; LISTED.len()];
+    match file.read_exact(&mut start) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        read => read.map(|()| start == LISTED.as_bytes()),
+    }
+}
+
 /// A folder that files are written to, some of which may exist. Only those that it lists are replaced.
 pub(crate) struct OwnedFolder {
     path: PathBuf,

@@ -62,7 +62,7 @@ fn checked(target: &str, engine: &dyn Engine, fingerprint: &Fingerprint, depth: 
     let lines: Vec<_> = failed.iter().map(|check| format!("{}: {}", check.name, check.evidence)).collect();
     Err(Failure::new(Exit::Check, format!("{target} has changed since it was loaded"))
         .detail("failed", lines.join("\n"))
-        .hint("--reload loads it anew"))
+        .hint("--reload loads it anew, without these changes"))
 }
 
 /// Options of an existing database: those that are `set` as wanted, the others as found.
@@ -203,13 +203,7 @@ pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Fa
 
 /// Failure of a target whose place is taken by something foreign.
 pub(crate) fn refused(target: &str, why: &str) -> Failure {
-    let itself = match crate::engines::location(target) {
-        Ok(Location::RunningServer | Location::ServerFolder(_)) => "drop the database",
-        _ => "remove the file",
-    };
-    Failure::usage(format!("cannot use {target}"))
-        .detail("cause", why)
-        .hint(format!("it is left as it is; name another target, or {itself} yourself"))
+    Failure::usage(format!("cannot use {target}")).detail("cause", why).hint("it is left as it is; name another target")
 }
 
 /// Failure of an engine's error: with the engine's message, and a hint.

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod acid;
+mod owned;
 
 use bourse_engine_cluster::Product;
 use bourse_record::Document as _;

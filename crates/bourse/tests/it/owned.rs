@@ -200,13 +200,16 @@ fn only_results_of_runs_are_removed() {
     copy("linked");
     fs::remove_file(results.join("linked/report.html")).expect("a test may do so");
     symlink("run.json", results.join("linked/report.html")).expect("a test may do so");
+    fs::create_dir(results.join("told")).expect("a test may do so");
+    fs::write(results.join("told/live.ndjson"), "{\"laps\": 12}\n").expect("a test may do so");
     copy("more");
     fs::write(results.join("more/notes.txt"), "mine").expect("a test may do so");
     let before = state(&results);
     for (name, words) in [
         ("link", "it is a link"),
         ("of-others", "JSON but not a run file"),
-        ("page", "report.html is no page of Bourse"),
+        ("page", "report.html is not as Bourse writes it"),
+        ("told", "live.ndjson is not as Bourse writes it"),
         ("linked", "report.html is no file of a run's results"),
         ("more", "notes.txt is no file of a run's results"),
     ] {
@@ -237,6 +240,206 @@ fn a_database_is_not_removed_by_a_link() {
     let said = text(&refused.stderr);
     assert!(refused.status.code() == Some(1) && said.contains("link.db is a link"), "{said}");
     assert!(state(folder) == before);
+}
+
+/// Runs statements in a SQLite file by other hands than the program's.
+fn by_hand(file: &Path, statements: &[&str]) {
+    use bourse_engine::Engine as _;
+    let target = format!("sqlite:{}?journal=delete", file.display());
+    let engine = bourse_engine_sqlite::open(&target).expect("a test may do so");
+    let mut session = engine.session().expect("a test may do so");
+    for sql in statements {
+        session.query_text(sql, &[], &mut |_| Ok(())).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+/// Objects of a person's in a database that Bourse made, and how each is named.
+const BY_HAND: [(&[&str], &str); 3] = [
+    (&["CREATE TABLE notes (t TEXT)", "INSERT INTO notes VALUES ('mine')"], "table notes"),
+    (&["CREATE VIEW mine AS SELECT 1 AS one"], "view mine"),
+    (&["CREATE TRIGGER mine AFTER INSERT ON bourse_inventory BEGIN SELECT 1; END"], "trigger mine"),
+];
+
+/// The next command replaced the file, and what a person had in it was gone without a word.
+#[test]
+fn what_a_person_adds_to_a_database_is_kept() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    let micro = ["micro", "run", "update", "sqlite:micro.db", "-s", "rows=100", "--count", "20", "--rounds", "1"];
+    let made = output(folder, &micro);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    load(folder, "sqlite:tpce.db");
+    let pristine = ["micro.db", "tpce.db"].map(|name| fs::read(folder.join(name)).expect("a test may do so"));
+    for (statements, name) in BY_HAND {
+        for (file, bytes) in ["micro.db", "tpce.db"].into_iter().zip(&pristine) {
+            fs::write(folder.join(file), bytes).expect("a test may do so");
+            by_hand(&folder.join(file), statements);
+        }
+        let before = state(folder);
+        for command in [
+            &micro[..],
+            &["micro", "run", "update", "sqlite:tpce.db", "-s", "rows=100", "--count", "20"],
+            &["micro", "run", "commit", "sqlite:micro.db", "--count", "20"],
+            &["tpce", "load", "sqlite:micro.db", "--days", "1"],
+            &["tpce", "load", "sqlite:tpce.db", "--days", "1"],
+            &["tpce", "load", "sqlite:tpce.db", "--days", "1", "--reload"],
+            &["tpce", "run", "sqlite:tpce.db", "--days", "1", "--for", "1s"],
+            &["tpce", "run", "sqlite:tpce.db", "--days", "1", "--for", "1s", "--reload"],
+            &["tpce", "verify", "sqlite:tpce.db", "model:", "--days", "1", "-n", "5", "--reload"],
+            &["tpce", "acid", "sqlite:tpce.db", "--days", "1"],
+            &["tpce", "check", "sqlite:tpce.db"],
+            &["crash", "sqlite:tpce.db", "--days", "1"],
+            &["data", "rm", "micro.db"],
+            &["data", "rm", "tpce.db"],
+        ] {
+            let refused = output(folder, command);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains(&format!("it holds what bourse did not make: {name}")), "{command:?}: {said}");
+            assert!(said.contains("it is left as it is") && !said.contains("--reload"), "{command:?}: {said}");
+            assert!(state(folder) == before, "{command:?} changed something: {said}");
+        }
+    }
+    for (file, bytes) in ["micro.db", "tpce.db"].into_iter().zip(&pristine) {
+        fs::write(folder.join(file), bytes).expect("a test may do so");
+    }
+    let removed = output(folder, &["data", "rm", "micro.db", "tpce.db"]);
+    assert!(removed.status.success(), "{}", text(&removed.stderr));
+}
+
+/// A file with Bourse's number in its header and foreign contents was switched to a write-ahead log before it was refused.
+#[test]
+fn a_refused_database_keeps_its_journal_mode() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    by_hand(&folder.join("x.db"), &["CREATE TABLE notes (t TEXT)", "INSERT INTO notes VALUES ('mine')"]);
+    load(folder, "sqlite:tpce.db?journal=delete");
+    let before = state(folder);
+    for command in [
+        &["micro", "run", "update", "sqlite:x.db", "-s", "rows=100", "--count", "20"][..],
+        // Another workload's.
+        &["micro", "run", "update", "sqlite:tpce.db", "-s", "rows=100", "--count", "20"],
+        &["tpce", "load", "sqlite:x.db", "--days", "1"],
+        &["tpce", "run", "sqlite:x.db", "--days", "1", "--for", "1s"],
+        &["tpce", "run", "sqlite:tpce.db", "--days", "2", "--for", "1s"],
+        &["tpce", "verify", "sqlite:x.db", "model:", "--days", "1", "-n", "5"],
+        &["tpce", "acid", "sqlite:x.db", "--days", "1"],
+        &["tpce", "check", "sqlite:x.db"],
+        &["crash", "sqlite:x.db", "--days", "1"],
+        &["data", "rm", "x.db"],
+    ] {
+        let refused = output(folder, command);
+        assert_eq!(refused.status.code(), Some(1), "{command:?}: {}", text(&refused.stderr));
+        assert!(state(folder) == before, "{command:?} changed something: {}", text(&refused.stderr));
+    }
+}
+
+/// An empty database was left where its side file's name was taken, and the load refused.
+#[test]
+fn nothing_is_left_where_a_side_file_is_somebody_elses() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    fs::write(folder.join("x.db.bourse-loading"), "mine").expect("a test may do so");
+    let before = state(folder);
+    for command in [
+        &["micro", "run", "update", "sqlite:x.db", "-s", "rows=100", "--count", "20"][..],
+        &["micro", "run", "commit", "sqlite:x.db", "--count", "20"],
+        &["micro", "run", "update", "sqlite-lean:x.db", "-s", "rows=100", "--count", "20"],
+        &["tpce", "load", "sqlite:x.db", "--days", "1"],
+        &["tpce", "run", "sqlite:x.db", "--days", "1", "--for", "1s"],
+    ] {
+        let refused = output(folder, command);
+        let said = text(&refused.stderr);
+        assert!(
+            refused.status.code() == Some(1) && said.contains("x.db.bourse-loading is needed"),
+            "{command:?}: {said}"
+        );
+        assert!(state(folder) == before, "{command:?} left something: {said}");
+    }
+}
+
+/// Tables that a file of statements makes are Bourse's, those of its operations too.
+#[test]
+fn what_a_file_of_statements_makes_is_made_anew() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    let file = "[[setup]]\nsql = \"CREATE TABLE shop (id INTEGER PRIMARY KEY)\"\n\
+                [[setup]]\nsql = \"INSERT INTO shop VALUES (:id)\"\nrepeat = 10\n\
+                [[setup]]\nsql = \"CREATE INDEX late ON shop (id)\"\n\
+                [parameters]\nid = { unique = 1 }\n\
+                [[operation]]\nname = \"make\"\nsql = \"CREATE TABLE IF NOT EXISTS made (id INTEGER)\"\n";
+    fs::write(folder.join("own.toml"), file).expect("a test may do so");
+    for time in 1..=2 {
+        let words =
+            ["micro", "run", "sql", "own.toml", "sqlite:x.db", "--count", "5", "--rounds", "2", "--warmup", "0s"];
+        let ran = output(folder, &words);
+        assert!(ran.status.success(), "{time}: {}", text(&ran.stderr));
+    }
+    let bulk = ["micro", "run", "bulk-load", "sqlite:x.db", "-s", "rows=100", "-s", "indexes=after", "--rounds", "2"];
+    for time in 1..=2 {
+        let ran = output(folder, &bulk);
+        assert!(ran.status.success(), "{time}: {}", text(&ran.stderr));
+    }
+}
+
+/// A table of a person's in a key engine's database was removed with it.
+#[test]
+fn a_key_database_with_a_table_of_others_is_left() {
+    use bourse_engine::{Connection, Engine, RecordField, RecordTable, RecordType};
+    static NOTES: RecordTable = RecordTable::new(
+        "notes",
+        RecordField::new("id", RecordType::Int),
+        &[RecordField::new("text", RecordType::Text(20))],
+    );
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    type Open = fn(&str) -> Box<dyn Engine>;
+    let engines: [(&str, Open); 2] = [
+        ("lmdb", |target| Box::new(bourse_engine_lmdb::open(target).expect("a test may do so"))),
+        ("redb", |target| Box::new(bourse_engine_redb::open(target).expect("a test may do so"))),
+    ];
+    for (scheme, open) in engines {
+        let (name, target) = (format!("x.{scheme}"), format!("{scheme}:x.{scheme}"));
+        let update = ["micro", "run", "update", &target, "-s", "rows=100", "--count", "20"];
+        let commit = ["micro", "run", "commit", &target, "--count", "20"];
+        for command in [&update[..], &commit, &update] {
+            let ran = output(folder, command);
+            assert!(ran.status.success(), "{command:?}: {}", text(&ran.stderr));
+        }
+        let engine = open(&format!("{scheme}:{}", folder.join(&name).display()));
+        let Ok(Connection::Keys(mut records)) = engine.connect() else { panic!("{scheme} is a key engine") };
+        records.create(&[&NOTES]).expect("a test may do so");
+        drop(records);
+        drop(engine);
+        for command in [&update[..], &commit, &["data", "rm", &name]] {
+            let refused = output(folder, command);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains("it holds what bourse did not make: table notes"), "{command:?}: {said}");
+            assert!(said.contains("it is left as it is"), "{command:?}: {said}");
+        }
+    }
+}
+
+/// Each name of a file had a lock of its own, so that two commands could use one database at once.
+#[test]
+fn a_database_with_several_names_is_refused() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    load(folder, "sqlite:x.db");
+    fs::hard_link(folder.join("x.db"), folder.join("y.db")).expect("a test may do so");
+    let before = state(folder);
+    for name in ["x.db", "y.db"] {
+        let target = format!("sqlite:{name}");
+        for command in [&["tpce", "check", &target][..], &["tpce", "load", &target, "--reload"], &["data", "rm", name]]
+        {
+            let refused = output(folder, command);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(said.contains("the file has several names (hard links)"), "{command:?}: {said}");
+            assert!(state(folder) == before, "{command:?} changed something: {said}");
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,204 @@
+//! Objects that Bourse made in a database, listed in the database itself, so that everything else in it is known as a person's.
+//!
+//! Server engines mark tables by comments. For all others a load ends with a table, [`INVENTORY`], of the kind and the name of
+//! each object that the database then holds. An object that is not in the list was made by a person, and a database that
+//! holds one is never replaced.
+
+use crate::{Batch, EachRow, Engine, EngineError, Interface, Loader, RowExt as _, Session};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Name of the table that lists what Bourse made.
+const INVENTORY: &str = "bourse_inventory";
+/// Names that a refusal lists.
+const LISTED: usize = 3;
+
+/// An object of a database.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct DatabaseObject {
+    /// The engine's word for the kind, as `table`.
+    kind: String,
+    /// Name, as the engine's catalogue has it.
+    name: String,
+}
+
+impl fmt::Display for DatabaseObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.name)
+    }
+}
+
+/// All objects of a database, and those of them that Bourse made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Inventory {
+    objects: BTreeSet<DatabaseObject>,
+    made: BTreeSet<DatabaseObject>,
+}
+
+impl Inventory {
+    /// Inventory of an engine's database, read without a change to it where the engine allows that; `None` where there is no
+    /// database, and for engines that mark Bourse's objects in another way.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn of<E: Engine + ?Sized>(engine: &E) -> Result<Option<Self>, EngineError> {
+        let Interface::Sql(sql) = engine.interface() else { return Ok(None) };
+        if sql.dialect().objects.is_none() || engine.foreign()?.is_some() {
+            return Ok(None);
+        }
+        let Some(looked) = engine.for_a_look()? else { return Self::of_opened(engine) };
+        let inventory = Self::of_opened(looked.engine.as_ref())?;
+        (looked.unchanged)()?;
+        Ok(inventory)
+    }
+
+    fn of_opened<E: Engine + ?Sized>(engine: &E) -> Result<Option<Self>, EngineError> {
+        if engine.exists()? { Self::read(&mut *engine.session()?) } else { Ok(None) }
+    }
+
+    /// Inventory of a session's database; `None` for engines that mark Bourse's objects in another way.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn read(session: &mut dyn Session) -> Result<Option<Self>, EngineError> {
+        let Some(query) = session.dialect().objects else { return Ok(None) };
+        let mut read = |sql: &str| {
+            let mut found = BTreeSet::new();
+            session.query_text(sql, &[], &mut |row| {
+                found.insert(DatabaseObject { kind: row.get(0)?, name: row.get(1)? });
+                Ok(())
+            })?;
+            Ok::<_, EngineError>(found)
+        };
+        let mut this = Self { objects: read(query)?, made: BTreeSet::new() };
+        if this.has_table(INVENTORY) {
+            this.made = read(&format!("SELECT object_kind, object_name FROM {INVENTORY}"))?;
+        }
+        Ok(Some(this))
+    }
+
+    /// Whether the database holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// Whether the database has a table of that name.
+    pub fn has_table(&self, name: &str) -> bool {
+        self.objects.iter().any(|it| it.kind == "table" && it.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Objects that Bourse did not make.
+    fn others(&self) -> impl Iterator<Item = &DatabaseObject> {
+        self.objects.difference(&self.made)
+    }
+
+    /// Reason not to replace the database: the objects that Bourse did not make; `None` if there are none.
+    pub fn foreign(&self) -> Option<String> {
+        foreign_among(&self.others().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    /// Adds to the list all that a session's database holds now, as a workload may make tables after the load.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn adopt(session: &mut dyn Session) -> Result<(), EngineError> {
+        let Some(this) = Self::read(session)?.filter(|it| it.has_table(INVENTORY)) else { return Ok(()) };
+        this.others().try_for_each(|object| session.execute_text(&insert(object), &[]).map(drop))
+    }
+}
+
+/// Refuses to replace a database that holds what Bourse did not make.
+///
+/// # Errors
+/// [`Refused`](crate::ErrorKind::Refused); the engine's.
+pub fn refuse_others<E: Engine + ?Sized>(engine: &E) -> Result<(), EngineError> {
+    match Inventory::of(engine)?.and_then(|inventory| inventory.foreign()) {
+        Some(why) => Err(EngineError::refused(why)),
+        None => Ok(()),
+    }
+}
+
+/// Reason not to change or remove a database that holds `others`, which Bourse did not make; `None` for nothing.
+pub fn foreign_among(others: &[String]) -> Option<String> {
+    (!others.is_empty()).then(|| format!("it holds what bourse did not make: {}", listed(others)))
+}
+
+/// First names of a list, and the number of the others.
+pub fn listed(found: &[String]) -> String {
+    let more = found.len().saturating_sub(LISTED);
+    let listed: Vec<&str> = found.iter().take(LISTED).map(String::as_str).collect();
+    if more == 0 { listed.join(", ") } else { format!("{} and {more} more", listed.join(", ")) }
+}
+
+fn insert(DatabaseObject { kind, name }: &DatabaseObject) -> String {
+    let quoted = |text: &str| text.replace('\'', "''");
+    format!("INSERT INTO {INVENTORY} VALUES ('{}', '{}')", quoted(kind), quoted(name))
+}
+
+/// Loader that lists all that it has made before it finishes.
+pub(crate) struct ListingLoader {
+    inner: Box<dyn Loader>,
+    /// Query for all that the database holds.
+    objects: &'static str,
+}
+
+impl ListingLoader {
+    pub(crate) fn new(inner: Box<dyn Loader>, objects: &'static str) -> Self {
+        Self { inner, objects }
+    }
+
+    fn made(&mut self) -> Result<BTreeSet<DatabaseObject>, EngineError> {
+        let mut made = BTreeSet::new();
+        self.inner.query(self.objects, &mut |row| {
+            made.insert(DatabaseObject { kind: row.get(0)?, name: row.get(1)? });
+            Ok(())
+        })?;
+        Ok(made)
+    }
+}
+
+impl Loader for ListingLoader {
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.inner.run(sql)
+    }
+
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+        self.inner.insert(batch)
+    }
+
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.inner.query(sql, each)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        if !self.made()?.is_empty() {
+            self.inner.run(&format!(
+                "CREATE TABLE {INVENTORY} (object_kind VARCHAR(20) NOT NULL, object_name VARCHAR(250) NOT NULL)"
+            ))?;
+            // With the list itself among what it lists.
+            self.made()?.iter().try_for_each(|object| self.inner.run(&insert(object)))?;
+        }
+        self.inner.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_that_are_not_listed_are_foreign() {
+        let object = |kind: &str, name: &str| DatabaseObject { kind: kind.to_owned(), name: name.to_owned() };
+        let made = BTreeSet::from([object("table", "trade"), object("view", "gone")]);
+        let mut inventory = Inventory { objects: BTreeSet::from([object("table", "trade")]), made };
+        assert_eq!(inventory.foreign(), None);
+        assert!(inventory.has_table("TRADE") && !inventory.has_table("notes"));
+        // A table that has the name of a view is another thing.
+        inventory.objects.extend([object("table", "gone"), object("view", "mine"), object("table", "notes")]);
+        let words = "it holds what bourse did not make: table gone, table notes, view mine";
+        assert_eq!(inventory.foreign().as_deref(), Some(words));
+        inventory.objects.insert(object("trigger", "x"));
+        assert!(inventory.foreign().unwrap().ends_with("table notes, trigger x and 1 more"));
+        assert_eq!(insert(&object("table", "it's")), "INSERT INTO bourse_inventory VALUES ('table', 'it''s')");
+    }
+}

@@ -1,0 +1,103 @@
+//! Files in a folder that is a database: those of the engine, known by their names, and those of a person.
+
+use crate::FOLDER_MARK;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Folders of a database and of its copies, any of which an `@` in a pattern stands for.
+pub(crate) const PARTS: [&str; 5] = ["db", "loading", "replaced", "snapshot", "restored"];
+
+/// Files and links of a folder, at any depth, but its mark and those that a pattern in `own` fits: each by its path in the
+/// folder. No link is followed.
+///
+/// A pattern is a path in the folder in which `*` stands for any characters and `#` for digits; an `@/` at its start is the
+/// folder of a database or of a copy among [parts](crate::FolderParts).
+///
+/// # Errors
+/// The system's.
+pub fn other_files(folder: &Path, own: &[&str]) -> io::Result<Vec<String>> {
+    let mut others = Vec::new();
+    find(folder, "", own, &mut others)?;
+    others.sort();
+    Ok(others)
+}
+
+fn find(folder: &Path, prefix: &str, own: &[&str], others: &mut Vec<String>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if kind.is_dir() {
+            find(&entry.path(), &format!("{path}/"), own, others)?;
+        } else if !(kind.is_file() && (path == FOLDER_MARK || own.iter().any(|pattern| is_of(pattern, &path)))) {
+            others.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_of(pattern: &str, path: &str) -> bool {
+    match (pattern.strip_prefix("@/"), path.split_once('/')) {
+        (None, _) => fits(pattern.as_bytes(), path.as_bytes()),
+        (Some(pattern), Some((part, path))) => PARTS.contains(&part) && fits(pattern.as_bytes(), path.as_bytes()),
+        (Some(_), None) => false,
+    }
+}
+
+fn fits(pattern: &[u8], path: &[u8]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        (None, None) => true,
+        (Some((b'*', rest)), found) => fits(rest, path) || found.is_some_and(|(_, path)| fits(pattern, path)),
+        (Some((b'#', rest)), Some((digit, path))) => {
+            digit.is_ascii_digit() && (fits(rest, path) || fits(pattern, path))
+        }
+        (Some((wanted, rest)), Some((found, path))) => wanted == found && fits(rest, path),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_fit_patterns() {
+        for (pattern, path, fitting) in [
+            ("#.sst", "000012.sst", true),
+            ("#.sst", ".sst", false),
+            ("#.sst", "a1.sst", false),
+            ("LOG.old.#", "LOG.old.17", true),
+            ("keyspaces/#/v#", "keyspaces/3/v12", true),
+            ("keyspaces/#/v#", "keyspaces/notes/v12", false),
+            ("keyspaces/#/v#", "keyspaces/3", false),
+            ("@/data.*", "snapshot/data.mv.db", true),
+            ("@/data.*", "mine/data.mv.db", false),
+            ("@/data.*", "data.mv.db", false),
+            ("@/data/*", "db/data/bat/05/513.tail", true),
+            ("@/data/*", "db/mine/513.tail", false),
+        ] {
+            assert_eq!(is_of(pattern, path), fitting, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_of_the_engine_is_found() {
+        let folder = std::env::temp_dir().join(format!("bourse-own-files-{}", std::process::id()));
+        let at = |name: &str| folder.join(name);
+        fs::create_dir_all(at("keyspaces/1/tables")).unwrap();
+        fs::create_dir_all(at("keyspaces/2")).unwrap();
+        fs::create_dir_all(at("pictures")).unwrap();
+        let files =
+            [FOLDER_MARK, "version", "notes.txt", "keyspaces/1/tables/7", "keyspaces/1/tables/mine", "pictures/cat"];
+        files.iter().for_each(|name| fs::write(at(name), name).unwrap());
+        let mut others = vec!["keyspaces/1/tables/mine", "notes.txt", "pictures/cat"];
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("pictures/cat", at("lock")).unwrap();
+            others.insert(1, "lock");
+        }
+        assert_eq!(other_files(&folder, &["version", "lock", "keyspaces/#/tables/#"]).unwrap(), others);
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
