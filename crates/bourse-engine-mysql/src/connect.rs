@@ -168,7 +168,11 @@ pub(crate) fn version(connection: &mut Link) -> String {
 
 /// Differences of a connection's server from MySQL.
 pub(crate) fn facts(connection: &mut Link) -> &'static Facts {
-    Product::of(PRODUCTS, &version(connection)).map_or(&OWN, |product| &product.facts)
+    of_version(&version(connection))
+}
+
+fn of_version(version: &str) -> &'static Facts {
+    Product::of(PRODUCTS, version).map_or(&OWN, |product| &product.facts)
 }
 
 /// Differences of a server from MySQL, and its SQL as it is configured.
@@ -178,23 +182,27 @@ pub(crate) struct Known {
     pub(crate) dialect: &'static Dialect,
     /// Whether it enforces checks.
     pub(crate) checks: bool,
+    /// Whether it is a node of Galera, which another node's commit may make undo a transaction.
+    pub(crate) is_galera: bool,
 }
 
 impl Known {
     /// A server with its product's default configuration.
     pub(crate) fn of(facts: &'static Facts, foreign_keys: bool) -> Self {
-        Self { facts, dialect: (facts.dialect)(foreign_keys, true), checks: true }
+        Self { facts, dialect: (facts.dialect)(foreign_keys, true), checks: true, is_galera: false }
     }
 
     /// Reads the configuration from the server of a connection.
     pub(crate) fn ask(connection: &mut Link, options: &Options) -> Self {
-        let facts = facts(connection);
+        let version = version(connection);
+        let facts = of_version(&version);
         // A version without the variable ignores checks too.
-        let is_on = |variable: &str| {
+        let mut is_on = |variable: &str| {
             connection.query_first::<i64, _>(format!("SELECT @@global.{variable}")).is_ok_and(|it| it == Some(1))
         };
-        let checks = facts.checks.is_none_or(is_on);
-        Self { facts, dialect: (facts.dialect)(options.foreign_keys, checks), checks }
+        let checks = facts.checks.is_none_or(&mut is_on);
+        let is_galera = version.contains("MariaDB") && is_on("wsrep_on");
+        Self { facts, dialect: (facts.dialect)(options.foreign_keys, checks), checks, is_galera }
     }
 }
 

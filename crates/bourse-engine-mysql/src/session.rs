@@ -49,6 +49,8 @@ pub struct MysqlSession {
     /// Differences of the server from MySQL.
     facts: &'static Facts,
     dialect: &'static Dialect,
+    /// Whether the server is a node of Galera.
+    is_galera: bool,
     /// Routines known to be installed at the server.
     routines: Option<&'static [&'static Routine]>,
 }
@@ -65,13 +67,14 @@ impl MysqlSession {
             procedures,
             facts: &OWN,
             dialect: &DIALECT,
+            is_galera: false,
             routines: None,
         }
     }
 
     /// Sets the differences and the dialect that were read from the server.
-    pub(crate) fn of(self, Known { facts, dialect, .. }: Known) -> Self {
-        Self { facts, dialect, ..self }
+    pub(crate) fn of(self, Known { facts, dialect, is_galera, .. }: Known) -> Self {
+        Self { facts, dialect, is_galera, ..self }
     }
 
     /// Prepares a statement for values of these types.
@@ -88,7 +91,21 @@ impl MysqlSession {
         self.round_trips += 1;
         let statement = self.connection.prep(rendered.sql(&scales)).map_err(|e| error(&e))?;
         self.statements[slot] = Some(Prepared { statement, rendered, scales });
-        Ok(())
+        if self.is_galera && self.state == State::Open { self.refuse_undone() } else { Ok(()) }
+    }
+
+    /// Fails with a conflict where the server has undone the open transaction.
+    ///
+    /// A node of Galera that makes way for another node's commit while it prepares a statement does not say so (MariaDB 10.11.19):
+    /// what follows would be committed without what came before.
+    fn refuse_undone(&mut self) -> Result<(), EngineError> {
+        self.round_trips += 1;
+        let is_open = self.connection.query_first::<i64, _>("SELECT @@in_transaction").map_err(|e| error(&e))?;
+        if is_open == Some(1) {
+            return Ok(());
+        }
+        let words = "another node's commit has undone the transaction while a statement of it was prepared";
+        Err(EngineError::new(ErrorKind::Conflict, words).with_code("1213"))
     }
 
     fn run(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
@@ -251,7 +268,7 @@ impl Session for MysqlSession {
 
     fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
         let prepared = params.with_one_list(|params| self.make_ready(sql.slot(), || Cow::Borrowed(sql.text()), params));
-        prepared.map_err(|e| e.with_statement(sql.text()))
+        self.settled(prepared, sql.text())
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
