@@ -323,7 +323,7 @@ const MONETDB: Product = Product {
     explain: None,
     durability: |_| (Durability::Volatile, None, "what a commit leaves was not tried: nothing is promised"),
     warning: Some(
-        "MonetDB is an analytical engine: it plans and runs every statement for whole columns, so that transactions of single rows are not what it is made for",
+        "MonetDB is an analytical engine: it plans and runs every statement for whole columns, so that transactions of single rows are not what it is made for; where several sessions change rows at once it loses some that it has acknowledged",
     ),
     ..H2
 };

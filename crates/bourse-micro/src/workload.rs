@@ -207,7 +207,7 @@ impl Setting<'_> {
 pub struct Tally {
     /// Number of committed changes.
     pub changes: AtomicU64,
-    /// Number of rows or searches that were found.
+    /// Number of rows or searches that were found, or of rows that were deleted again.
     pub found: AtomicU64,
     /// Number of users whose operations are sampled.
     users: AtomicU64,

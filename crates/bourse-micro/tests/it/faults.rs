@@ -4,7 +4,8 @@ use crate::support::{TIMING, WHOLE, sqlite};
 use bourse_driver::{MS, RealClock};
 use bourse_engine::ErrorKind;
 use bourse_micro::{RoundResult, Timed, Timing, find, run_round};
-use bourse_testkit::{Failing, Fault, Stalling};
+use bourse_record::CheckStatus;
+use bourse_testkit::{Dropping, Failing, Fault, Stalling};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -49,6 +50,19 @@ fn work_that_was_not_all_done_has_no_rate() {
     }
 }
 
+/// A row that is acknowledged and lost is not left over: its client deletes none.
+#[test]
+fn a_mix_of_clients_notices_each_change_that_is_lost() {
+    for (lost, noticed) in [("INSERT", "deletes"), ("DELETE", "rows")] {
+        let engine = Dropping::new(sqlite(), Fault::At(100)).only(lost);
+        let case = find("client-mix").unwrap().plan([("queries", "2000"), ("clients", "1")]).unwrap();
+        let never = AtomicBool::new(false);
+        let ran = run_round(&case, &engine, &WHOLE, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
+        let failed = ran.round.checks.iter().filter(|check| check.status == CheckStatus::Failed);
+        assert_eq!(failed.map(|check| &*check.name).collect::<Vec<_>>(), [noticed], "{lost}");
+    }
+}
+
 /// A failure is counted in work without an end, and completed operations remain.
 #[test]
 fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
@@ -57,7 +71,7 @@ fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
     let result = spoilt("update", &options, timing, Fault::At(700), ErrorKind::Other);
     assert_eq!(result.round.void, None);
     assert_eq!(result.round.operations[0].valid(), 990, "{:?}", result.round.operations[0].outcomes);
-    assert!(result.round.checks.iter().all(|check| check.status == bourse_record::CheckStatus::Passed));
+    assert!(result.round.checks.iter().all(|check| check.status == CheckStatus::Passed));
     // Every sample failed: there is no figure.
     let options = [("rows", "100"), ("batch", "50")];
     let timing = Timing { count: Some(50), ..timing };
