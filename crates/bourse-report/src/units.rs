@@ -172,7 +172,8 @@ pub(crate) fn percent(value: f64) -> String {
 /// ```
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    // An error names its statement in a second line.
+    for character in text.replace("\n  statement: ", "; statement: ").chars() {
         let turning = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         match character {
             '\n' | '\t' => out.push(' '),
@@ -200,6 +201,12 @@ pub(crate) fn command_line(arguments: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_and_its_statement_are_two_parts_of_a_line() {
+        assert_eq!(printable("server disconnected\n  statement: COMMIT"), "server disconnected; statement: COMMIT");
+        assert_eq!(printable("SELECT 1\n  FROM t"), "SELECT 1   FROM t");
+    }
 
     #[test]
     fn durations_take_the_unit_that_fits() {
