@@ -264,7 +264,7 @@ fn a_second_command_on_a_postgres_server_is_refused() {
         );
         holds_by(&mut **session.borrow_mut(), &sql)
     };
-    on_a_server(&target, &holds);
+    on_two_databases(&target, &holds);
 }
 
 #[test]
@@ -291,7 +291,25 @@ fn a_second_command_on_a_mariadb_server_is_refused() {
             holds_by(&mut **session.borrow_mut(), &sql)
         })
     };
-    on_a_server(&target, &holds);
+    on_two_databases(&target, &holds);
+}
+
+/// Where DuckDB's library is not, the test's name is printed.
+#[cfg(feature = "duckdb")]
+#[test]
+fn a_second_command_on_a_duckdb_file_is_refused() {
+    let library = match bourse_engine_duckdb::info(None) {
+        Ok(found) => found.path,
+        Err(why) => return bourse_testkit::skipped("held::a_second_command_on_a_duckdb_file_is_refused", why),
+    };
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let file = |database: &str| folder.path().join(format!("{database}.duckdb"));
+    let target = |database: &str| format!("duckdb:{}?library={}", file(database).display(), library.display());
+    let holds = |process: u32| {
+        let locks = ["a", "m"].map(|database| bourse_engine::beside(&file(database), ".bourse-lock"));
+        locks.iter().any(|lock| is_named(lock, process))
+    };
+    on_two_databases(&target, &holds);
 }
 
 fn holds_by(session: &mut dyn bourse_engine::Session, sql: &str) -> bool {
@@ -304,8 +322,8 @@ fn holds_by(session: &mut dyn bourse_engine::Session, sql: &str) -> bool {
     found
 }
 
-/// The commands on a server.
-fn on_a_server(target: &dyn Fn(&str) -> String, holds: &dyn Fn(u32) -> bool) {
+/// The commands on databases `a`, of the brokerage workload, and `m`, of microbenchmarks.
+fn on_two_databases(target: &dyn Fn(&str) -> String, holds: &dyn Fn(u32) -> bool) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let folder = folder.path();
     let (brokerage, micro) = (target("a"), target("m"));
