@@ -231,7 +231,7 @@ mod tests {
         );
         assert_eq!(lines("//! A module.\n/// Of a module.\nmod a;\n/// An item.\n/// Where it is.\nmod b;\n"), [2]);
         // Comments inside functions may begin with any word, and so may compounds.
-        assert_eq!(lines("// What it is.\n/// In-memory databases.\n/// Whether it is open.\n"), []);
+        assert_eq!(lines("// What it is.\n/// In-memory databases.\n/// Whether it is open.\n"), [0_u32; 0]);
         for word in NAMELESS.split(' ').chain(["The same,", "How:"]) {
             assert_eq!(lines(&format!("/// {word} it is.")), [1], "{word}");
         }
