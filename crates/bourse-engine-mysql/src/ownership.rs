@@ -62,7 +62,8 @@ fn unmarked(connection: &mut Link, database: &str) -> Result<Vec<String>, Engine
     Ok(found)
 }
 
-/// What in a database was not made by a loader, in words; `None` for nothing, and for a database that does not exist.
+/// Description of the objects of a database that no loader made; `None` if there are none, or the database does not
+/// exist.
 ///
 /// # Errors
 /// The server's.

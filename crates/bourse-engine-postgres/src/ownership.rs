@@ -60,7 +60,7 @@ const UNMARKED: &[(&str, &str)] = &[
     ("event trigger", "SELECT 'event trigger ' || evtname FROM pg_event_trigger"),
 ];
 
-/// What in a database bears no mark, each with its kind and name.
+/// Objects of a database without the mark, each with its kind and name.
 fn unmarked(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
     let mut found = Vec::new();
     for (_, sql) in UNMARKED {
@@ -71,7 +71,7 @@ fn unmarked(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
     Ok(found)
 }
 
-/// What in the connection's database was not made by a loader, in words.
+/// Description of the objects in the connection's database that no loader made; `None` if there are none.
 pub(crate) fn foreign(connection: &mut Connection, database: &str) -> Result<Option<String>, EngineError> {
     let found = unmarked(connection)?;
     Ok((!found.is_empty())

@@ -232,12 +232,12 @@ impl SqliteEngine {
         source
     }
 
-    /// Whether its sessions use the database as its settings say.
+    /// Whether sessions use the database with its own settings, neither read-only nor as a copy.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self.access, Access::Full)
     }
 
-    /// The copy of SQLite that it calls.
+    /// Copy of SQLite that it calls.
     pub(crate) fn library(&self) -> Library {
         self.shared.library
     }

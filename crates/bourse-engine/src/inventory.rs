@@ -8,9 +8,9 @@ use crate::{Batch, EachRow, Engine, EngineError, Interface, Loader, RowExt as _,
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Name of the table that lists what Bourse made.
+/// Name of the table that lists the objects that Bourse made.
 const INVENTORY: &str = "bourse_inventory";
-/// Names that a refusal lists.
+/// Number of names that a refusal lists.
 const LISTED: usize = 3;
 
 /// An object of a database.
@@ -77,7 +77,7 @@ impl Inventory {
         Ok(Some(this))
     }
 
-    /// Whether the database holds nothing.
+    /// Whether the database contains no object.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
@@ -107,7 +107,7 @@ impl Inventory {
     }
 }
 
-/// Refuses to replace a database that holds what Bourse did not make.
+/// Refuses to replace a database with objects that Bourse did not make.
 ///
 /// # Errors
 /// [`Refused`](crate::ErrorKind::Refused); the engine's.
@@ -118,7 +118,8 @@ pub fn refuse_others<E: Engine + ?Sized>(engine: &E) -> Result<(), EngineError> 
     }
 }
 
-/// Reason not to change or remove a database that holds `others`, which Bourse did not make; `None` for nothing.
+/// Reason not to change or remove a database that contains `others`, which Bourse did not make; `None` if there are
+/// none.
 pub fn foreign_among(others: &[String]) -> Option<String> {
     (!others.is_empty()).then(|| format!("it holds what bourse did not make: {}", listed(others)))
 }

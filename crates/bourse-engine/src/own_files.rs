@@ -5,14 +5,25 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Folders of a database and of its copies, any of which an `@` in a pattern stands for.
+/// Names of the subfolders of a database and of its copies, any of which `@` in a pattern matches.
 pub(crate) const PARTS: [&str; 5] = ["db", "loading", "replaced", "snapshot", "restored"];
 
-/// Files and links of a folder, at any depth, but its mark and those that a pattern in `own` fits: each by its path in the
-/// folder. No link is followed.
+/// Files and links of a folder and its subfolders, by their paths in it, except the mark and those that match a pattern
+/// in `own`. No link is followed.
 ///
-/// A pattern is a path in the folder in which `*` stands for any characters and `#` for digits; an `@/` at its start is the
-/// folder of a database or of a copy among [parts](crate::FolderParts).
+/// A pattern is a path in the folder in which `*` matches any characters and `#` digits; `@/` at its start matches the
+/// subfolder of a database or of a copy among [parts](crate::FolderParts).
+///
+/// ```
+/// use bourse_engine::other_files;
+/// let folder = std::env::temp_dir().join(format!("other-files-{}", std::process::id()));
+/// std::fs::create_dir(&folder)?;
+/// std::fs::write(folder.join("000012.sst"), "the engine's")?;
+/// std::fs::write(folder.join("notes.txt"), "a user's")?;
+/// assert_eq!(other_files(&folder, &["#.sst"])?, ["notes.txt"]);
+/// std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 ///
 /// # Errors
 /// The system's.

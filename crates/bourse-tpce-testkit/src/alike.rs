@@ -1,4 +1,4 @@
-//! The same seeded transactions on an engine, on SQLite and on the model: equal outputs, equal rows of all tables.
+//! Comparison of an engine with SQLite and with the model on the same seeded transactions: outputs, and rows of all tables.
 
 use crate::{load_small, part};
 use bourse_egen::Inputs;

@@ -294,7 +294,7 @@ fn a_second_command_on_a_mariadb_server_is_refused() {
     on_two_databases(&target, &holds);
 }
 
-/// Where DuckDB's library is not, the test's name is printed.
+/// Skipped by name where DuckDB's library is absent.
 #[cfg(feature = "duckdb")]
 #[test]
 fn a_second_command_on_a_duckdb_file_is_refused() {
