@@ -35,6 +35,12 @@ pub const fn add(start: Timestamp, days: i64, ms: i64) -> Timestamp {
 }
 
 /// `days` working days (counted from a Monday) and `ms` milliseconds later.
+///
+/// ```
+/// use bourse_egen::dates::{BASE, add_work_days};
+/// assert_eq!(BASE.to_string(), "2005-01-03 09:00:00.000");
+/// assert_eq!(add_work_days(BASE, 5, 0).to_string(), "2005-01-10 09:00:00.000"); // the next Monday
+/// ```
 #[inline]
 pub const fn add_work_days(start: Timestamp, days: i64, ms: i64) -> Timestamp {
     add(start, calendar_days(days), ms)

@@ -53,6 +53,13 @@ pub const fn address(ordinal: i64) -> AddressId {
 }
 
 /// First account of a customer.
+///
+/// ```
+/// use bourse_egen::ids;
+/// let customer = ids::customer(1);
+/// assert_eq!((customer.0, ids::first_account(customer).0), (4_300_000_001, 43_000_000_001));
+/// assert_eq!(ids::owner(ids::first_account(customer)), customer);
+/// ```
 pub const fn first_account(customer: CustomerId) -> AccountId {
     AccountId((customer.0 - 1) * ACCOUNTS_PER_CUSTOMER + 1)
 }

@@ -1,6 +1,27 @@
 //! Rows of the 33 tables and the inputs of all transactions, bit for bit those of EGen 1.14.0 when given its input data.
 //!
 //! Pure: no engine, no clock, no thread, no global, no file.
+//!
+//! ```
+//! use bourse_egen::{Inputs, Part, tables};
+//! use bourse_schema::TableRow as _;
+//!
+//! let inputs = Inputs::builtin();
+//! let part = Part::whole(1_000, 10)?; // customers, days of initial trades
+//! let mut file = Vec::new();
+//! for row in tables::last_trades(&inputs, part).take(3) {
+//!     row.write_flat(&mut file);
+//! }
+//! assert_eq!(
+//!     String::from_utf8(file)?,
+//!     "\
+//! LEH|2005-01-17 09:00:00.000|25.64|25.64|0
+//! LEHPA|2005-01-17 09:00:00.000|22.00|22.00|0
+//! CDC|2005-01-17 09:00:00.000|29.64|29.64|0
+//! "
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod builtin;
 pub mod dates;

@@ -49,6 +49,15 @@ impl Part {
     ///
     /// # Errors
     /// [`PartError`] for a parameter out of its range.
+    ///
+    /// ```
+    /// use bourse_egen::Part;
+    /// let second_half = Part::new(1_001, 1_000, 2_000, 500, 10)?;
+    /// assert_eq!((second_half.load_units_before(), second_half.is_first()), (1, false));
+    /// assert_eq!(second_half.trades_per_load_unit(), 10 * 28_800 * 1_000 / 500);
+    /// assert!(Part::new(2, 1_000, 2_000, 500, 10).is_err()); // begins no load unit
+    /// # Ok::<(), bourse_egen::PartError>(())
+    /// ```
     pub const fn new(first: i64, count: i64, total: i64, scale_factor: i64, days: i64) -> Result<Self, PartError> {
         if first < 1 || first > MOST_CUSTOMERS || first % LOAD_UNIT != 1 {
             return Err(PartError::First(first));

@@ -16,6 +16,14 @@ const PERIOD_MS: i64 = 900_000;
 pub type Seconds = f64;
 
 /// Prices of all securities over time.
+///
+/// ```
+/// use bourse_egen::price::{Direction, PriceCurve};
+/// let curve = PriceCurve::after(0);
+/// assert_eq!(curve.price(0, 0.0).cents(), 2_564);
+/// assert_eq!(curve.direction(0, 0.0), Direction::Up);
+/// assert_eq!(curve.price(0, 900.0), curve.price(0, 0.0)); // a quarter of an hour later
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PriceCurve {
     /// Trading time that passed before time zero, in seconds.

@@ -2,6 +2,12 @@ use bourse_schema::{StatusId, TradeTypeId};
 use serde::{Deserialize, Serialize};
 
 /// The five types of trade, in the order of the reference's numbers.
+///
+/// ```
+/// use bourse_egen::TradeType;
+/// assert_eq!(TradeType::from_id("TLB"), Some(TradeType::LimitBuy));
+/// assert!(TradeType::StopLoss.is_sell() && !TradeType::StopLoss.is_market());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TradeType {
     /// `TMB`: buy at the market's price.

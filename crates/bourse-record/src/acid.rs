@@ -178,6 +178,12 @@ pub struct Finding {
 
 impl Finding {
     /// Compares an observed value with the required one.
+    ///
+    /// ```
+    /// use bourse_record::acid::Finding;
+    /// let finding = Finding::equal("balance", &100, &101);
+    /// assert_eq!((finding.wanted.as_str(), finding.found.as_str(), finding.holds), ("100", "101", false));
+    /// ```
     pub fn equal<T: PartialEq + ToString>(what: impl Into<String>, wanted: &T, found: &T) -> Self {
         Self { what: what.into(), wanted: wanted.to_string(), found: found.to_string(), holds: wanted == found }
     }

@@ -158,6 +158,13 @@ impl RawSyncs {
     }
 
     /// Kind of storage that the median indicates.
+    ///
+    /// ```
+    /// use bourse_record::{RawSyncs, SyncMeaning};
+    /// let syncs = RawSyncs::of(vec![900_000, 1_100_000, 1_000_000, 5_000_000]).unwrap();
+    /// assert_eq!((syncs.p50_ns, syncs.p90_ns), (1_000_000, 5_000_000));
+    /// assert_eq!(syncs.meaning(), SyncMeaning::Flash);
+    /// ```
     pub const fn meaning(&self) -> SyncMeaning {
         match self.p50_ns {
             0..10_000 => SyncMeaning::NothingWritten,

@@ -10,6 +10,16 @@ use std::collections::BTreeMap;
 /// HdrHistogram's own type holds all 33,000 buckets from the start: 260 KiB for every operation and outcome of every
 /// user. This type allocates a stretch of 64 buckets when the first time falls into it, with four bytes a bucket;
 /// counts beyond 2^32 are carried in a map. [`Counts::histogram`] converts to HdrHistogram's type, bucket for bucket.
+///
+/// ```
+/// use bourse_record::Counts;
+/// let mut counts = Counts::new();
+/// counts.record_many(1_000, 99);
+/// counts.record(1_000_000);
+/// let summary = counts.summary();
+/// assert_eq!((summary.count, summary.p50_ns), (100, 1_000));
+/// assert_eq!(summary.max_ns, 1_000_447); // the upper end of its bucket, which is less than 0.1 % wide
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
     /// Index into `cells` of each stretch, or [`Self::NONE`]; empty before the first sample.

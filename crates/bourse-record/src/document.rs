@@ -1,4 +1,4 @@
-//! Bytes of the run file, written and read back, with errors that name the remedy; its JSON Schema.
+//! Bytes of documents, written and read back, with errors that name the remedy; their JSON Schema.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{DocumentKind, document_bytes};
@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Version of every document's form; raised when a reader of the old form would misread the new.
+/// Version of every document's form; raised when a reader of the previous form would misread this one.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Error of a document that cannot be read.
@@ -33,14 +33,14 @@ pub enum DocumentError {
         /// JSON error with line and column.
         cause: serde_json::Error,
     },
-    /// The file holds JSON, but another document or none.
+    /// The file is JSON, but another document or none.
     #[error("{path} is not {}: {reason}\nhint: expected a {} that Bourse wrote", expected.title(), expected.file_name())]
     Foreign {
         /// Path of the file.
         path: PathBuf,
         /// Kind of document that was expected.
         expected: DocumentKind,
-        /// The field that is missing or of another type.
+        /// Field that is missing or of another type.
         reason: String,
     },
     /// The document has another version.
@@ -55,7 +55,7 @@ pub enum DocumentError {
     },
 }
 
-/// A document that a command writes as JSON, and that every report is drawn from.
+/// A document that a command writes as JSON, from which every report is drawn.
 ///
 /// ```
 /// use bourse_record::{Document, RunFile};
@@ -64,7 +64,7 @@ pub enum DocumentError {
 /// assert!(error.to_string().starts_with("run.json is not a run: it has no schema_version"));
 /// ```
 pub trait Document: Serialize + DeserializeOwned + JsonSchema {
-    /// Kind of the document, as its field `document` says.
+    /// Kind of the document, as in its field `document`.
     const KIND: DocumentKind;
 
     /// Bytes of the file: indented JSON with a line end.
@@ -74,19 +74,19 @@ pub trait Document: Serialize + DeserializeOwned + JsonSchema {
         bytes
     }
 
-    /// Reads a run file.
+    /// Reads a document.
     ///
     /// # Errors
-    /// [`DocumentError`]: which file, what is wrong, what to do.
+    /// [`DocumentError`] with the file, the defect and a hint.
     fn read(path: &Path) -> Result<Self, DocumentError> {
         let bytes = document_bytes(path).map_err(|cause| DocumentError::Read { path: path.to_owned(), cause })?;
         Self::parse(&bytes, path)
     }
 
-    /// Parses the contents of a run file; `path` is for error messages.
+    /// Parses the contents of a document; `path` is for error messages.
     ///
     /// # Errors
-    /// [`DocumentError`]: which file, what is wrong, what to do.
+    /// [`DocumentError`] with the file, the defect and a hint.
     fn parse(bytes: &[u8], path: &Path) -> Result<Self, DocumentError> {
         let path = || path.to_owned();
         let foreign = |reason| DocumentError::Foreign { path: path(), expected: Self::KIND, reason };

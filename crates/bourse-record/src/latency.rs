@@ -97,6 +97,15 @@ impl Latency {
     }
 
     /// Merged times of several distributions.
+    ///
+    /// ```
+    /// use bourse_record::{Counts, Latency, Quantile};
+    /// let mut counts = Counts::new();
+    /// (1..=1_000).for_each(|ns| counts.record(ns));
+    /// let latency = Latency::over(&[&counts.distribution()]);
+    /// assert_eq!(latency.quantile(0.9), Some(Quantile::At(900)));
+    /// assert_eq!(latency.quantile(0.999), Some(Quantile::TooFew)); // a single operation beyond it is no evidence
+    /// ```
     pub fn over(distributions: &[&Distribution]) -> Self {
         let filled: Vec<_> = distributions.iter().filter(|distribution| distribution.summary.count > 0).collect();
         let clamped = distributions.iter().map(|distribution| distribution.clamped).sum();

@@ -1,6 +1,31 @@
 //! Samples, histograms, series, facts about the machine, and the run file that every report is drawn from.
 //!
 //! The further documents are [`acid`], [`crash`] and [`faults`]; all share one head, [`Provenance`].
+//!
+//! ```
+//! use bourse_record::{Counted, OperationSpec, Outcome, Recorder, Sample};
+//!
+//! let mut recorder = Recorder::new([OperationSpec::new("read")].into(), |_| true);
+//! for operation in 1..=1_000 {
+//!     let sample = Sample {
+//!         due_ns: 0,
+//!         start_ns: 500, // 500 ns late: part of the response time, not of the service time
+//!         end_ns: 500 + operation,
+//!         back_off_ns: 0,
+//!         retries: 0,
+//!         round_trips: 0,
+//!         count: 1,
+//!         operation: 0,
+//!         outcome: Outcome::Completed,
+//!         code: 0,
+//!         server: None,
+//!     };
+//!     recorder.sample(&sample, Counted::Ended);
+//! }
+//! let read = &recorder.figures()[0];
+//! assert_eq!((read.name.as_str(), read.valid()), ("read", 1_000));
+//! assert_eq!((read.response.summary.p99_ns, read.service.summary.p99_ns), (1_490, 990));
+//! ```
 
 pub mod acid;
 mod brokerage;

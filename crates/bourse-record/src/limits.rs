@@ -65,6 +65,13 @@ impl ResponseLimit {
     }
 
     /// Whether a quantile is within the limit.
+    ///
+    /// ```
+    /// use bourse_record::{ResponseLimit, length};
+    /// let limit = ResponseLimit { operation: None, quantile: 0.99, limit_ns: 2_500_000 };
+    /// assert_eq!((limit.quantile_name(), length(2_500_000.0)), ("p99".to_owned(), "2.5 ms".to_owned()));
+    /// assert!(limit.holds(2_400_000.0) && !limit.holds(f64::INFINITY));
+    /// ```
     pub fn holds(&self, quantile_ns: f64) -> bool {
         quantile_ns <= self.limit_ns as f64
     }

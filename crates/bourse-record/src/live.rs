@@ -228,6 +228,14 @@ impl OperationProgress {
 }
 
 /// Reads all users' cells and computes differences between readings.
+///
+/// ```
+/// use bourse_record::{LiveReader, OperationSpec, Recorder};
+/// let recorder = Recorder::new([OperationSpec::new("read")].into(), |_| true);
+/// let mut reader = LiveReader::new(vec![recorder.live()], 1); // another thread's view of the recorder
+/// let row = reader.look();
+/// assert_eq!((row.valid(), row.response_ns), (0, None));
+/// ```
 #[derive(Debug)]
 pub struct LiveReader {
     cells: Vec<std::sync::Arc<LiveCell>>,

@@ -75,7 +75,7 @@ impl DocumentKind {
         }
     }
 
-    /// Kind that a JSON document says it is of; none if it says none.
+    /// Kind of a JSON document by its field `document`; `None` without one.
     ///
     /// ```
     /// use bourse_record::DocumentKind;

@@ -39,6 +39,21 @@ pub struct RunFile {
 
 impl RunFile {
     /// A run without a case.
+    ///
+    /// ```
+    /// use bourse_record::{Build, Document as _, Machine, Provenance, RunFile};
+    /// let provenance = Provenance {
+    ///     started_at: "2025-01-01T00:00:00+00:00".to_owned(),
+    ///     command: vec!["bourse".to_owned(), "micro".to_owned()],
+    ///     seed: 1,
+    ///     build: Build::of("0.1.0"),
+    ///     machine: Machine::this(),
+    ///     revision: None,
+    /// };
+    /// let run = RunFile::new("micro", provenance);
+    /// let read = RunFile::parse(&run.to_json(), "run.json".as_ref()).unwrap();
+    /// assert_eq!((read.name, read.provenance.seed, read.cases.len()), ("micro".to_owned(), 1, 0));
+    /// ```
     pub fn new(name: impl Into<String>, provenance: Provenance) -> Self {
         Self {
             document: Self::KIND,
@@ -287,6 +302,12 @@ pub enum Durability {
 
 impl Durability {
     /// Name of the class for tables.
+    ///
+    /// ```
+    /// use bourse_record::Durability;
+    /// assert!(Durability::Durable > Durability::Consistent);
+    /// assert_eq!(Durability::Durable.name(), "durable");
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unknown => "not known",

@@ -7,6 +7,15 @@ pub type SeriesRow = BTreeMap<String, f64>;
 impl Series {
     /// Adds a row that ends at `time_s`, rounded to microseconds; a metric that is new, or missing from the row, gets
     /// nulls. Fractional values are rounded to seven digits: more would be noise, and half of a run file's size.
+    ///
+    /// ```
+    /// use bourse_record::Series;
+    /// let mut series = Series::default();
+    /// series.push(1.0, [("throughput".to_owned(), Some(812.0))]);
+    /// series.push(2.0, [("throughput".to_owned(), Some(1.0 / 3.0)), ("log_bytes".to_owned(), Some(4_096.0))]);
+    /// assert_eq!(series.column("throughput"), Some([Some(812.0), Some(0.333_333_3)].as_slice()));
+    /// assert_eq!(series.column("log_bytes"), Some([None, Some(4_096.0)].as_slice()));
+    /// ```
     pub fn push(&mut self, time_s: f64, values: impl IntoIterator<Item = (String, Option<f64>)>) {
         let before = self.time_s.len();
         self.time_s.push((time_s * 1e6).round() / 1e6);

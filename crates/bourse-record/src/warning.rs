@@ -237,6 +237,13 @@ impl Warning {
     }
 
     /// Remedy, if there is one.
+    ///
+    /// ```
+    /// use bourse_record::Warning;
+    /// let warning = Warning::Oversubscribed { threads: 8, cpus: 2 };
+    /// assert_eq!(warning.to_string(), "8 busy threads on 2 CPUs: response times include waits for a CPU");
+    /// assert_eq!(warning.advice(), Some("use fewer users or threads"));
+    /// ```
     pub const fn advice(&self) -> Option<&'static str> {
         match self {
             Self::DebugBuild => Some("build with --release"),

@@ -30,6 +30,13 @@ pub struct Object {
 
 /// Objects that a database of that dialect must have; `constraints` are foreign keys and checks. `None` if the catalog
 /// is unknown.
+///
+/// ```
+/// use bourse_schema::{Dialect, SQLITE, declared};
+/// let objects = declared(&SQLITE, true).unwrap();
+/// assert_eq!(objects.iter().filter(|object| object.kind == "table").count(), 33);
+/// assert_eq!(declared(&Dialect::STANDARD, true), None);
+/// ```
 pub fn declared(dialect: &Dialect, constraints: bool) -> Option<Vec<Object>> {
     let of = |table: &'static Table| match dialect.catalog {
         Catalog::Statements(_) => Some(statements(table, dialect, constraints)),

@@ -13,6 +13,15 @@ fn stored<'t>(table: &'t Table, dialect: &Dialect) -> Vec<&'t Column> {
 }
 
 /// `CREATE TABLE` with its primary key and, if `constraints`, its foreign keys and checks.
+///
+/// ```
+/// use bourse_schema::{SQLITE, TableRow as _, create_table, tables::TradeType};
+/// assert_eq!(
+///     create_table(TradeType::table(), &SQLITE, false),
+///     "CREATE TABLE trade_type (\n  tt_id TEXT NOT NULL,\n  tt_name TEXT NOT NULL,\n  tt_is_sell INTEGER NOT NULL,\n  \
+///      tt_is_mrkt INTEGER NOT NULL,\n  PRIMARY KEY (tt_id)\n) WITHOUT ROWID"
+/// );
+/// ```
 pub fn create_table(table: &Table, dialect: &Dialect, constraints: bool) -> String {
     let integer_key = table.key.len() == 1
         && table.column(table.key[0]).is_some_and(|column| column.column_type == ColumnType::Ident);
@@ -96,6 +105,11 @@ pub fn drop_table(table: &Table) -> String {
 }
 
 /// `INSERT` of one row, its parameters in column order.
+///
+/// ```
+/// use bourse_schema::{SQLITE, TableRow as _, insert, tables::Sector};
+/// assert_eq!(insert(Sector::table(), &SQLITE), "INSERT INTO sector (sc_id, sc_name) VALUES (?1, ?2)");
+/// ```
 pub fn insert(table: &Table, dialect: &Dialect) -> String {
     let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
     let parameters: Vec<_> = (1..=names.len()).map(dialect.parameter).collect();
@@ -103,6 +117,16 @@ pub fn insert(table: &Table, dialect: &Dialect) -> String {
 }
 
 /// Query for the rows whose parent is missing: none in a consistent database.
+///
+/// ```
+/// use bourse_schema::{TableRow as _, orphans, tables::Industry};
+/// let table = Industry::table();
+/// assert_eq!(
+///     orphans(table, &table.foreign_keys[0]),
+///     "SELECT in_sc_id FROM industry AS child \
+///      WHERE NOT EXISTS (SELECT 1 FROM sector AS parent WHERE parent.sc_id = child.in_sc_id)"
+/// );
+/// ```
 pub fn orphans(table: &Table, key: &ForeignKey) -> String {
     let parent = (key.parent)();
     let on: Vec<_> = key

@@ -65,6 +65,18 @@ impl Dialect {
     };
 
     /// Text of a statement with its holes filled, and its limits in the dialect's form.
+    ///
+    /// ```
+    /// use bourse_schema::Dialect;
+    /// const ORACLE: Dialect = Dialect {
+    ///     name: "oracle",
+    ///     limit: ["FETCH FIRST", "ROWS ONLY"],
+    ///     holes: &[("from_one_row", "FROM dual")],
+    ///     ..Dialect::STANDARD
+    /// };
+    /// assert_eq!(ORACLE.fill("SELECT 1 {from_one_row}"), "SELECT 1 FROM dual");
+    /// assert_eq!(ORACLE.fill("SELECT t_id FROM trade LIMIT 20"), "SELECT t_id FROM trade FETCH FIRST 20 ROWS ONLY");
+    /// ```
     pub fn fill(&self, text: &str) -> String {
         let text = if self.limit == LIMIT { text.to_owned() } else { with_limit(text, self.limit) };
         self.holes

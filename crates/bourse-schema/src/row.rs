@@ -1,6 +1,15 @@
 use crate::{Table, Value};
 
 /// A row of a declared table.
+///
+/// ```
+/// use bourse_schema::{SectorId, TableRow, Text, Value, tables::Sector};
+/// let row = Sector { sc_id: SectorId::cut("EN"), sc_name: Text::cut("Energy") };
+/// let mut line = Vec::new();
+/// row.write_flat(&mut line);
+/// assert_eq!(line, b"EN|Energy\n");
+/// row.with_values(|values| assert_eq!(values, [Value::Text("EN"), Value::Text("Energy")]));
+/// ```
 pub trait TableRow: Clone + Send + Sync + 'static {
     /// SQL name of the table, as a constant.
     const NAME: &'static str;
@@ -17,6 +26,13 @@ pub trait TableRow: Clone + Send + Sync + 'static {
 }
 
 /// Rows of one table with the row type erased: the form in which generated rows are passed to a loader.
+///
+/// ```
+/// use bourse_schema::{Batch, Rows, SectorId, Text, tables::Sector};
+/// let rows = Rows(vec![Sector { sc_id: SectorId::cut("EN"), sc_name: Text::cut("Energy") }]);
+/// let batch: &dyn Batch = &rows;
+/// assert_eq!((batch.table().name, batch.len()), ("sector", 1));
+/// ```
 pub trait Batch: Send {
     /// Declaration of the rows' table.
     fn table(&self) -> &'static Table;

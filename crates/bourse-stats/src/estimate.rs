@@ -4,6 +4,12 @@
 pub const LEVEL: f64 = 0.95;
 
 /// Confidence interval of a figure, estimated from its rounds.
+///
+/// ```
+/// let interval = bourse_stats::Interval { low: 0.98, high: 1.02, level: 0.95 };
+/// assert!(interval.holds(1.0) && !interval.holds(1.1));
+/// assert!((interval.half_width() - 0.02).abs() < 1e-12);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Lower end.
@@ -33,6 +39,13 @@ impl Interval {
 }
 
 /// Estimate of a figure with its interval.
+///
+/// ```
+/// let seconds = bourse_stats::center(&[2.0, 2.5, 1.5, 3.0, 2.0, 2.5]).unwrap();
+/// let milliseconds = seconds.map(|seconds| seconds * 1_000.0);
+/// assert_eq!(milliseconds.value, 2_250.0);
+/// assert_eq!(milliseconds.interval.map(|it| (it.low, it.high)), Some((1_500.0, 3_000.0)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// Estimated value.

@@ -14,6 +14,14 @@
 const RESERVE: u32 = 2;
 
 /// Budget of repeated rounds of interleaved cases.
+///
+/// ```
+/// use bourse_stats::repeats::Budget;
+/// let mut budget = Budget::new(2, 8); // two cases of eight rounds each: pairs are repeated whole
+/// assert!(budget.is_of_pairs() && budget.most() == 8);
+/// assert!(budget.take(0, 2, false));
+/// assert!(!budget.take(0, 2, false), "the budget is spread over the rounds");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Budget {
     /// Rounds that are repeated together.

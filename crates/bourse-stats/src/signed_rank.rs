@@ -78,6 +78,11 @@ pub fn fewest(level: f64) -> u32 {
 
 /// Two-sided p-value of pairs: probability of a difference at least as large if there were none; exact up to 60 pairs.
 /// Ties count against a difference. `None` unless every first round is above 0.
+///
+/// ```
+/// let p = bourse_stats::signed_rank::p_of_pairs(&[(1.0, 1.2); 6]).unwrap();
+/// assert_eq!(p, 2.0 / 64.0); // six pairs with the same sign
+/// ```
 pub fn p_of_pairs(pairs: &[(f64, f64)]) -> Option<f64> {
     let averages = walsh(&log_ratios(pairs)?);
     let not_above = averages.iter().filter(|it| **it <= 0.0).count();

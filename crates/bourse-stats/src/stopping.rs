@@ -31,6 +31,14 @@ pub fn next_look_at_warm_up(passed: u64) -> u64 {
 
 /// Whether the last two thirds of a warm-up's rates have no trend beyond its standard error, which includes the
 /// correlation of neighbouring batches.
+///
+/// ```
+/// use bourse_stats::stopping::is_warm;
+/// let mut random = bourse_stats::SplitMix::new(1);
+/// let level: Vec<f64> = (0..120).map(|_| 100.0 + 5.0 * random.normal()).collect();
+/// let rising: Vec<f64> = level.iter().enumerate().map(|(at, rate)| rate + at as f64).collect();
+/// assert!(is_warm(&level) && !is_warm(&rising));
+/// ```
 pub fn is_warm(rates: &[f64]) -> bool {
     let last = &rates[rates.len() / 3..];
     if last.len() < BATCHES {

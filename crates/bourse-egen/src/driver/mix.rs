@@ -97,6 +97,13 @@ impl Mix {
 }
 
 /// The deck, shuffled while it is dealt.
+///
+/// ```
+/// use bourse_egen::driver::mix::{CustomerTransaction, Deck, Mix};
+/// let mut deck = Deck::new(&Mix::default(), 1).unwrap();
+/// let orders = (0..890).filter(|_| deck.deal() == CustomerTransaction::TradeOrder).count();
+/// assert_eq!(orders, 101); // exactly, in every round of 890 cards
+/// ```
 #[derive(Debug, Clone)]
 pub struct Deck {
     cards: Vec<CustomerTransaction>,

@@ -102,6 +102,12 @@ pub struct Inputs {
 
 impl Inputs {
     /// Parses the [built-in](crate::builtin) input data.
+    ///
+    /// ```
+    /// let inputs = bourse_egen::Inputs::builtin();
+    /// assert_eq!((inputs.companies.len(), inputs.securities.len(), inputs.exchanges.len()), (5_000, 6_850, 4));
+    /// assert_eq!(inputs.trade_types[0].tt_name.as_str(), "Market-Buy");
+    /// ```
     pub fn builtin() -> Self {
         Self::parse(|name| crate::builtin::file(name).map(String::into_bytes)).expect("our own files are sound")
     }

@@ -82,6 +82,13 @@ pub struct Basket {
 
 impl Basket {
     /// Basket of an account in a database of `total_securities` securities.
+    ///
+    /// ```
+    /// use bourse_egen::{ids, keys};
+    /// let account = ids::first_account(ids::customer(1));
+    /// let basket = keys::Basket::of(account, ids::SECURITIES_PER_LOAD_UNIT);
+    /// assert_eq!(basket.securities().len(), keys::basket_size(account));
+    /// ```
     pub fn of(account: AccountId, total_securities: i64) -> Self {
         let mut basket = Self { securities: [0; 18], len: basket_size(account) as u8 };
         let mut rng = by_key(12_020_070, account.0.wrapping_mul(18));

@@ -28,6 +28,13 @@ const fn tier_of_rank(rank: i64) -> u8 {
 }
 
 /// Tier of a customer, 1 to 3: a measure of trading activity.
+///
+/// ```
+/// use bourse_egen::{ids, keys};
+/// let tiers: Vec<u8> = (1..=1_000).map(|ordinal| keys::tier(ids::customer(ordinal))).collect();
+/// let count = |tier| tiers.iter().filter(|it| **it == tier).count();
+/// assert_eq!([count(1), count(2), count(3)], [200, 600, 200]); // of every load unit
+/// ```
 pub const fn tier(customer: CustomerId) -> u8 {
     tier_of_rank(rank(customer))
 }

@@ -4,6 +4,13 @@ use super::by_key;
 use crate::Inputs;
 
 /// A person with a name: customers, brokers, chiefs of companies, and those with permission to trade for others.
+///
+/// ```
+/// use bourse_egen::{Inputs, ids, keys::Person};
+/// let inputs = Inputs::builtin();
+/// let person = Person::from(ids::customer(1));
+/// assert_eq!(person.full_name::<49>(&inputs).as_str(), "Gerald Amenik");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Person(pub i64);
 

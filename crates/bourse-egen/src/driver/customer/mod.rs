@@ -58,6 +58,16 @@ impl CustomerConfig {
 }
 
 /// An endless source of customers' requests, equal for equal seeds.
+///
+/// ```
+/// use bourse_egen::Inputs;
+/// use bourse_egen::driver::{CustomerConfig, CustomerEmulator, Database};
+/// let inputs = Inputs::builtin();
+/// let config = CustomerConfig::of(Database::of(1_000, 500, 10));
+/// let [mut one, mut other] = [(); 2].map(|()| CustomerEmulator::new(&inputs, &config, 1, 2).unwrap());
+/// assert!((0..100).all(|_| one.next() == other.next()));
+/// assert_eq!(one.input_rng_state(), other.input_rng_state());
+/// ```
 #[derive(Debug, Clone)]
 pub struct CustomerEmulator<'i> {
     world: World<'i>,

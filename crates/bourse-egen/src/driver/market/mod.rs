@@ -52,6 +52,32 @@ impl MarketConfig {
 /// The market exchange: receives orders and the time, delivers results and feeds.
 ///
 /// Local time must not decrease; if it does, timers are suspended until it has caught up.
+///
+/// ```
+/// use bourse_egen::driver::{Database, MarketConfig, MarketExchange};
+/// use bourse_egen::txn::{MarketRequest, TradeAction, TradeRequest};
+/// use bourse_egen::{Inputs, TradeType, dates};
+/// use bourse_schema::{Price, TradeId};
+///
+/// let inputs = Inputs::builtin();
+/// let config = MarketConfig::after(&Database::of(1_000, 500, 10));
+/// let open = dates::BASE;
+/// let mut market = MarketExchange::new(&inputs, &config, 1, 2, open);
+/// let order = TradeRequest {
+///     action: TradeAction::ProcessOrder,
+///     trade_id: TradeId(200_000_000_000_001),
+///     trade_type: TradeType::MarketBuy,
+///     symbol: inputs.symbol(0),
+///     trade_qty: 100,
+///     price_quote: Price::from_units(2_564),
+/// };
+/// let mut requests = Vec::new();
+/// market.submit(open, &order, &mut |request| requests.push(request)).unwrap();
+/// assert_eq!((requests.len(), market.outstanding_orders()), (0, 1));
+/// market.generate(dates::add(open, 0, 10_000), &mut |request| requests.push(request)); // ten seconds later
+/// let [MarketRequest::TradeResult(result)] = requests.as_slice() else { panic!("one result") };
+/// assert_eq!(result.trade_id, order.trade_id);
+/// ```
 #[derive(Debug, Clone)]
 pub struct MarketExchange<'i> {
     board: PriceBoard<'i>,

@@ -7,6 +7,17 @@
 //! 0.
 
 /// A wheel of timers, each carrying a `T` that is returned when the timer fires.
+///
+/// ```
+/// use bourse_egen::driver::market::timer_wheel::TimerWheel;
+/// let mut wheel = TimerWheel::new(5_000, 1, 0);
+/// let mut fired = Vec::new();
+/// assert_eq!(wheel.start(0, 1.5, "result", &mut fired), 1_500);
+/// wheel.expire(1_499, &mut fired);
+/// assert!(fired.is_empty());
+/// wheel.expire(1_500, &mut fired);
+/// assert_eq!(fired, ["result"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct TimerWheel<T> {
     slots: Vec<Vec<T>>,
