@@ -41,7 +41,7 @@ impl Recording {
 
     /// Counts that are independent of the figures.
     pub fn counted(&self) -> RoundCounts {
-        RoundCounts { totals: self.recorder.totals(), ledger: self.ledger.clone() }
+        RoundCounts { totals: self.recorder.totals(), ledger: self.ledger.clone(), changed: self.changed.clone() }
     }
 
     /// Compares the figures with the ledger.
@@ -57,6 +57,8 @@ pub struct RoundCounts {
     pub totals: Vec<Totals>,
     /// The driver's own count of the whole round.
     pub ledger: Ledger,
+    /// Setting that changed during the round, with the user in whose session it did.
+    pub changed: Option<String>,
 }
 
 impl RoundCounts {
@@ -71,6 +73,7 @@ impl RoundCounts {
             mine.add(theirs);
         }
         self.ledger.merge(&other.ledger);
+        self.changed = self.changed.take().or_else(|| other.changed.clone());
     }
 }
 

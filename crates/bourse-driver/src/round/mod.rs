@@ -266,16 +266,15 @@ pub fn run<'w>(
     let counted = total.counted();
     round.warnings.extend(losses.warnings(begin, counted.ledger.in_doubt()));
     round.checks = counted.reconcile(&round.operations);
-    if let Some(words) = total.changed {
-        round.make_void(format!("a setting changed during the round: {words}"));
-    }
-    void(&mut round, workload.operations(), headline);
+    void(&mut round, &counted, workload.operations(), headline);
     Ok(Measured { round, counted, interrupted, fault: control.fault() })
 }
 
-/// Removes the headline of a round without a valid figure: a check failed, or nothing ended in its interval.
-pub fn void(round: &mut Round, operations: &[OperationSpec], headline: Option<usize>) {
-    if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(round, operations, headline)) {
+/// Removes the headline of a round without a valid figure: a check failed, a setting changed, or nothing ended in its interval.
+pub fn void(round: &mut Round, counted: &RoundCounts, operations: &[OperationSpec], headline: Option<usize>) {
+    let changed = || Some(format!("a setting changed during the round: {}", counted.changed.as_ref()?));
+    let why = irreconcilable(&round.checks).or_else(changed).or_else(|| nothing_ended(round, operations, headline));
+    if let Some(why) = why {
         round.headline = f64::NAN;
         round.void = Some(why);
     }

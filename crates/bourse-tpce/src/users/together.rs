@@ -37,7 +37,7 @@ pub fn together(parts: Vec<Ran>, opened: &Opened, options: &RunOptions) -> Resul
     let headline = Transaction::TradeResult as usize;
     let valid = round.operations.get(headline).map_or(0, bourse_record::Operation::valid);
     round.headline = if round.measured_s > 0.0 { valid as f64 / round.measured_s } else { 0.0 };
-    bourse_driver::void(&mut round, &specs::specs(), Some(headline));
+    bourse_driver::void(&mut round, &sum.counted, &specs::specs(), Some(headline));
     round.checks.push(reconciled::acknowledgements(&sum.acknowledged, &sum.counted.ledger));
     round.checks.push(reconciled::mix_of_requests(&sum.counted.ledger, &options.tunables.mix));
     let orders = [
