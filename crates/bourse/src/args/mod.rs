@@ -189,6 +189,16 @@ impl Database {
     /// Default scale factor.
     pub(crate) const SCALE_FACTOR: u32 = 500;
 
+    /// These options with the size of a database that exists.
+    pub(crate) fn of_size(&self, part: bourse_egen::Part) -> Self {
+        Self {
+            customers: u64::try_from(part.customers()).unwrap_or(self.customers),
+            days: u32::try_from(part.days()).unwrap_or(self.days),
+            scale_factor: u32::try_from(part.scale_factor()).unwrap_or(self.scale_factor),
+            ..self.clone()
+        }
+    }
+
     /// The smallest database with this number of days of trades, and default options otherwise.
     pub(crate) const fn of_days(days: u32) -> Self {
         Self {

@@ -93,7 +93,8 @@ pub(super) fn run(
     for number in 1..=options.processes {
         let request = Request {
             target: target.to_owned(),
-            job: job.clone(),
+            // The database may have another size than the options name.
+            job: Brokerage { database: job.database.of_size(options.part), ..job.clone() },
             seed: options.seed,
             number,
             opened: opened.clone(),
