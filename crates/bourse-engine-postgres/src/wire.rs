@@ -159,7 +159,18 @@ impl Connection {
         secret: &Secret,
         database: &str,
     ) -> Result<Self, EngineError> {
-        let mut this = Self {
+        let mut this = Self::over(stream, awaited);
+        let named =
+            [("user", user), ("database", database), ("client_encoding", "UTF8"), ("application_name", "bourse")];
+        message::startup(&mut this.out, named.into_iter());
+        this.send()?;
+        this.authenticate(secret)?;
+        this.finish(&mut |_, _| Ok(()))?;
+        Ok(this)
+    }
+
+    fn over(stream: Stream, awaited: Awaited) -> Self {
+        Self {
             stream,
             awaited,
             is_patient: false,
@@ -170,14 +181,7 @@ impl Connection {
             is_broken: false,
             fields: Vec::new(),
             round_trips: 0,
-        };
-        let named =
-            [("user", user), ("database", database), ("client_encoding", "UTF8"), ("application_name", "bourse")];
-        message::startup(&mut this.out, named.into_iter());
-        this.send()?;
-        this.authenticate(secret)?;
-        this.finish(&mut |_, _| Ok(()))?;
-        Ok(this)
+        }
     }
 
     fn authenticate(&mut self, secret: &Secret) -> Result<(), EngineError> {
@@ -307,11 +311,12 @@ impl Connection {
         if self.input.len() - self.unread.start < bytes {
             self.input.copy_within(self.unread.clone(), 0);
             self.unread = 0..self.unread.len();
-            if self.input.len() < bytes {
-                self.input.resize(bytes.next_multiple_of(READ_BYTES), 0);
-            }
         }
         while self.unread.len() < bytes {
+            // Memory follows what arrives: the announced length may be anything.
+            if self.unread.end == self.input.len() {
+                self.input.resize((2 * self.input.len()).min(bytes.next_multiple_of(READ_BYTES)), 0);
+            }
             match self.stream.read(&mut self.input[self.unread.end..]) {
                 Ok(0) => return Err(self.failed(&io::ErrorKind::UnexpectedEof.into())),
                 Ok(read) => self.unread.end += read,
@@ -465,4 +470,33 @@ fn unknown_authentication() -> EngineError {
         "the server asks for a way to log in that is not known here: known are scram-sha-256, password, trust and \
          peer; a password that the server keeps for md5 has to be set anew with password_encryption = 'scram-sha-256'",
     )
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// A connection whose server has sent this and closed it.
+    fn having_sent(bytes: Vec<u8>) -> Connection {
+        let (here, mut there) = UnixStream::pair().expect("a pair of sockets");
+        std::thread::spawn(move || there.write_all(&bytes));
+        Connection::over(Stream::Unix(here), Awaited::new(|| {}))
+    }
+
+    fn announced(length: usize, sent: usize) -> Vec<u8> {
+        let length = u32::try_from(length).expect("it is short enough").to_be_bytes();
+        [b"D", &length[..], &vec![7; sent]].concat()
+    }
+
+    #[test]
+    fn memory_follows_what_a_server_sends_and_not_what_it_announces() {
+        let mut lying = having_sent(announced(1 << 30, 3 * READ_BYTES));
+        assert!(lying.read().is_err());
+        assert_eq!(lying.input.len(), 4 * READ_BYTES);
+        let long = 20 * READ_BYTES;
+        let mut honest = having_sent([announced(long + 4, long), announced(4, 0)].concat());
+        let message = honest.read().expect("it is whole");
+        assert_eq!(honest.body(&message), vec![7; long]);
+        assert!(honest.read().is_ok_and(|message| message.body.is_empty()));
+    }
 }
