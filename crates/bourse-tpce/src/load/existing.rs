@@ -120,7 +120,10 @@ fn identify_opened(engine: &dyn Engine) -> Result<Existing, EngineError> {
         Ok(fingerprints) => fingerprints,
         // An engine says that there is no such table as it says anything that it cannot do.
         Err(error) if matches!(error.kind(), ErrorKind::Other | ErrorKind::Unsupported) => {
-            return Ok(Existing::Foreign(error.message().to_owned()));
+            let words = error.message();
+            return Ok(Existing::Foreign(format!(
+                "there is a database already, and `tpce load` did not make it: {words}"
+            )));
         }
         Err(error) => return Err(error),
     };
