@@ -227,11 +227,11 @@ impl Warning {
         Self::Engine { target: String::new(), text: text.into() }
     }
 
-    /// Whether a node of the database was lost.
-    pub const fn is_node_lost(&self) -> bool {
+    /// Whether something other than what was requested was measured: it is reported before all that is doubtful.
+    pub const fn is_of_the_request(&self) -> bool {
         match self {
-            Self::NodeLost { .. } => true,
-            Self::Driver { warning, .. } | Self::Process { warning, .. } => warning.is_node_lost(),
+            Self::NodeLost { .. } | Self::CountNotReached { .. } | Self::EndedEarly { .. } => true,
+            Self::Driver { warning, .. } | Self::Process { warning, .. } => warning.is_of_the_request(),
             _ => false,
         }
     }

@@ -187,15 +187,19 @@ pub fn printable(text: &str) -> String {
 
 /// A command line quoted for a POSIX shell.
 pub(crate) fn command_line(arguments: &[String]) -> String {
+    quoted(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// Arguments quoted for a POSIX shell.
+pub(crate) fn quoted(arguments: &[String]) -> impl Iterator<Item = String> {
     let plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+,".contains(character);
-    let quoted = arguments.iter().map(|argument| {
+    arguments.iter().map(move |argument| {
         if !argument.is_empty() && argument.chars().all(plain) {
             argument.clone()
         } else {
-            format!("'{}'", argument.replace('\'', r"'\''"))
+            printable(&format!("'{}'", argument.replace('\'', r"'\''")))
         }
-    });
-    printable(&quoted.collect::<Vec<_>>().join(" "))
+    })
 }
 
 #[cfg(test)]

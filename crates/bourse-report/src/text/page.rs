@@ -7,6 +7,7 @@ use crate::tables::{Table, Tone, take_queue};
 use crate::units;
 use crate::view::{CaseView, Standing, case_words};
 use bourse_record::RunFile;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The narrowest terminal that reports are drawn for; narrower ones wrap.
 const NARROWEST: usize = 40;
@@ -72,6 +73,20 @@ impl Page {
         for line in filled.lines() {
             self.toned(tone, line);
         }
+    }
+
+    /// Writes a command line for a shell: lines that go on end with a backslash, and no argument is broken.
+    pub(super) fn command(&mut self, before: &str, command: &[String]) {
+        let mut line = before.to_owned();
+        for (at, word) in units::quoted(command).enumerate() {
+            // With room for the backslash.
+            if at > 0 && line.width() + word.width() + 3 > self.width {
+                self.line(&format!("{line} \\"));
+                line = " ".to_owned();
+            }
+            line.push_str(&format!(" {word}"));
+        }
+        self.line(&line);
     }
 
     /// Writes a table without the columns that are zero or have no room, named below it.

@@ -4,7 +4,7 @@ use super::grid::fill;
 use super::page::Page;
 use crate::tables::{self, Tone, by_class};
 use crate::units;
-use crate::view::{CaseView, Kept, Told, lost_nodes, notices, other_warnings, rules, verdicts};
+use crate::view::{CaseView, Kept, Told, notices, other_warnings, rules, verdicts, warnings_of_the_request};
 use bourse_record::{CostCovers, RunFile, WorkloadKind};
 
 /// Lines of a run of one case at 80 columns. Only doubts are left out to fit, and those are counted.
@@ -50,6 +50,9 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
 impl Page {
     fn answer(&mut self, view: &CaseView<'_>, told: &Told) {
         self.figure(view);
+        if let Some(searched) = view.searched() {
+            self.paragraph_indented(searched.tone, &searched.text);
+        }
         let verdict = told.verdict();
         self.paragraph_indented(verdict.tone, &verdict.text);
         if let Some(waits) = view.waits() {
@@ -104,6 +107,9 @@ impl Page {
         let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
         let table = tables::comparison(&in_order, "all cases");
         self.brief(table);
+        for (view, searched) in views.iter().filter_map(|view| Some((view, view.searched()?))) {
+            self.paragraph(searched.tone, &format!("{}: {}", view.case.label, searched.text), 2);
+        }
         for remark in verdicts(told) {
             self.paragraph(remark.tone, &remark.text, 2);
         }
@@ -129,11 +135,14 @@ impl Page {
     /// left out.
     fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], told: &[Told], room: usize) -> usize {
         let worded = |tone, warnings: Vec<String>| warnings.into_iter().map(move |it| (tone, format!("warning: {it}")));
-        let mut doubts: Vec<(Tone, String)> = worded(Tone::Bad, lost_nodes(file)).collect();
+        let mut doubts: Vec<(Tone, String)> = worded(Tone::Bad, warnings_of_the_request(file)).collect();
         for (view, case) in views.iter().zip(told) {
             let place = if told.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
-            let remarks =
-                case.remarks.iter().filter(|it| it.verdict.is_none() && !matches!(it.tone, Tone::Good | Tone::Faint));
+            // The result of a search is in the answer.
+            let searched = view.searched();
+            let remarks = case.remarks.iter().filter(|it| {
+                it.verdict.is_none() && !matches!(it.tone, Tone::Good | Tone::Faint) && Some(*it) != searched.as_ref()
+            });
             doubts.extend(remarks.map(|it| (it.tone, format!("{place}{}", it.text))));
         }
         doubts.sort_by_key(|(tone, _)| *tone != Tone::Bad);
@@ -160,7 +169,7 @@ impl Page {
     fn again(&mut self, file: &RunFile) {
         let measured_before = !file.cases.is_empty() && file.cases.iter().all(|case| case.origin.is_some());
         if !measured_before {
-            self.paragraph(Tone::Plain, &format!("again: {}", units::command_line(&file.provenance.command)), 2);
+            self.command("again:", &file.provenance.command);
         }
     }
 }

@@ -335,12 +335,11 @@ impl Page {
             self.paragraph(Tone::Plain, &line, 2);
         }
         for origin in origins {
-            let again = format!("again, {}: {}", origin.started_at, units::command_line(&origin.command));
-            self.paragraph(Tone::Plain, &again, 2);
+            self.command(&format!("again, {}:", units::printable(&origin.started_at)), &origin.command);
         }
         if file.cases.iter().all(|case| case.origin.is_some()) && !file.cases.is_empty() {
             return;
         }
-        self.paragraph(Tone::Plain, &format!("again: {}", units::command_line(&file.provenance.command)), 2);
+        self.command("again:", &file.provenance.command);
     }
 }

@@ -165,6 +165,11 @@ impl<'a> CaseView<'a> {
         standing::remarks(self)
     }
 
+    /// Result of a search for the highest rate, if the case was one.
+    pub(crate) fn searched(&self) -> Option<Remark> {
+        standing::search(self)
+    }
+
     /// Bottleneck that limited the figure, as far as the run file shows it.
     pub(crate) fn limited_by(&self) -> Option<limits::Limit> {
         limits::limited_by(self)

@@ -49,14 +49,14 @@ pub(crate) fn notices(file: &RunFile) -> Vec<&str> {
 
 /// Every warning of a run with its advice, a sentence each; those of rounds with their place before them.
 pub(crate) fn warnings(file: &RunFile) -> Vec<String> {
-    let mut all = lost_nodes(file);
+    let mut all = warnings_of_the_request(file);
     all.extend(other_warnings(file));
     all
 }
 
-/// The warnings of nodes that were lost.
-pub(crate) fn lost_nodes(file: &RunFile) -> Vec<String> {
-    of_rounds(file, Warning::is_node_lost)
+/// The warnings that something other than what was requested was measured.
+pub(crate) fn warnings_of_the_request(file: &RunFile) -> Vec<String> {
+    of_rounds(file, Warning::is_of_the_request)
 }
 
 /// All but those.
@@ -84,7 +84,7 @@ pub(crate) fn other_warnings(file: &RunFile) -> Vec<String> {
             all.push(format!("{}: repeated because nothing ended in it: {}", case.label, rounds(&void)));
         }
     }
-    all.extend(of_rounds(file, |warning| !warning.is_node_lost()));
+    all.extend(of_rounds(file, |warning| !warning.is_of_the_request()));
     all
 }
 

@@ -90,8 +90,8 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     }
     remarks.extend(without_interval(view));
     remarks.extend(steadiness(view));
+    remarks.extend(search(view));
     let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
-    search(view, &mut say);
     arrivals(view, &mut say);
     remarks.extend(limits::pauses(view));
     remarks.extend(storage::doubt(view));
@@ -216,24 +216,22 @@ fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
 }
 
 /// Result of a search for the highest rate.
-fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
-    let Some(search) = &view.case.search else { return };
+pub(super) fn search(view: &CaseView<'_>) -> Option<Remark> {
+    let search = view.case.search.as_ref()?;
     let unit = units::printable(&search.unit);
     let tried = units::counted(search.probes.len() as u64, "round", "rounds");
     let Some(found) = search.highest_passing else {
         let below = search
             .lowest_failing
             .map_or_else(String::new, |failing| format!(": if one does, it is below {} {unit}", units::plain(failing)));
-        return say(Tone::Bad, format!("no rate met every limit in {tried}{below}"));
+        return Some(Remark::new(Tone::Bad, format!("no rate met every limit in {tried}{below}")));
     };
     if let (false, Some(failing)) = (search.confirmed, search.lowest_failing) {
         let (low, high) = (units::plain(found), units::plain(failing));
-        return say(
-            Tone::Bad,
-            format!(
-                "the highest rate is between {low} and {high} {unit}: a short round met every limit at {low}, {tried} in all"
-            ),
+        let words = format!(
+            "the highest rate is between {low} and {high} {unit}: a short round met every limit at {low}, {tried} in all"
         );
+        return Some(Remark::new(Tone::Bad, words));
     }
     let above = search.lowest_failing.map_or_else(
         || ", and no tried rate was too high".to_owned(),
@@ -252,12 +250,10 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let limits = if limits.is_empty() { String::new() } else { format!(" ({})", limits.join(", ")) };
     // The second one can be typed: no grouping, and all digits of the round's rate.
     let asked = units::plain(found);
-    say(
-        tone,
-        format!(
-            "{asked} {unit} meets every limit{limits}{above}: {tried}, and {confirmed}; repeat it with --rate {found}{arrivals}"
-        ),
+    let words = format!(
+        "{asked} {unit} meets every limit{limits}{above}: {tried}, and {confirmed}; repeat it with --rate {found}{arrivals}"
     );
+    Some(Remark::new(tone, words))
 }
 
 /// Fate of the operations that were due by a schedule.

@@ -1,7 +1,7 @@
 //! The report on one screen.
 
 use crate::fixture;
-use bourse_record::{Durability, RunFile, Warning};
+use bourse_record::{Durability, RunFile, Search, Warning};
 use bourse_report::{html, markdown, screen, terminal};
 
 const PAGE: Option<&str> = Some("bourse-runs/20260102-030405-tpce/report.html");
@@ -133,14 +133,68 @@ fn what_voids_the_figure_comes_first() {
 }
 
 #[test]
-fn a_node_that_was_lost_is_on_the_screen() {
+fn what_was_measured_instead_of_the_request_is_on_the_screen() {
+    for (warning, words) in [
+        (
+            Warning::NodeLost { node: "n2".to_owned(), after_s: 12.0, pause_s: 6.5, in_doubt: 3 },
+            "node n2 was lost 12.0 s into the round: nothing ended for 6.5 s, 3 outcomes are unknown",
+        ),
+        (
+            Warning::CountNotReached { after_s: 1.0, done: 357_864, of: 10_000_000_000 },
+            "ended by --for after 1 s: 357864 of 10000000000 operations; a longer --for, or a smaller --count",
+        ),
+        (Warning::EndedEarly { after_s: 3.0 }, "ended after 3 s as asked, before its work was done"),
+    ] {
+        let mut file = fixture::normal();
+        file.warnings = vec![Warning::of_engine("small matter".to_owned()); 9];
+        file.cases[0].rounds[0].warnings = [vec![Warning::NotQuiet; 9], vec![warning]].concat();
+        assert!(screen(&file, 120, false, PAGE).contains(words), "{}", screen(&file, 120, false, PAGE));
+        assert_eq!(terminal(&file, 120, false).matches(words).count(), 1);
+    }
+}
+
+/// The answer of a search was on the page, and not on the screen.
+#[test]
+fn the_rate_that_was_searched_for_is_the_answer_on_the_screen() {
     let mut file = fixture::normal();
-    let lost = Warning::NodeLost { node: "n2".to_owned(), after_s: 12.0, pause_s: 6.5, in_doubt: 3 };
-    file.warnings = vec![Warning::of_engine("small matter".to_owned()); 9];
-    file.cases[0].rounds[0].warnings = [vec![Warning::NotQuiet; 9], vec![lost]].concat();
-    let words = "node n2 was lost 12.0 s into the round: nothing ended for 6.5 s, 3 outcomes are unknown";
-    assert!(screen(&file, 120, false, PAGE).contains(words), "{}", screen(&file, 120, false, PAGE));
-    assert_eq!(terminal(&file, 120, false).matches(words).count(), 1);
+    for (confirmed, words) in [
+        (true, "  32.10 TR/s meets every limit, 33 TR/s does not: 0 rounds, and this run of full length confirms it"),
+        (
+            false,
+            "  the highest rate is between 32.10 and 33 TR/s: a short round met every limit at 32.10, 0 rounds in all",
+        ),
+    ] {
+        file.cases[0].search = Some(Search {
+            unit: "TR/s".to_owned(),
+            limits: Vec::new(),
+            highest_passing: Some(32.1),
+            lowest_failing: Some(33.0),
+            confirmed,
+            probes: Vec::new(),
+        });
+        let shown = screen(&file, 200, false, PAGE);
+        assert!(shown.lines().nth(2).is_some_and(|line| line.starts_with(words)), "{shown}");
+        assert_eq!(shown.matches(words.trim_start()).count(), 1, "{shown}");
+        let mut several = file.clone();
+        several.cases.push(file.cases[0].clone());
+        assert_eq!(screen(&several, 200, false, PAGE).matches(words.trim_start()).count(), 2);
+    }
+}
+
+/// A command that was broken in a quoted argument was another command when pasted.
+#[test]
+fn the_command_is_the_same_for_a_shell_however_narrow_the_terminal_is() {
+    let mut file = fixture::normal();
+    let arguments =
+        ["bourse", "micro", "run", "commit", "sqlite:my  file.db", "--sweep", "sync=full,off", "-o", "a b  c"];
+    file.provenance.command = arguments.map(str::to_owned).to_vec();
+    for width in [60, 80, 200] {
+        for shown in [screen(&file, width, false, None), terminal(&file, width, false)] {
+            let command = shown.split("\nagain: ").nth(1).expect("it is there").replace(" \\\n ", "");
+            let line = "bourse micro run commit 'sqlite:my  file.db' --sweep sync=full,off -o 'a b  c'";
+            assert_eq!(command.lines().next(), Some(line), "{width}: {shown}");
+        }
+    }
 }
 
 #[test]
