@@ -46,5 +46,5 @@ pub use html::html;
 pub use likeness::Likeness;
 pub use live::{LIVE_HEADS, LIVE_SCRIPT, LIVE_STYLE, LivePoint, LiveRun, LiveText, live_fragment, live_page};
 pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
-pub use text::{CsvTable, CsvText, csv, csv_tables, markdown, screen, terminal};
+pub use text::{CsvTable, CsvText, csv, csv_tables, fill, markdown, screen, terminal};
 pub use units::{printable, size};

@@ -299,9 +299,9 @@ impl Compared {
         csv::csv(self, texts)
     }
 
-    /// Text for a terminal.
-    pub fn text(&self) -> String {
-        text::text(self)
+    /// Text for a terminal of `width` columns.
+    pub fn text(&self, width: usize) -> String {
+        text::text(self, width)
     }
 
     /// Markdown for a comment on a change.
@@ -492,12 +492,12 @@ mod tests {
             assert_eq!(result.verdict, Some(verdict), "{taken:?}");
             let gate = if verdict == Verdict::SlowerBeyond { Gate::Failed } else { Gate::Undecided };
             assert_eq!((compared.gate(), compared.with(gate).len()), (gate, 1));
-            let text = compared.text();
+            let text = compared.text(usize::MAX);
             let alike =
                 "; others took 0.62 CPUs from both sides, so on a quiet machine the difference may be another\n";
             assert_eq!(text.contains(alike), taken == [0.6, 0.65], "{text}");
-            let told = compared.text().contains("disturbed by others: A: ");
-            assert_eq!(told, taken.iter().any(|taken| *taken > 0.1), "{}", compared.text());
+            let told = compared.text(usize::MAX).contains("disturbed by others: A: ");
+            assert_eq!(told, taken.iter().any(|taken| *taken > 0.1), "{}", compared.text(usize::MAX));
         }
     }
 
@@ -525,7 +525,7 @@ mod tests {
         for round in pair.base.rounds.iter_mut().chain(&mut pair.head.rounds) {
             (round.interference, round.slowdown) = (None, Some(2.0));
         }
-        let text = Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).text();
+        let text = Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).text(usize::MAX);
         assert!(text.contains("CPUs taken not measured (short rounds)") && !text.contains("0.00 CPUs"), "{text}");
     }
 
@@ -537,6 +537,13 @@ mod tests {
         let interval = compared.comparisons[0].result().unwrap().interval.unwrap();
         let half = compared.comparisons[0].could_show.expect("eight pairs have an interval");
         assert!((half - interval.half_width()).abs() < 0.001 && half > 0.005, "{half} {interval:?}");
-        assert!(compared.text().contains("these rounds can show a difference from ±"), "{}", compared.text());
+        assert!(compared.text(usize::MAX).contains("\n  these rounds can show a difference from ±"));
+        // A narrow terminal gets the same words.
+        for width in [60, 80, 100] {
+            let text = compared.text(width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            let words = |text: &str| text.split_whitespace().flat_map(str::chars).filter(|it| it.is_numeric()).count();
+            assert_eq!(words(&text), words(&compared.text(usize::MAX)), "{text}");
+        }
     }
 }

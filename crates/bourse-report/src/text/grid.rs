@@ -67,7 +67,7 @@ fn line(row: &[Cell], widths: &[usize], aligns: &[Align], paint: Paint) -> Strin
 }
 
 /// Words filled into lines of at most `width` columns; lines after the first begin with `indent` blanks.
-pub(crate) fn fill(text: &str, width: usize, indent: usize) -> String {
+pub fn fill(text: &str, width: usize, indent: usize) -> String {
     let mut out = String::new();
     let mut at = 0;
     let words: Vec<&str> = text.split_whitespace().collect();

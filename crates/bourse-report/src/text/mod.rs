@@ -10,11 +10,11 @@ mod screen;
 mod terminal;
 
 pub(crate) use csv::{Field as CsvField, line as csv_line};
-pub(crate) use grid::fill;
 
 pub(crate) use paint::Paint;
 
 pub use csv::{CsvTable, CsvText, csv, csv_tables};
+pub use grid::fill;
 pub(crate) use markdown::answer;
 pub use markdown::markdown;
 pub(crate) use markdown::{code, escaped, row as markdown_row};

@@ -5,7 +5,7 @@ use crate::args::{Compare, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
 use crate::history::run_files;
-use crate::output::{ResultFolder, Stored, files, print, print_report, store, write_new};
+use crate::output::{ResultFolder, Stored, files, line_width, print, print_report, store, write_new};
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use crate::report;
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     let runs: Vec<(&str, &Provenance)> = runs.iter().map(|(name, of)| (*name, of)).collect();
     let written = results.map(|results| results.written(&compared.html(&runs)));
     print(&match arguments.format() {
-        CompareFormat::Text => compared.text(),
+        CompareFormat::Text => compared.text(line_width()),
         CompareFormat::Markdown => compared.markdown(),
         CompareFormat::Html => compared.html(&runs),
         CompareFormat::Csv => compared.csv(CsvText::Guarded),

@@ -4,7 +4,7 @@ use crate::args::{Report, Runs};
 use crate::commands::compare::refused;
 use crate::failure::Failure;
 use crate::live;
-use crate::output::{LIST, files, has_color, has_mark, is_list, print, terminal_width};
+use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, terminal_width};
 use crate::progress::note;
 use crate::report::{self, Drawn};
 use bourse_engine::open_regular;
@@ -197,7 +197,7 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     let (pairs, notes) = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
     // Both runs may be in other folders.
     let earlier = run_files(directory).unwrap_or_default();
-    print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs { earlier, machine }).text())
+    print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs { earlier, machine }).text(line_width()))
 }
 
 /// The files of a result folder, if all of them are of a run, each with the contents of one.

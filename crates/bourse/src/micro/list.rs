@@ -1,6 +1,7 @@
 //! `bourse micro list`: the workloads, and of one all its options; as text and as JSON.
 
 use crate::failure::Failure;
+use crate::output::named;
 use bourse_micro::{Extent, WORKLOADS, WorkloadSpec, find};
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
     let mut text = String::new();
     let Some(name) = workload else {
         for spec in WORKLOADS {
-            text.push_str(&format!("{:<13} {}\n", spec.name, spec.summary));
+            text.push_str(&named(spec.name, 13, spec.summary));
         }
         text.push_str("\n`bourse micro list WORKLOAD` shows its tables, requirements and options.\n");
         return Ok(text);

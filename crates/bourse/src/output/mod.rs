@@ -102,6 +102,17 @@ pub(crate) fn terminal_width() -> usize {
     given.or(term).unwrap_or(120).clamp(60, 200)
 }
 
+/// Columns of the terminal for lines that a program reads elsewhere: there they are not broken.
+pub(crate) fn line_width() -> usize {
+    if std::io::stdout().is_terminal() { terminal_width() } else { usize::MAX }
+}
+
+/// A name with the text about it, in lines that fit the terminal.
+pub(crate) fn named(name: &str, widest: usize, text: &str) -> String {
+    let before = widest + 1;
+    format!("{name:<widest$} {}\n", bourse_report::fill(text, line_width().saturating_sub(before), before))
+}
+
 /// Prints to stdout; a reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();

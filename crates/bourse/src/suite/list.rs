@@ -1,6 +1,7 @@
 //! `bourse suite list` and `bourse suite show`.
 
 use crate::failure::Failure;
+use crate::output::named;
 use bourse_engine::nearest;
 use bourse_suite::definition::Table;
 use bourse_suite::{Plan, Suite, SuiteError};
@@ -29,15 +30,9 @@ pub(crate) fn list() -> Result<String, Failure> {
     for suite in bourse_suite::all().map_err(|error| refused(&error))? {
         let plan = Plan::new(&suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
         let (tables, cells) = (suite.tables.len(), plan.cells.len());
-        put(
-            &mut text,
-            &format!(
-                "{:<15} {} ({tables} {}, {cells} cells)",
-                suite.name,
-                suite.title,
-                if tables == 1 { "table" } else { "tables" }
-            ),
-        );
+        let tables_word = if tables == 1 { "table" } else { "tables" };
+        let about = format!("{} ({tables} {tables_word}, {cells} cells)", suite.title);
+        text.push_str(&named(&suite.name, 15, &about));
     }
     put(
         &mut text,
