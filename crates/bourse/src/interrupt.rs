@@ -2,6 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::live;
+use crate::progress::note;
 use bourse_engine::server_wait;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,9 +27,12 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
     ctrlc::set_handler(move || {
         let first = *first.get_or_insert_with(Instant::now);
         server_wait::interrupt();
-        if seen.swap(true, Ordering::SeqCst) && first.elapsed() > ONE_INTERRUPTION {
+        if !seen.swap(true, Ordering::SeqCst) {
+            note("interrupted: finishing what was begun; Ctrl-C again ends immediately");
+        } else if first.elapsed() > ONE_INTERRUPTION {
             live::restore();
             live::abandon();
+            note("ended immediately: changes stay in the database, and the next command on it removes copies that are left");
             std::process::exit(Exit::Interrupted as i32);
         }
     })

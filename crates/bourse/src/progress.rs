@@ -264,7 +264,9 @@ pub(crate) fn note(line: &str) {
     if let Some(kept) = held().as_mut() {
         return kept.push(line.to_owned());
     }
-    let shown: Vec<String> = line.split('\n').map(bourse_report::printable).collect();
+    // A target such as `sqlite::memory:` needs no second colon before what is said of it.
+    let shown: Vec<String> =
+        line.split('\n').map(|line| bourse_report::printable(&line.replace(":: ", ": "))).collect();
     if BARS.is_hidden() {
         return lines(&format!("{}\n", shown.join("\n")));
     }

@@ -1,9 +1,9 @@
 //! Interrupted programs: Ctrl-C leaves a report, `kill -9` never a database that could be taken for a good one.
 
 use crate::waiting::{measuring, wait_for};
-use crate::{load, output, start, text};
+use crate::{bourse, load, output, start, text};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn size(path: &Path) -> u64 {
     path.metadata().map_or(0, |found| found.len())
@@ -55,12 +55,15 @@ fn a_run_that_is_interrupted_reports_what_it_measured() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let target = "sqlite:a.db?sync=off";
     load(folder.path(), target);
-    let child = start(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "50s", "--warmup", "1s"]);
+    let mut run = bourse(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "50s", "--warmup", "1s"]);
+    let child = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program can be started");
     measuring(folder.path());
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
     assert!(sent.success());
     let ended = child.wait_with_output().expect("it has ended");
     assert_eq!(ended.status.code(), Some(130));
+    let said = text(&ended.stderr);
+    assert_eq!(said.matches("interrupted: finishing what was begun; Ctrl-C again").count(), 1, "{said}");
     let run = std::fs::read_dir(folder.path().join("bourse-runs")).expect("a run leaves a folder").next();
     let run = run.expect("there is one").expect("it can be read").path();
     let report = output(folder.path(), &["report", &run.display().to_string()]);
