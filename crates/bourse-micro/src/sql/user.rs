@@ -180,7 +180,8 @@ fn perform(
         rows += run(session, statement, sql, statements, values)?;
     }
     if let Some(wanted) = operation.rows.filter(|wanted| *wanted != rows && is_real) {
-        let words = format!("{rows} rows where the file says {wanted}");
+        let noun = if rows == 1 { "row" } else { "rows" };
+        let words = format!("{rows} {noun} where the file says {wanted}");
         return Err(EngineError::new(ErrorKind::Other, words).with_statement(sqls[0].text()));
     }
     if operation.is_transaction { session.commit() } else { Ok(()) }

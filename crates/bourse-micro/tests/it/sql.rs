@@ -184,6 +184,8 @@ fn what_does_not_hold_is_found() {
     let void = result.round.void.unwrap();
     assert!(void.contains("x.sql, line 6: 5 rows where the file says 4"), "{void}");
     assert!(result.fault.is_some(), "the first error ends the round");
+    let one = ran("x.sql", "--! operation a rows 2\nSELECT 1;\n").unwrap().round.void.unwrap();
+    assert!(one.contains(": 1 row where the file says 2"), "{one}");
 }
 
 #[test]

@@ -37,6 +37,9 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         MicroError::Statement { error: ref cause, .. } if is_of_statement(cause.kind()) => {
             failed_by(Exit::Usage, error.to_string())
         }
+        MicroError::Engine { error: ref cause, .. } if cause.kind() == ErrorKind::Full => {
+            failed(error.to_string()).hint("free some space, name another target, or use fewer rows")
+        }
         other => failed(other.to_string()),
     };
     refuse_others(engine).map_err(cannot_run)?;

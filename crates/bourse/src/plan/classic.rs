@@ -57,6 +57,10 @@ pub(crate) struct RateSearch {
     pub(crate) arrivals: Arrivals,
 }
 
+/// What the workload `sql` offers without a file.
+const EXAMPLE: &str =
+    "`bourse micro run sql example TARGET` runs a small shop, whose file `bourse micro list sql` prints";
+
 impl Classic {
     /// Specification of the workload.
     pub(crate) fn spec(&self) -> Result<&'static WorkloadSpec, Failure> {
@@ -67,8 +71,12 @@ impl Classic {
     pub(crate) fn case(&self) -> Result<bourse_micro::Case, Failure> {
         let spec = self.spec()?;
         let options = self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        spec.plan(options)
-            .map_err(|error| Failure::usage(error.to_string()).hint(format!("`bourse micro list {}`", spec.name)))
+        spec.plan(options).map_err(|error| {
+            Failure::usage(error.to_string()).hint(match spec.name {
+                "sql" => EXAMPLE.to_owned(),
+                name => format!("`bourse micro list {name}`"),
+            })
+        })
     }
 
     /// Phases of a round, and its rate.
@@ -277,8 +285,6 @@ fn statements_file(targets: &mut Vec<String>, fixed: &[(String, String)]) -> Res
         Some(first) if !engines::is_target(first) => Ok(Some(targets.remove(0))),
         _ => Err(Failure::usage("the workload sql needs a file of statements")
             .hint("bourse micro run sql FILE.toml TARGET…")
-            .hint(
-                "`bourse micro run sql example TARGET` runs a small shop, whose file `bourse micro list sql` prints",
-            )),
+            .hint(EXAMPLE)),
     }
 }

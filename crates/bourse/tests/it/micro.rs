@@ -285,6 +285,21 @@ fn a_setting_that_an_operation_changes_voids_the_figure() {
 }
 
 #[test]
+fn a_place_that_is_full_and_a_file_that_is_missing_are_told_with_what_to_try() {
+    let file = ["micro", "run", "sql", "examples/shop.toml", "sqlite::memory:"];
+    refused(&file, &["examples/shop.toml: cannot be read", "`bourse micro run sql example TARGET` runs a small shop"]);
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let run =
+        ["micro", "run", "update", "lmdb:m.lmdb?map_size=1MiB", "-s", "rows=100k", "--for", "1s", "--rounds", "1"];
+    let ended = output(folder.path(), &run);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    for words in ["`map_size=` makes room", "hint: free some space, name another target, or use fewer rows"] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
 fn the_logs_curve_stands_in_terminal_and_page() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let sweep = ["--sweep", "autocheckpoint=0,100", "--rounds", "1", "--warmup", "0s"];
