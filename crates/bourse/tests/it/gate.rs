@@ -44,7 +44,7 @@ const OTHERS: [(&str, Evidence); 4] = [
     ("none: fewer than six pairs of rounds", Evidence::NoInterval),
     ("of two stored runs, without `--noise` or `--baseline`", Evidence::NotAttributable),
     ("others disturbed one side more, and may have made the difference", Evidence::Withheld),
-    ("none: a figure of 0, or markets of different ages", Evidence::NoRatio),
+    ("none: a first figure of 0, or markets of different ages", Evidence::NoRatio),
 ];
 
 /// The page.
