@@ -189,7 +189,7 @@ impl Database {
     /// Default scale factor.
     pub(crate) const SCALE_FACTOR: u32 = 500;
 
-    /// These options with the size of a database that exists.
+    /// Options with the size of a database that exists.
     pub(crate) fn of_size(&self, part: bourse_egen::Part) -> Self {
         Self {
             customers: u64::try_from(part.customers()).unwrap_or(self.customers),

@@ -57,7 +57,7 @@ pub(crate) struct RateSearch {
     pub(crate) arrivals: Arrivals,
 }
 
-/// What the workload `sql` offers without a file.
+/// Hint at the example of the workload `sql`.
 const EXAMPLE: &str =
     "`bourse micro run sql example TARGET` runs a small shop, whose file `bourse micro list sql` prints";
 
