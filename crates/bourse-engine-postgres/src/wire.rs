@@ -485,7 +485,7 @@ mod tests {
 
     fn announced(length: usize, sent: usize) -> Vec<u8> {
         let length = u32::try_from(length).expect("it is short enough").to_be_bytes();
-        [b"D", &length[..], &vec![7; sent]].concat()
+        [&b"D"[..], &length, &vec![7; sent]].concat()
     }
 
     #[test]

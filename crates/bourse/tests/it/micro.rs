@@ -290,7 +290,7 @@ fn a_place_that_is_full_and_a_file_that_is_missing_are_told_with_what_to_try() {
     refused(&file, &["examples/shop.toml: cannot be read", "`bourse micro run sql example TARGET` runs a small shop"]);
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let run =
-        ["micro", "run", "update", "lmdb:m.lmdb?map_size=1MiB", "-s", "rows=100k", "--for", "1s", "--rounds", "1"];
+        ["micro", "run", "update", "lmdb:m.lmdb?map_size=1MiB", "-s", "rows=100000", "--for", "1s", "--rounds", "1"];
     let ended = output(folder.path(), &run);
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(2), "{said}");
