@@ -4,7 +4,9 @@ use crate::args::{CsvCells, Report};
 use crate::export::export;
 use crate::failure::Failure;
 use crate::history::{index, is_results_folder};
-use crate::output::{OwnedFolder, files, has_color, print, report_text, run_files, terminal_width, write_file};
+use crate::output::{
+    OwnedFolder, files, has_color, line_width, print, report_text, run_files, terminal_width, write_file,
+};
 use crate::progress::note;
 use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
@@ -46,7 +48,7 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     let texts = texts(arguments.csv);
     let first = |text: fn(&Compared) -> String| sides.as_ref().map(|it| text(&it.compared) + "\n").unwrap_or_default();
     let drawn = Drawn {
-        terminal: &|| first(Compared::text) + &report_text(&run, arguments.verbose, None),
+        terminal: &|| first(|it| it.text(line_width())) + &report_text(&run, arguments.verbose, None),
         html: &|| sides.as_ref().map_or_else(|| bourse_report::html(&run), Sides::html),
         markdown: &|| first(Compared::markdown) + &bourse_report::markdown(&run),
         csv: &|| bourse_report::csv(&run, texts),
