@@ -112,7 +112,7 @@ fn quantiles_of_batches_say_so_wherever_they_stand() {
     assert!(!svg(&each).expect("a curve").contains("of batches"));
     let compared = |file: &RunFile| {
         let [base, head] = [&file.cases[0], &file.cases[1]].map(Clone::clone);
-        Compared::of(&[Pair { base, head, in_turn: true }], Vec::new(), TOLERANCE, &Noise::Unknown).text()
+        Compared::of(&[Pair { base, head, in_turn: true }], Vec::new(), TOLERANCE, &Noise::Unknown).text(usize::MAX)
     };
     // Thirty timings have a median alone.
     assert!(compared(&batched).contains("  response p50 of batches A "), "{}", compared(&batched));
@@ -146,7 +146,7 @@ fn a_comparison_and_a_sweep_name_the_queue_that_is_part_of_their_response_times(
     let texts = |file: &RunFile| {
         let [base, head] = [&file.cases[0], &file.cases[1]].map(Clone::clone);
         let compared = Compared::of(&[Pair { base, head, in_turn: true }], Vec::new(), TOLERANCE, &Noise::Unknown);
-        [compared.text(), compared.markdown(), svg(file).expect("a curve")]
+        [compared.text(usize::MAX), compared.markdown(), svg(file).expect("a curve")]
     };
     let [text, markdown, curve] = texts(&file);
     assert!(
