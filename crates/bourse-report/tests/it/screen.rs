@@ -173,7 +173,7 @@ fn the_rate_that_was_searched_for_is_the_answer_on_the_screen() {
             probes: Vec::new(),
         });
         let shown = screen(&file, 200, false, PAGE);
-        assert!(shown.lines().nth(2).is_some_and(|line| line.starts_with(words)), "{shown}");
+        assert!(shown.lines().nth(3).is_some_and(|line| line.starts_with(words)), "{shown}");
         assert_eq!(shown.matches(words.trim_start()).count(), 1, "{shown}");
         let mut several = file.clone();
         several.cases.push(file.cases[0].clone());
