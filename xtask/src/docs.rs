@@ -36,7 +36,7 @@ fn schema() -> String {
          serves as an index; `→` names the table a foreign key refers to. Tables are listed in the order they are loaded, \
          parents first.\n",
     );
-    for table in bourse_schema::load_order() {
+    for table in bourse_schema::load_order(bourse_schema::tables::all()) {
         section(&mut page, table).expect("a String takes all");
     }
     page

@@ -7,7 +7,7 @@
 
 use bourse_bench::{ReadyTable, load_in_c};
 use bourse_egen::{Inputs, Part};
-use bourse_schema::{SQLITE, load_order};
+use bourse_schema::{SQLITE, load_order, tables};
 use bourse_tpce::load::{LoadOptions, load};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ready.entry(batch.table().name).or_insert_with(|| ReadyTable::new(batch.table())).add(batch.as_ref());
         Ok::<(), std::convert::Infallible>(())
     })?;
-    let tables: Vec<ReadyTable> = load_order().iter().filter_map(|table| ready.remove(table.name)).collect();
+    let tables: Vec<ReadyTable> =
+        load_order(tables::all()).iter().filter_map(|table| ready.remove(table.name)).collect();
     let rows: u64 = tables.iter().map(|table| table.rows).sum();
     println!("{rows} rows; seconds to load them\n{:>10} {:>10} {:>10}", "bourse", "C", "bourse/C");
 
@@ -71,7 +72,7 @@ fn statements() -> (String, String) {
          PRAGMA cache_size = -262144; PRAGMA foreign_keys = OFF; PRAGMA threads = 2;",
     );
     let mut finish = String::new();
-    for table in load_order() {
+    for table in load_order(tables::all()) {
         prepare.push_str(&bourse_schema::create_table(table, &SQLITE, true));
         prepare.push(';');
         for index in table.indexes {

@@ -10,7 +10,7 @@
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Access, Engine, Isolation, Session};
 use bourse_private_server::processes;
-use bourse_schema::{Dialect, Table, Value, create_index, create_table, load_order, without_foreign_keys};
+use bourse_schema::{Dialect, Table, Value, create_index, create_table, load_order, tables, without_foreign_keys};
 use bourse_tpce::load::{LoadOptions, Phase, load};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -226,7 +226,7 @@ fn theirs(engine: &dyn Engine, contest: &Contest, files: &Path) -> Result<Took> 
     for statement in contest.before {
         session.execute_text(statement, &[])?;
     }
-    let tables = load_order();
+    let tables = load_order(tables::all());
     let mut foreign_keys = Vec::new();
     for table in &tables {
         let mut create = create_table(table, dialect, true);

@@ -28,22 +28,22 @@ pub struct Object {
     pub definition: String,
 }
 
-/// Objects that a database of that dialect must have; `constraints` are foreign keys and checks. `None` if the catalog
-/// is unknown.
+/// Lists the objects that a database of these tables must have in a dialect; `constraints` are foreign keys and checks. `None` if
+/// the catalog is unknown.
 ///
 /// ```
-/// use bourse_schema::{Dialect, SQLITE, declared};
-/// let objects = declared(&SQLITE, true).unwrap();
+/// use bourse_schema::{Dialect, SQLITE, declared, tables};
+/// let objects = declared(tables::all(), &SQLITE, true).unwrap();
 /// assert_eq!(objects.iter().filter(|object| object.kind == "table").count(), 33);
-/// assert_eq!(declared(&Dialect::STANDARD, true), None);
+/// assert_eq!(declared(tables::all(), &Dialect::STANDARD, true), None);
 /// ```
-pub fn declared(dialect: &Dialect, constraints: bool) -> Option<Vec<Object>> {
+pub fn declared(tables: &[&'static Table], dialect: &Dialect, constraints: bool) -> Option<Vec<Object>> {
     let of = |table: &'static Table| match dialect.catalog {
         Catalog::Statements(_) => Some(statements(table, dialect, constraints)),
         Catalog::Parts(_) => Some(parts(table, dialect, constraints)),
         Catalog::Unknown => None,
     };
-    let objects: Option<Vec<Vec<Object>>> = load_order().into_iter().map(of).collect();
+    let objects: Option<Vec<Vec<Object>>> = load_order(tables).into_iter().map(of).collect();
     objects.map(|objects| objects.concat())
 }
 
@@ -101,12 +101,12 @@ pub(crate) const SQLITE_SCHEMA: Catalog = Catalog::Statements(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SQLITE;
+    use crate::{SQLITE, tables};
 
     #[test]
     fn all_that_is_declared_is_listed() {
         let of = |dialect, kind: &str, constraints| {
-            let objects = declared(dialect, constraints).expect("its catalog is known");
+            let objects = declared(tables::all(), dialect, constraints).expect("its catalog is known");
             objects.into_iter().filter(|object| object.kind == kind).count()
         };
         let parts = Dialect { catalog: Catalog::Parts(""), ..Dialect::STANDARD };

@@ -5,7 +5,7 @@
 
 use crate::Table;
 use crate::TableRow;
-use crate::macros::table;
+use crate::table;
 use crate::types::*;
 
 macro_rules! list {

@@ -3,7 +3,7 @@
 use super::Checked;
 use crate::load::Constraints;
 use bourse_engine::{EngineError, RowExt as _, Session};
-use bourse_schema::{Catalog, Object, declared};
+use bourse_schema::{Catalog, Object, declared, tables};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -65,7 +65,7 @@ pub fn differences(
     let dialect = db.dialect();
     let full = constraints == Constraints::Full;
     let (Catalog::Statements(query) | Catalog::Parts(query)) = dialect.catalog else { return Ok(None) };
-    let Some(declared) = declared(dialect, full) else { return Ok(None) };
+    let Some(declared) = declared(tables::all(), dialect, full) else { return Ok(None) };
     let mut found = Vec::new();
     db.query_text(query, &[], &mut |row| {
         found.push(Object { kind: row.get(0)?, table: row.get(1)?, name: row.get(2)?, definition: row.get(3)? });
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_dropped_an_added_and_a_changed_index_are_named() {
-        let wanted = declared(&SQLITE, true).expect("its catalog is known");
+        let wanted = declared(tables::all(), &SQLITE, true).expect("its catalog is known");
         assert_eq!(compare(&wanted, &wanted), []);
         let mut found = wanted.clone();
         found.retain(|object| object.name != "trade_by_account");
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_statement_kept_with_other_white_space_is_the_same() {
-        let wanted = declared(&SQLITE, true).expect("its catalog is known");
+        let wanted = declared(tables::all(), &SQLITE, true).expect("its catalog is known");
         let mut found = wanted.clone();
         let change = |it: &mut Object, from: &str, to: &str| it.definition = it.definition.replace(from, to);
         found.iter_mut().for_each(|it| change(it, "\n", " "));
@@ -173,9 +173,9 @@ mod tests {
     #[test]
     fn an_index_that_serves_a_foreign_key_is_the_engines_own() {
         let parts = Dialect { catalog: Catalog::Parts(""), ..Dialect::STANDARD };
-        let mut found = declared(&parts, true).expect("its catalog is known");
+        let mut found = declared(tables::all(), &parts, true).expect("its catalog is known");
         found.push(index("t_st_id", "t_st_id"));
-        let wanted = |constraints| declared(&parts, constraints).expect("its catalog is known");
+        let wanted = |constraints| declared(tables::all(), &parts, constraints).expect("its catalog is known");
         assert_eq!(compare(&wanted(true), &found), []);
         let names: Vec<_> = compare(&wanted(false), &found).into_iter().map(|it| (it.kind, it.name)).collect();
         assert!(names.contains(&("index".to_owned(), "t_st_id".to_owned())), "{names:?}");

@@ -110,7 +110,7 @@ impl Fnv {
 
 fn definitions(dialect: &'static Dialect, constraints: Constraints) -> impl Iterator<Item = String> {
     let full = constraints == Constraints::Full;
-    let tables = bourse_schema::load_order().into_iter();
+    let tables = bourse_schema::load_order(bourse_schema::tables::all()).into_iter();
     let tables = tables.map(move |table| bourse_schema::create_table(table, dialect, full));
     tables.chain(indexes(dialect).map(|(_, statement)| statement))
 }
@@ -120,7 +120,7 @@ pub(super) fn indexes(dialect: &'static Dialect) -> impl Iterator<Item = (&'stat
     let of = move |table: &'static Table| {
         table.indexes.iter().map(move |index| (table, bourse_schema::create_index(table, index, dialect)))
     };
-    bourse_schema::load_order().into_iter().flat_map(of)
+    bourse_schema::load_order(bourse_schema::tables::all()).into_iter().flat_map(of)
 }
 
 /// Name of the table with one row, written when a load ends. It has a key for replicated databases, which refuse tables

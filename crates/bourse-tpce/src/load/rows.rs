@@ -134,7 +134,7 @@ pub fn load(
     // Its row comes last, so that without it the load is known to be unfinished.
     loading.loader.run(&dialect.fill(CREATE_DATABASE_TABLE))?;
     loading.loader.run(&dialect.fill(CREATE_DIGEST_TABLE))?;
-    for table in bourse_schema::load_order() {
+    for table in bourse_schema::load_order(bourse_schema::tables::all()) {
         let full = options.constraints == Constraints::Full;
         loading.loader.run(&bourse_schema::create_table(table, dialect, full))?;
     }
@@ -194,7 +194,7 @@ impl Loading<'_> {
     /// Counts the rows in the engine, and compares them with those written and with the specification.
     fn count_rows(&mut self) -> Result<Vec<(&'static str, u64)>, LoadError> {
         let mut counted: Vec<(&'static str, u64)> = Vec::new();
-        for table in bourse_schema::load_order() {
+        for table in bourse_schema::load_order(bourse_schema::tables::all()) {
             let before: u64 = counted.iter().map(|(_, rows)| rows).sum();
             self.tell(Phase::Counts, table.name, before as f64 / self.total as f64)?;
             let mut found: u64 = 0;
@@ -216,7 +216,7 @@ impl Loading<'_> {
     /// Reads all rows back, compares them with those that were written, and stores the digests in the database.
     fn compare_contents(&mut self) -> Result<(), LoadError> {
         let mut compared = 0;
-        for table in bourse_schema::load_order() {
+        for table in bourse_schema::load_order(bourse_schema::tables::all()) {
             self.tell(Phase::Contents, table.name, compared as f64 / self.total as f64)?;
             compared += self.rows.get(table.name).copied().unwrap_or(0);
             let written = self.digests.remove(table.name).unwrap_or_else(|| Digester::new(table)).contents();

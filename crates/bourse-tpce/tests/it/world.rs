@@ -47,7 +47,7 @@ impl World {
     pub(crate) fn at(target: &str) -> Self {
         let engine = open(target).expect("a valid target");
         let mut loader = engine.loader().expect("loads");
-        for table in bourse_schema::load_order() {
+        for table in bourse_schema::load_order(bourse_schema::tables::all()) {
             loader.run(&bourse_schema::create_table(table, &SQLITE, true)).expect("creates");
             for index in table.indexes {
                 loader.run(&bourse_schema::create_index(table, index, &SQLITE)).expect("creates");
