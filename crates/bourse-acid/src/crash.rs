@@ -12,6 +12,7 @@ use bourse_record::SplitMix;
 use bourse_record::acid::{Case, Finding, Step};
 use bourse_schema::TradeId;
 use bourse_tpce::check::conditions::CONDITIONS;
+use bourse_tpce::check::holes;
 use bourse_tpce::check::reconciliation::Snapshot;
 use bourse_tpce::users::{self, RunError, RunOptions};
 use std::collections::HashSet;
@@ -292,7 +293,7 @@ fn look(
         crashed.whole.push(Finding::equal("damage by the engine's own check", &"none".to_owned(), &found));
     }
     for condition in CONDITIONS {
-        let checked = test_bed.with_observer(|db| condition.run(db, subject.first_free))?;
+        let checked = test_bed.with_observer(|db| condition.run(db, &holes(subject.first_free)))?;
         let found = match checked.offences {
             0 => "none".to_owned(),
             offences => format!("{offences}: {}", checked.evidence.join("; ")),

@@ -32,7 +32,7 @@ use bourse_serve::protocol::{Admission, Control, Greeting, Hello, News, Reply, R
 use bourse_serve::server::{Offer, rehearse};
 use bourse_serve::{Address, ServerOptions};
 use bourse_suite::{Plan, Suite, SuiteFile};
-use bourse_tpce::load::{Constraints, Fingerprint};
+use bourse_tpce::load::{Constraints, fingerprint};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -164,7 +164,7 @@ pub fn server(bytes: &[u8]) {
     static INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
     let part = Part::whole(1_000, 1).expect("a database of one load unit and one day");
     let fingerprint =
-        Fingerprint::of(&NullEngine, &INPUTS, part, Constraints::Full).expect("the null engine takes statements");
+        fingerprint(&NullEngine, &INPUTS, part, Constraints::Full).expect("the null engine takes statements");
     let here = SocketAddr::from(([127, 0, 0, 1], 0));
     let offer = Offer { engine: &NullEngine, fingerprint: &fingerprint, history: "" };
     for frame in rehearse(offer, ServerOptions::new(here, "1.2.3"), &RealClock::start(), bytes) {

@@ -5,9 +5,9 @@ use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeRequest;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::EngineError;
+use bourse_oltp::verify::{Answer, Cell, Performance, RowKey, Subject, value};
 use bourse_schema::{Table, Timestamp};
 use bourse_tpce::transactions::{Output, Request};
-use bourse_tpce::verify::{Cell, Performance, RowKey, Subject};
 use std::fmt;
 
 /// A brokerage house in memory, without a database.
@@ -31,6 +31,14 @@ impl Model {
         Self { market: Market::load(inputs, part, database.first_free_trade()) }
     }
 
+    /// Performs a transaction and returns its output, with the orders that it sent to the market.
+    pub fn answer(&mut self, request: &Request, now: Timestamp) -> (Output, Vec<TradeRequest>) {
+        self.market.tables.settle();
+        let mut sent = Vec::new();
+        let output = self.output(request, now, &mut sent);
+        (output, sent)
+    }
+
     fn output(&mut self, request: &Request, now: Timestamp, sent: &mut Vec<TradeRequest>) -> Output {
         let market = &mut self.market;
         match request {
@@ -50,16 +58,15 @@ impl Model {
     }
 }
 
-impl Subject for Model {
+impl Subject<Request> for Model {
     fn name(&self) -> &str {
         Self::NAME
     }
 
     fn perform(&mut self, request: &Request, now: Timestamp) -> Performance {
-        self.market.tables.settle();
-        let mut sent = Vec::new();
-        let outcome = Ok(self.output(request, now, &mut sent));
-        Performance { outcome, sent }
+        let (output, sent) = self.answer(request, now);
+        let outcome = Ok(Answer::of(output.status().code(), &output));
+        Performance { outcome, sent: sent.iter().map(value).collect() }
     }
 
     fn changed(&self) -> Vec<RowKey> {

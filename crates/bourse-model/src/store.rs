@@ -1,7 +1,7 @@
 //! Rows of a table by key, and the set of changed ones.
 
+use bourse_oltp::verify::{Cell, RowKey};
 use bourse_schema::TableRow;
-use bourse_tpce::verify::{Cell, RowKey};
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 

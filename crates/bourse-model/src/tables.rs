@@ -3,9 +3,9 @@
 use crate::store::{Keyed, Store, row_cells};
 use bourse_egen::RowSink;
 use bourse_engine::FromValue as _;
+use bourse_oltp::verify::{Cell, RowKey};
 use bourse_schema::tables::*;
 use bourse_schema::*;
-use bourse_tpce::verify::{Cell, RowKey};
 use std::any::Any;
 
 macro_rules! tables {

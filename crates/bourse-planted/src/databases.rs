@@ -5,9 +5,9 @@ use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_testkit::{Dropping, Fault};
-use bourse_tpce::load::{Constraints, Fingerprint, LoadError, LoadOptions, load};
+use bourse_tpce::load::{Constraints, Fingerprint, LoadError, LoadOptions, fingerprint, load};
 use bourse_tpce::planted::{Bug, plant};
-use bourse_tpce::verify::{SqlSubject, Stream, Subject as _};
+use bourse_tpce::verify::{Script as _, Stream, Subject as _, sql_subject};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -136,18 +136,18 @@ impl Copy<'_> {
         let database = database();
         let engine = self.right_engine();
         let session = engine.session().expect("connects");
-        let mut subject = SqlSubject::new("sqlite", session, database.first_free_trade());
+        let mut subject = sql_subject("sqlite", session, database.first_free_trade());
         let mut stream = Stream::new(self.inputs, database, 2, 50).expect("a valid database");
         for _ in 0..300 {
             let step = stream.next_step();
             let performed = subject.perform(&step.request, step.now);
-            stream.send(&performed.sent).expect("orders name securities of the database");
+            stream.take(&performed.sent).expect("orders name securities of the database");
         }
     }
 
     /// Fingerprint of the database's input data, as passed to `run`.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&self.right_engine(), self.inputs, part(), Constraints::Full).expect("a SQL engine")
+        fingerprint(&self.right_engine(), self.inputs, part(), Constraints::Full).expect("a SQL engine")
     }
 
     fn change_indexes(&self) -> Result<(), EngineError> {

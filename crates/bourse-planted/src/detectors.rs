@@ -12,7 +12,7 @@ use bourse_tpce::check::{Depth, check_all};
 use bourse_tpce::planted::{Bug, plant};
 use bourse_tpce::users::simulated::simulate;
 use bourse_tpce::users::{Ran, RunOptions, before_run, verify};
-use bourse_tpce::verify::{Plan, SqlSubject, Subject, contend, sample};
+use bourse_tpce::verify::{Plan, TpceSubject, contend, sample, sql_subject};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -196,10 +196,10 @@ fn sampled(databases: &Databases, bug: Option<Bug>, length: Length) -> Option<Fo
     fault.map(|fault| Found::Caught(short("contention sample", &fault)))
 }
 
-/// Subjects of a comparison: the database of a bug, and the model.
-fn subjects(copy: &Copy<'_>) -> [Box<dyn Subject>; 2] {
+/// The database of a bug, and the model.
+fn subjects(copy: &Copy<'_>) -> [Box<TpceSubject>; 2] {
     let session = copy.engine().session().expect("connects");
-    let subject = SqlSubject::new("sqlite", session, database().first_free_trade());
+    let subject = sql_subject("sqlite", session, database().first_free_trade());
     [Box::new(subject), Box::new(Model::new(copy.inputs, part()))]
 }
 
@@ -248,7 +248,7 @@ pub(crate) fn verified(databases: &Databases, bug: Option<Bug>, length: Length) 
             None => Found::Silent,
             Some(difference) => Found::Caught(match &difference.step {
                 None => "before the first transaction".to_owned(),
-                Some(step) => step.request.transaction().name().to_owned(),
+                Some(step) => step.name.to_owned(),
             }),
         },
     }

@@ -1,8 +1,7 @@
 /// Declares a table: its row type and its [`Table`](crate::Table).
 ///
-/// After a column's type may stand `=> Parent` (a foreign key to a one-column primary key), then `| nullable` or
-/// `| check "condition"`. It expands to plain items that could have been typed by hand.
-#[macro_export]
+/// A column's type may be followed by `=> Parent` (a foreign key to a one-column primary key), then `| nullable` or `|
+/// check "condition"`. It expands to plain items that could have been typed by hand.
 #[macro_export]
 macro_rules! table {
     (

@@ -6,7 +6,7 @@ use bourse_egen::driver::Database;
 use bourse_engine::Engine;
 use bourse_model::Model;
 use bourse_tpce::transactions::Transaction;
-use bourse_tpce::verify::{Plan, SqlSubject, Subject, verify};
+use bourse_tpce::verify::{Plan, TpceSubject, sql_subject, verify};
 use std::ops::ControlFlow;
 
 /// Performs `transactions` transactions on each and compares each output, then all tables.
@@ -14,9 +14,9 @@ pub fn transactions_are_alike(engine: &dyn Engine, transactions: u64) {
     let sqlite = bourse_engine_sqlite::open("sqlite::memory:").unwrap();
     let inputs = Inputs::builtin();
     let database = Database::of(1_000, 500, 1);
-    let subject = |name: &str, engine: &dyn Engine| -> Box<dyn Subject> {
+    let subject = |name: &str, engine: &dyn Engine| -> Box<TpceSubject> {
         load_small(engine, &inputs);
-        Box::new(SqlSubject::new(name, engine.session().unwrap(), database.first_free_trade()))
+        Box::new(sql_subject(name, engine.session().unwrap(), database.first_free_trade()))
     };
     let mut subjects = [subject("sqlite", &sqlite), subject("engine", engine), Box::new(Model::new(&inputs, part()))];
     let plan = Plan { transactions, requests_per_second: 2, ..Plan::of(database) };
@@ -26,6 +26,6 @@ pub fn transactions_are_alike(engine: &dyn Engine, transactions: u64) {
     }
     assert_eq!((verdict.transactions, verdict.digests.len()), (transactions, 33));
     let missing = verdict.missing();
-    assert!(missing.iter().all(|kind| *kind == Transaction::DataMaintenance), "{missing:?}");
+    assert!(missing.iter().all(|kind| *kind == Transaction::DataMaintenance.name()), "{missing:?}");
     assert!(verdict.rows_compared > transactions, "{}", verdict.rows_compared);
 }

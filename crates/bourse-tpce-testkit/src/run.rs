@@ -8,9 +8,9 @@ use bourse_egen::driver::{
 use bourse_egen::txn::{MarketRequest, TradeRequest};
 use bourse_engine::{Engine, Session};
 use bourse_schema::{Date, Timestamp};
-use bourse_tpce::check::check;
 use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
-use bourse_tpce::load::{Constraints, Existing, identify};
+use bourse_tpce::check::{check, first_trade, schema};
+use bourse_tpce::load::{Constraints, Existing, identify, part_of};
 use bourse_tpce::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -43,7 +43,7 @@ pub fn run_and_check(engine: &dyn Engine, run: Run, plans: impl FnOnce(&mut dyn 
     let mut maintenance = MaintenanceEmulator::new(&inputs, database, 3).unwrap();
     let start = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
     let mut market = MarketExchange::new(&inputs, &MarketConfig::after(&database), 4, 5, start);
-    let trade_ids = TradeIds::following(&mut *sessions[0], found.first_free_trade()).unwrap();
+    let trade_ids = TradeIds::following(&mut *sessions[0], first_trade(part_of(&found.fingerprint))).unwrap();
     let before = Snapshot::take(&mut *sessions[0]).unwrap();
     let now = Cell::new(start.millis());
     let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
@@ -99,10 +99,10 @@ pub fn run_and_check(engine: &dyn Engine, run: Run, plans: impl FnOnce(&mut dyn 
     let mut results = check(session, part, &mut |_| {}).unwrap();
     results.extend(before.compare(session, &acknowledged).unwrap());
     assert!(results.iter().all(|checked| checked.not_run.is_none()));
-    let schema = bourse_tpce::check::schema::check(session, Constraints::Full).unwrap();
+    let compared = schema(session, Constraints::Full).unwrap();
     let has_catalog = !matches!(session.dialect().catalog, bourse_schema::Catalog::Unknown);
-    assert_eq!(schema.not_run.is_none(), has_catalog, "the schema is compared where the catalog can be read");
-    results.extend(Some(schema).filter(|_| has_catalog));
+    assert_eq!(compared.not_run.is_none(), has_catalog, "the schema is compared where the catalog can be read");
+    results.extend(Some(compared).filter(|_| has_catalog));
     // Not every engine has a check of its own.
     results.push(bourse_tpce::check::integrity(engine).unwrap());
     let failed: Vec<_> = results.iter().filter(|checked| !checked.passed()).collect();

@@ -11,3 +11,4 @@ pub mod sut;
 pub mod transactions;
 pub mod users;
 pub mod verify;
+pub mod workload;

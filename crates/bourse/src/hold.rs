@@ -5,8 +5,8 @@
 //! starts share its lock ([`join`]): it is free once the last of them has ended.
 
 use crate::failure::{Exit, Failure};
+use crate::oltp::database::{engine_failure, refuse_foreign, refused};
 use crate::progress::note;
-use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use crate::{engines, interrupt};
 use bourse_engine::{Engine, ErrorKind, Hold, SideFile, SideFileKind, beside};
 use bourse_serve::Address;

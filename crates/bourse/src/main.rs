@@ -16,6 +16,7 @@ mod interrupt;
 mod limits;
 mod live;
 mod micro;
+mod oltp;
 mod output;
 mod panics;
 mod plan;
@@ -94,7 +95,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Tpce(Tpce::Load(arguments)) => tpce::load::load(&arguments),
         Command::Tpce(Tpce::Gen(arguments)) => tpce::generate::generate(&arguments),
         Command::Tpce(Tpce::Serve(arguments)) => tpce::serve::serve(&arguments),
-        Command::Tpce(Tpce::Check(arguments)) => tpce::check::check(&arguments),
+        Command::Tpce(Tpce::Check(arguments)) => oltp::check::check(&bourse_tpce::workload::Tpce, &arguments),
         Command::Tpce(Tpce::Acid(arguments)) => tpce::acid::run(&arguments),
         Command::Tpce(Tpce::AcidLoad(arguments)) => tpce::acid::load(&arguments),
         Command::Tpce(Tpce::Verify(arguments)) => tpce::verify::run(&arguments),
@@ -180,7 +181,9 @@ fn with_known_names(command: clap::Command) -> clap::Command {
             tpce.mut_subcommand("run", |run| run.mut_arg("targets", |it| values(it, targets())))
         })
         .mut_subcommand("compare", |compare| {
-            compare.mut_arg("workload", |it| values(it, std::iter::once("tpce".to_owned()).chain(workloads())))
+            compare.mut_arg("workload", |it| {
+                values(it, std::iter::once("tpce".to_owned()).chain(workloads()))
+            })
         })
         .mut_subcommand("suite", |suite| {
             let of_name = |command: clap::Command| command.mut_arg("name", |it| values(it, suites()));

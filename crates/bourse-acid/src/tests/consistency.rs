@@ -8,9 +8,9 @@ use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation};
 use bourse_record::SplitMix;
 use bourse_record::acid::{Case, Finding, Step, Test};
 use bourse_tpce::check::conditions::CONDITIONS;
-use bourse_tpce::check::first_trade;
+
 use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
-use bourse_tpce::check::{Check, Checked};
+use bourse_tpce::check::{Check, Checked, first_trade, holes};
 use bourse_tpce::transactions::{FrameError, Output, Request, Status, TxnError};
 use std::time::Instant;
 
@@ -111,7 +111,7 @@ fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<Checked>, EngineError> {
     let first_trade = first_trade(test_bed.part);
     test_bed.with_observer(|db| {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
-        let checked = CONDITIONS.iter().map(|condition: &Check| condition.run(db, first_trade)).collect();
+        let checked = CONDITIONS.iter().map(|condition: &Check| condition.run(db, &holes(first_trade))).collect();
         db.rollback()?;
         checked
     })

@@ -11,7 +11,8 @@ use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Hosting};
 use bourse_engine_sqlite::open;
 use bourse_record::acid::{Test, Verdict};
-use bourse_tpce::load::{LoadOptions, identify, load};
+use bourse_tpce::check::first_trade;
+use bourse_tpce::load::{LoadOptions, identify, load, part_of};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -68,8 +69,8 @@ pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Res
     let config = TestConfig { repeats: 2, patience: Duration::from_millis(300), ..TestConfig::DEFAULT };
     let subject = Subject {
         engine,
-        part: found.fingerprint.part,
-        first_free: found.first_free_trade(),
+        part: part_of(&found.fingerprint),
+        first_free: first_trade(part_of(&found.fingerprint)),
         class: described.durability,
         may_lose: described.may_lose,
         class_reason: &described.durability_reason,

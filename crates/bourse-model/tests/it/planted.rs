@@ -6,11 +6,10 @@ use bourse_egen::Part;
 use bourse_engine::{Engine as _, EngineError};
 use bourse_engine_sqlite::SqliteEngine;
 use bourse_model::Model;
+use bourse_oltp::verify::{Cell, Performance, RowKey, Subject, VerifyError, What};
 use bourse_schema::{Table, Timestamp};
-use bourse_tpce::transactions::{Output, Request, Transaction};
-use bourse_tpce::verify::{
-    Cell, Difference, Performance, Plan, RowKey, SqlSubject, Subject, Verdict, VerifyError, What, replay, verify,
-};
+use bourse_tpce::transactions::Request;
+use bourse_tpce::verify::{Difference, Plan, SqlSubject, TpceSubject, Verdict, replay, sql_subject, verify};
 use std::ops::ControlFlow;
 
 fn part() -> Part {
@@ -20,14 +19,14 @@ fn part() -> Part {
 /// A subject that settles its thirty-first trade with a cent too much.
 fn wrong(engine: &SqliteEngine) -> SqlSubject {
     let session = WrongCent::after(30, engine.session().expect("connects"));
-    SqlSubject::new("wrong", Box::new(session), database(part()).first_free_trade())
+    sql_subject("wrong", Box::new(session), database(part()).first_free_trade())
 }
 
 fn plan(transactions: u64) -> Plan {
     Plan { transactions, ..Plan::of(database(part())) }
 }
 
-fn found(subjects: &mut [Box<dyn Subject>], plan: &Plan) -> (Verdict, Difference) {
+fn found(subjects: &mut [Box<TpceSubject>], plan: &Plan) -> (Verdict, Difference) {
     let mut verdict = verify(subjects, inputs(), plan, &mut |_| ControlFlow::Continue(())).expect("runs");
     let difference = *verdict.difference.take().expect("there is a difference");
     (verdict, difference)
@@ -36,7 +35,7 @@ fn found(subjects: &mut [Box<dyn Subject>], plan: &Plan) -> (Verdict, Difference
 #[test]
 fn a_wrong_cent_is_found_and_named_and_can_be_replayed() {
     let engine = loaded(part());
-    let mut subjects: [Box<dyn Subject>; 2] = [Box::new(wrong(&engine)), Box::new(Model::new(inputs(), part()))];
+    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(wrong(&engine)), Box::new(Model::new(inputs(), part()))];
     let (verdict, difference) = found(&mut subjects, &plan(5_000));
     let step = difference.step.clone().expect("not before the first transaction");
     assert_eq!(step.number, verdict.transactions + 1);
@@ -60,13 +59,13 @@ fn a_wrong_cent_is_found_and_named_and_can_be_replayed() {
     drop(subjects);
 
     let engine = loaded(part());
-    let mut subjects: [Box<dyn Subject>; 1] = [Box::new(wrong(&engine))];
+    let mut subjects: [Box<TpceSubject>; 1] = [Box::new(wrong(&engine))];
     let replayed = replay(&mut subjects, inputs(), &plan(5_000), step.number, &mut |_| ControlFlow::Continue(()));
     let replayed = replayed.expect("runs").expect("is reached");
     assert_eq!(replayed.step, step);
     let (name, performance, statements) = &replayed.subjects[0];
     assert_eq!(name, "wrong");
-    assert!(matches!(performance.outcome, Ok(Output::TradeResult(_))));
+    assert!(performance.outcome.as_ref().is_ok_and(|answer| answer.output.get("TradeResult").is_some()));
     assert!(statements.iter().any(|ran| ran.sql.trim_start().starts_with("INSERT INTO settlement")));
 }
 
@@ -74,7 +73,7 @@ fn a_wrong_cent_is_found_and_named_and_can_be_replayed() {
 #[test]
 fn databases_alone_find_it_by_their_digests() {
     let (engine, other) = (loaded(part()), loaded(part()));
-    let mut subjects: [Box<dyn Subject>; 2] = [Box::new(sqlite(&other, part())), Box::new(wrong(&engine))];
+    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(sqlite(&other, part())), Box::new(wrong(&engine))];
     let (verdict, difference) = found(&mut subjects, &Plan { digest_every: 500, ..plan(5_000) });
     assert_eq!(verdict.transactions % 500, 0);
     assert!(!difference.exact);
@@ -89,14 +88,16 @@ struct Liar {
     lost: bool,
 }
 
-impl Subject for Liar {
+impl Subject<Request> for Liar {
     fn name(&self) -> &str {
         "liar"
     }
     fn perform(&mut self, request: &Request, now: Timestamp) -> Performance {
         let mut performance = self.model.perform(request, now);
-        if let Ok(Output::TradeStatus(output)) = &mut performance.outcome {
-            output.trades[3].trade_qty += 1;
+        if let Ok(output) = performance.outcome.as_mut().map(|answer| &mut answer.output)
+            && let Some(quantity) = output.pointer_mut("/TradeStatus/trades/3/trade_qty")
+        {
+            *quantity = (quantity.as_i64().expect("a number") + 1).into();
         }
         performance
     }
@@ -117,7 +118,7 @@ impl Subject for Liar {
 #[test]
 fn wrong_outputs_and_lost_rows_are_named() {
     let model = || Model::new(inputs(), part());
-    let mut subjects: [Box<dyn Subject>; 2] = [Box::new(model()), Box::new(Liar { model: model(), lost: true })];
+    let mut subjects: [Box<TpceSubject>; 2] = [Box::new(model()), Box::new(Liar { model: model(), lost: true })];
     let (verdict, difference) = found(&mut subjects, &plan(1_000));
     assert_eq!((verdict.transactions, &difference.step), (0, &None));
     let told = difference.to_string();
@@ -125,10 +126,10 @@ fn wrong_outputs_and_lost_rows_are_named() {
     assert!(told.contains("table broker, row b_id = 4300000003\n"), "{told}");
 
     let [honest, _] = subjects;
-    let mut subjects: [Box<dyn Subject>; 2] = [honest, Box::new(Liar { model: model(), lost: false })];
+    let mut subjects: [Box<TpceSubject>; 2] = [honest, Box::new(Liar { model: model(), lost: false })];
     let (_, difference) = found(&mut subjects, &plan(1_000));
     let step = difference.step.as_ref().expect("not before the first transaction");
-    assert_eq!(step.request.transaction(), Transaction::TradeStatus);
+    assert_eq!(step.name, "Trade-Status");
     let What::Output(field) = &difference.what else { panic!("{difference}") };
     assert_eq!(field.path, "TradeStatus.trades[3].trade_qty");
     let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<i64>().ok());

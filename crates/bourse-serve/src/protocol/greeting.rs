@@ -3,7 +3,8 @@
 use crate::token::{Nonce, Proof};
 use bourse_egen::{Part, PartError};
 use bourse_engine::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
-use bourse_tpce::load::{Constraints, Fingerprint};
+use bourse_tpce::load::{Constraints, Fingerprint, part_of};
+use bourse_tpce::workload::size_of;
 use serde::{Deserialize, Serialize};
 
 /// First message of the server.
@@ -102,7 +103,8 @@ pub struct Database {
 
 impl From<&Fingerprint> for Database {
     fn from(fingerprint: &Fingerprint) -> Self {
-        let Fingerprint { schema, generator, part, inputs, constraints } = fingerprint;
+        let Fingerprint { schema, generator, inputs, constraints, .. } = fingerprint;
+        let part = part_of(fingerprint);
         Self {
             schema: schema.clone(),
             generator: *generator,
@@ -123,7 +125,7 @@ impl Database {
         Ok(Fingerprint {
             schema: self.schema.clone(),
             generator: self.generator,
-            part: Part::new(first, count, total, scale_factor, days)?,
+            size: size_of(Part::new(first, count, total, scale_factor, days)?),
             inputs: self.inputs.clone(),
             constraints: if self.keys_only { Constraints::KeysOnly } else { Constraints::Full },
         })

@@ -9,6 +9,7 @@ use bourse_driver::{MS, Nanos};
 use bourse_engine::EngineError;
 use bourse_schema::TradeId;
 use bourse_tpce::check::reconciliation::{DriverLedger, Snapshot};
+use bourse_tpce::load::part_of;
 use bourse_tpce::sut::{BrokerageHouse, Share};
 use bourse_tpce::users::verify_drivers;
 use std::sync::atomic::Ordering;
@@ -81,7 +82,8 @@ pub(super) fn check(
     let first = opened.own.map(|own| TradeId(own.first_trade)).ok_or("the round was not coordinated")?;
     let mut drivers: Vec<DriverLedger> = members.iter().filter_map(|member| ledger(member, first)).collect();
     drivers.sort_unstable_by_key(|driver| driver.share.number());
-    let checks = verify_drivers(engine, fingerprint.part, &opened.before, &drivers, shared.clock).map_err(failed)?;
+    let checks =
+        verify_drivers(engine, part_of(fingerprint), &opened.before, &drivers, shared.clock).map_err(failed)?;
     Ok(ClosedRound { vanished, checks })
 }
 

@@ -6,6 +6,7 @@ use crate::wire::TICK;
 use bourse_driver::{Nanos, RetryPolicy};
 use bourse_record::{Check, CheckStatus};
 use bourse_tpce::check::reconciliation::Acknowledged;
+use bourse_tpce::load::part_of;
 use bourse_tpce::sut::BrokerageHouse;
 use bourse_tpce::transactions::{Request, Status};
 use bourse_tpce::users::verify_and_reconcile;
@@ -145,7 +146,7 @@ impl Rounds {
         came: &mut dyn FnMut(&Arc<Member>),
         tell: Tell<'_>,
     ) -> Result<(Arc<Round>, Arc<Member>, OpenedRound), Gone> {
-        let all = terms.terms(shared.offer.fingerprint.part);
+        let all = terms.terms(part_of(shared.offer.fingerprint));
         let all = all.ok_or_else(|| Gone::Refused(format!("there is no driver {}/{}", terms.number, terms.of)))?;
         let limit = Limit::new(shared.options.gather);
         let (round, member) = loop {
@@ -385,7 +386,7 @@ impl Round {
     /// Opens the brokerage house for all drivers.
     fn open(&self, shared: &Shared<'_>) {
         let opened = copy::prepare(shared, self.terms.beginning).and_then(|prepared| {
-            let opened = BrokerageHouse::open(shared.offer.engine, shared.offer.fingerprint.part, shared.clock);
+            let opened = BrokerageHouse::open(shared.offer.engine, part_of(shared.offer.fingerprint), shared.clock);
             opened.map(|(house, opened)| (prepared, house, opened)).map_err(|error| error.to_string())
         });
         let mut table = lock(&self.stage);
@@ -496,7 +497,7 @@ fn check(
         }
     }
     let books = Some((&opened.before, &total));
-    let mut checks = verify_and_reconcile(engine, fingerprint.part, books, shared.clock, &mut |_| {})
+    let mut checks = verify_and_reconcile(engine, part_of(fingerprint), books, shared.clock, &mut |_| {})
         .map_err(|error| format!("the database could not be checked: {error}"))?;
     checks.splice(0..0, answers);
     Ok(ClosedRound { vanished: vanished(members), checks })

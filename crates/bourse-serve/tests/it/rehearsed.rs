@@ -9,7 +9,7 @@ use bourse_serve::protocol::control::RoundTerms;
 use bourse_serve::protocol::{Admission, Control, Hello, News, PROTOCOL, Purpose, Reply};
 use bourse_serve::server::{Offer, rehearse};
 use bourse_tpce::check::reconciliation::Acknowledged;
-use bourse_tpce::load::{Constraints, Fingerprint};
+use bourse_tpce::load::{Constraints, fingerprint};
 use bourse_tpce::verify::Stream;
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn step(who: u8, message: &impl serde::Serialize) -> Vec<u8> {
 }
 
 fn said(engine: &dyn Engine, clock: &dyn bourse_driver::Clock, script: &[u8]) -> Vec<Vec<u8>> {
-    let fingerprint = Fingerprint::of(engine, inputs(), part(), Constraints::Full).unwrap();
+    let fingerprint = fingerprint(engine, inputs(), part(), Constraints::Full).unwrap();
     rehearse(Offer { engine, fingerprint: &fingerprint, history: "" }, options(), clock, script)
 }
 

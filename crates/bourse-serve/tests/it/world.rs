@@ -7,7 +7,7 @@ use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::server::{Ended, Event, Offer};
 use bourse_serve::{Address, Listen, Remote, ServeError, Server, ServerOptions, Token};
-use bourse_tpce::load::{Constraints, Fingerprint, LoadOptions, load};
+use bourse_tpce::load::{Constraints, LoadOptions, fingerprint, load};
 use bourse_tpce::sut::{Share, Terms};
 use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
@@ -116,7 +116,7 @@ pub(crate) fn serve_by(
     }
     let server = Server::bind(options).expect("listens");
     let address: Address = server.address().to_string().parse().expect("a server's own address");
-    let fingerprint = Fingerprint::of(engine, inputs(), part(), Constraints::Full).unwrap();
+    let fingerprint = fingerprint(engine, inputs(), part(), Constraints::Full).unwrap();
     let (stop, events) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let ended = std::thread::scope(|scope| {
         let running = scope.spawn(|| {

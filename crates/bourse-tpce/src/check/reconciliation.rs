@@ -1,10 +1,12 @@
 //! Reconciliation of a run with its database: the database must have gained exactly the acknowledged commits.
 
-use super::{Checked, number, offences};
+use super::Checked;
 use crate::sut::Share;
 use crate::transactions::Request;
 use bourse_egen::txn::TradeOrder;
-use bourse_engine::{Access, EngineError, Isolation, RowExt as _, Session};
+use bourse_engine::{Access, EngineError, Isolation, Session};
+use bourse_oltp::check::ledger::{By, Growth, Growths, Ledger, Query, Totals, Unit, read, read_one};
+use bourse_oltp::check::{number, offences};
 use bourse_schema::{Balance, TradeId};
 
 /// Totals of a database while no transaction runs. Cheap: only small tables and the end of an index are read.
@@ -163,14 +165,28 @@ impl Snapshot {
     }
 
     fn take_in(db: &mut dyn Session) -> Result<Self, EngineError> {
+        let totals = read(db, &[LAST_TRADE], "")?;
+        let last_trade = TradeId(totals.of("last trade"));
+        let totals = read(db, GROWTHS.before_and_after, "")?;
         Ok(Self {
-            last_trade: TradeId(whole(db, "SELECT coalesce(max(t_id), 0) FROM trade")?),
-            cash: money(db, "SELECT sum(ca_bal) FROM customer_account")?,
-            broker_trades: whole(db, "SELECT coalesce(sum(b_num_trades), 0) FROM broker")?,
-            commissions: money(db, "SELECT sum(b_comm_total) FROM broker")?,
-            volume: whole(db, "SELECT coalesce(sum(lt_vol), 0) FROM last_trade")?,
+            last_trade,
+            cash: Balance::from_units(totals.of("cash")),
+            broker_trades: totals.of("brokers' trades"),
+            commissions: Balance::from_units(totals.of("brokers' commissions")),
+            volume: totals.of("volume"),
             placed: Acknowledged::default(),
         })
+    }
+
+    /// The totals that grow, by name.
+    fn totals(&self) -> Totals {
+        let totals = [
+            ("cash", self.cash.units()),
+            ("brokers' trades", self.broker_trades),
+            ("brokers' commissions", self.commissions.units()),
+            ("volume", self.volume),
+        ];
+        Totals(totals.map(|(name, total)| (name.to_owned(), total)).into())
     }
 
     /// Whether the Trade-Cleanup that was run before this snapshot has left anything: no trade of before may be pending or
@@ -213,13 +229,13 @@ impl Snapshot {
         let mut sum = Acknowledged::default();
         let mut checks = Vec::new();
         for driver in drivers {
-            let own = NewTrades::read(db, &driver.own_trades())?;
-            let ordered = own.ordered;
+            let own = new_trades(db, &driver.own_trades())?;
+            let ordered = own.of("ordered");
             let Some(told) = &driver.acknowledged else {
                 // A lost driver: its orders are known by their numbers, but not how many of them were acknowledged to it.
                 sum.orders += ordered.unsigned_abs();
-                sum.written.shares += own.shares.unsigned_abs();
-                sum.written.limits += own.limits.units().unsigned_abs();
+                sum.written.shares += own.of("shares").unsigned_abs();
+                sum.written.limits += own.of("limit prices").unsigned_abs();
                 continue;
             };
             sum.add(told);
@@ -237,9 +253,9 @@ impl Snapshot {
             // The most that lost drivers may have completed: their own trades, and limit orders of all, which any driver's
             // market may trigger and execute. No table has the content of their ticker tapes.
             let (last, own) = (self.last_trade, lost.join(" OR "));
-            let theirs = NewTrades::read(db, &format!("t_id > {last} AND ({own} OR {LIMIT_ORDERS})"))?;
-            sum.results_in_doubt += theirs.completed.unsigned_abs();
-            sum.written_in_doubt.prices += theirs.prices.units().unsigned_abs();
+            let theirs = new_trades(db, &format!("t_id > {last} AND ({own} OR {LIMIT_ORDERS})"))?;
+            sum.results_in_doubt += theirs.of("completed").unsigned_abs();
+            sum.written_in_doubt.prices += theirs.of("prices").unsigned_abs();
             sum.written_in_doubt.volume = u64::MAX;
         }
         checks.extend(self.compare_in(db, &sum)?);
@@ -247,145 +263,136 @@ impl Snapshot {
     }
 
     fn compare_in(&self, db: &mut dyn Session, acknowledged: &Acknowledged) -> Result<Vec<Checked>, EngineError> {
-        let now = Self::take_in(db)?;
-        let last = self.last_trade;
-        let new = NewTrades::read(db, &format!("t_id > {last}"))?;
-        let settled = whole(db, &format!("SELECT count(*) FROM settlement WHERE se_t_id > {last}"))?;
-        let moved = money(db, &format!("SELECT sum(ct_amt) FROM cash_transaction WHERE ct_t_id > {last}"))?;
-
-        // Unknown: no upper end.
-        let end = |sure: u64, doubtful: u64| {
-            if doubtful == u64::MAX { i128::MAX } else { i128::from(sure) + i128::from(doubtful) }
-        };
-        let up_to = |sure: u64, doubtful: u64| i128::from(sure)..=end(sure, doubtful);
-        let exactly = |wanted: i64| i128::from(wanted)..=i128::from(wanted);
         let mut all = self.placed;
         all.add(acknowledged);
-        let results = up_to(all.results, all.results_in_doubt);
-        let Acknowledged { written, written_in_doubt: doubtful, .. } = all;
-        let compared = |name, words, wanted, found: i64| {
-            number(name, "reconciliation with the database", words, wanted, found.into())
+        GROWTHS.compare_in(db, &self.totals(), self.last_trade.0, &all.ledger())
+    }
+}
+
+impl Acknowledged {
+    /// The amounts that the database must have gained.
+    fn ledger(&self) -> Ledger {
+        // A doubtful amount without bound leaves the sum without one.
+        let up_to = |sure: u64, doubtful: u64| {
+            let most = if doubtful == u64::MAX { i128::MAX } else { i128::from(sure) + i128::from(doubtful) };
+            i128::from(sure)..=most
         };
-        Ok(vec![
-            compared(
-                "orders",
-                "as many new trades as Trade-Orders were committed, beside those placed to age the market",
-                up_to(all.orders, all.orders_in_doubt),
-                new.ordered,
-            ),
-            compared(
-                "shares ordered",
-                "new trades are of as many shares as their Trade-Orders asked for",
-                up_to(written.shares, doubtful.shares),
-                new.shares,
-            ),
-            compared(
-                "limit prices, cents",
-                "prices of new limit orders add up to those that their Trade-Orders asked for",
-                up_to(written.limits, doubtful.limits),
-                new.limits.units(),
-            ),
-            compared(
-                "results",
-                "as many new trades completed as Trade-Results were committed",
-                results.clone(),
-                new.completed,
-            ),
-            compared(
-                "trade prices, cents",
-                "prices of new trades completed add up to those of their Trade-Results",
-                up_to(written.prices, doubtful.prices),
-                new.prices.units(),
-            ),
-            compared("settlements", "as many settlements of new trades as Trade-Results", results, settled),
-            compared(
-                "brokers' trades",
-                "brokers' trades have grown by the new trades completed",
-                exactly(new.completed),
-                now.broker_trades - self.broker_trades,
-            ),
-            compared(
-                "brokers' commissions, cents",
-                "brokers' commissions have grown by those of the new trades",
-                exactly(new.commissions.units()),
-                now.commissions.units() - self.commissions.units(),
-            ),
-            compared(
-                "cash, cents",
-                "accounts' cash has grown by the cash transactions of the new trades",
-                exactly(moved.units()),
-                now.cash.units() - self.cash.units(),
-            ),
-            compared(
-                "volume",
-                "securities' volumes have grown by the quantities of the Market-Feeds",
-                up_to(written.volume, doubtful.volume),
-                now.volume - self.volume,
-            ),
-        ])
+        let Self { written, written_in_doubt: doubtful, .. } = self;
+        let mut ledger = Ledger::default();
+        ledger.set("orders", up_to(self.orders, self.orders_in_doubt));
+        ledger.set("results", up_to(self.results, self.results_in_doubt));
+        ledger.set("shares", up_to(written.shares, doubtful.shares));
+        ledger.set("limits", up_to(written.limits, doubtful.limits));
+        ledger.set("prices", up_to(written.prices, doubtful.prices));
+        ledger.set("volume", up_to(written.volume, doubtful.volume));
+        ledger
     }
 }
 
 /// SQL condition for limit orders.
 const LIMIT_ORDERS: &str = "t_tt_id IN ('TLB', 'TLS', 'TSL')";
 
-/// Counts and sums of some trades.
-#[derive(Default)]
-struct NewTrades {
-    ordered: i64,
-    shares: i64,
-    /// Limit prices of the orders.
-    limits: Balance,
-    completed: i64,
-    /// Prices of the completed.
-    prices: Balance,
-    /// Commissions of completed trades.
-    commissions: Balance,
+const LAST_TRADE: Query =
+    Query { sql: "SELECT coalesce(max(t_id), 0) FROM trade", totals: &[("last trade", Unit::Whole)] };
+
+/// Counts and sums of the new trades: of all, and of the completed.
+const NEW_TRADES: Query = Query {
+    sql: "SELECT count(*), sum(t_qty), sum(CASE WHEN t_tt_id IN ('TLB', 'TLS', 'TSL') THEN t_bid_price END),
+                 sum(CASE WHEN t_st_id = 'CMPT' THEN 1 ELSE 0 END),
+                 sum(CASE WHEN t_st_id = 'CMPT' THEN t_trade_price END), sum(CASE WHEN t_st_id = 'CMPT' THEN t_comm END)
+            FROM trade
+           WHERE t_id > {last}",
+    totals: &[
+        ("ordered", Unit::Whole),
+        ("shares", Unit::Whole),
+        ("limit prices", Unit::Cents),
+        ("completed", Unit::Whole),
+        ("prices", Unit::Cents),
+        ("commissions", Unit::Cents),
+    ],
+};
+
+/// [`NEW_TRADES`] of the trades that meet another condition.
+fn new_trades(db: &mut dyn Session, condition: &str) -> Result<Totals, EngineError> {
+    read_one(db, &NEW_TRADES.sql.replace("t_id > {last}", condition), NEW_TRADES.totals)
 }
 
-impl NewTrades {
-    fn read(db: &mut dyn Session, condition: &str) -> Result<Self, EngineError> {
-        let sql = format!(
-            "SELECT count(*), sum(t_qty), sum(CASE WHEN {LIMIT_ORDERS} THEN t_bid_price END),
-                    sum(CASE WHEN t_st_id = 'CMPT' THEN 1 ELSE 0 END),
-                    sum(CASE WHEN t_st_id = 'CMPT' THEN t_trade_price END), sum(CASE WHEN t_st_id = 'CMPT' THEN t_comm END)
-               FROM trade
-              WHERE {condition}"
-        );
-        let mut read = Self::default();
-        db.query_text(&sql, &[], &mut |row| {
-            // A sum of nothing is NULL.
-            let whole = |at| Ok::<_, EngineError>(row.get::<Option<i64>>(at)?.unwrap_or_default());
-            let money = |at| Ok::<_, EngineError>(row.get::<Option<Balance>>(at)?.unwrap_or_default());
-            read = Self {
-                ordered: row.get(0)?,
-                shares: whole(1)?,
-                limits: money(2)?,
-                completed: whole(3)?,
-                prices: money(4)?,
-                commissions: money(5)?,
-            };
-            Ok(())
-        })?;
-        Ok(read)
-    }
-}
-
-fn whole(db: &mut dyn Session, sql: &str) -> Result<i64, EngineError> {
-    let mut found = 0;
-    db.query_text(sql, &[], &mut |row| {
-        found = row.get(0)?;
-        Ok(())
-    })?;
-    Ok(found)
-}
-
-/// A sum of money; 0 without rows.
-fn money(db: &mut dyn Session, sql: &str) -> Result<Balance, EngineError> {
-    let mut found = None;
-    db.query_text(sql, &[], &mut |row| {
-        found = row.get(0)?;
-        Ok(())
-    })?;
-    Ok(found.unwrap_or_default())
-}
+/// Growth that the transactions of a run cause.
+static GROWTHS: Growths = Growths {
+    before_and_after: &[
+        Query { sql: "SELECT sum(ca_bal) FROM customer_account", totals: &[("cash", Unit::Cents)] },
+        Query { sql: "SELECT coalesce(sum(b_num_trades), 0) FROM broker", totals: &[("brokers' trades", Unit::Whole)] },
+        Query { sql: "SELECT sum(b_comm_total) FROM broker", totals: &[("brokers' commissions", Unit::Cents)] },
+        Query { sql: "SELECT coalesce(sum(lt_vol), 0) FROM last_trade", totals: &[("volume", Unit::Whole)] },
+    ],
+    after: &[
+        NEW_TRADES,
+        Query { sql: "SELECT count(*) FROM settlement WHERE se_t_id > {last}", totals: &[("settled", Unit::Whole)] },
+        Query {
+            sql: "SELECT sum(ct_amt) FROM cash_transaction WHERE ct_t_id > {last}",
+            totals: &[("cash moved", Unit::Cents)],
+        },
+    ],
+    growths: &[
+        Growth {
+            name: "orders",
+            words: "as many new trades as Trade-Orders were committed, beside those placed to age the market",
+            total: "ordered",
+            by: By::Acknowledged("orders"),
+        },
+        Growth {
+            name: "shares ordered",
+            words: "new trades are of as many shares as their Trade-Orders asked for",
+            total: "shares",
+            by: By::Acknowledged("shares"),
+        },
+        Growth {
+            name: "limit prices, cents",
+            words: "prices of new limit orders add up to those that their Trade-Orders asked for",
+            total: "limit prices",
+            by: By::Acknowledged("limits"),
+        },
+        Growth {
+            name: "results",
+            words: "as many new trades completed as Trade-Results were committed",
+            total: "completed",
+            by: By::Acknowledged("results"),
+        },
+        Growth {
+            name: "trade prices, cents",
+            words: "prices of new trades completed add up to those of their Trade-Results",
+            total: "prices",
+            by: By::Acknowledged("prices"),
+        },
+        Growth {
+            name: "settlements",
+            words: "as many settlements of new trades as Trade-Results",
+            total: "settled",
+            by: By::Acknowledged("results"),
+        },
+        Growth {
+            name: "brokers' trades",
+            words: "brokers' trades have grown by the new trades completed",
+            total: "brokers' trades",
+            by: By::Total("completed"),
+        },
+        Growth {
+            name: "brokers' commissions, cents",
+            words: "brokers' commissions have grown by those of the new trades",
+            total: "brokers' commissions",
+            by: By::Total("commissions"),
+        },
+        Growth {
+            name: "cash, cents",
+            words: "accounts' cash has grown by the cash transactions of the new trades",
+            total: "cash",
+            by: By::Total("cash moved"),
+        },
+        Growth {
+            name: "volume",
+            words: "securities' volumes have grown by the quantities of the Market-Feeds",
+            total: "volume",
+            by: By::Acknowledged("volume"),
+        },
+    ],
+};

@@ -1,22 +1,64 @@
-//! Loading a database straight from the generator, and recognising one later.
-//!
-//! Rows go from the generator's threads to the engine's loader with no file between; indexes are built after the rows. Along
-//! with the 33 tables a database gets one row in `bourse_database` with the parameters it was made with, written last: so a
-//! run distinguishes its own database from a foreign one, from one of another size, and from an unfinished one.
+//! Loading TPC-E's 33 tables by the harness, and recognising a database later.
 //!
 //! No statistics are gathered after loading: every join of the transactions is written in its order of execution and every
 //! other choice is between a key and nothing, so plans are the same on every database and cannot change as it grows.
-//!
-//! | file | contents |
-//! |---|---|
-//! | `rows` | rows from the generator to the loader, counted |
-//! | `fingerprint` | the parameters of a database, and the row that stores them |
-//! | `existing` | content of a target |
 
-mod existing;
-mod fingerprint;
-mod rows;
+use crate::workload::{Egen, Tpce, size_of};
+use bourse_egen::{Inputs, Part};
+use bourse_engine::{Engine, EngineError};
+use std::ops::ControlFlow;
 
-pub use existing::{Existing, Found, examine, identify};
-pub use fingerprint::{Constraints, Fingerprint};
-pub use rows::{LoadError, LoadOptions, LoadReport, Phase, Progress, load};
+pub use crate::workload::part_of;
+pub use bourse_oltp::load::{
+    Constraints, Existing, Fingerprint, Found, LoadError, LoadOptions, LoadReport, Phase, Progress,
+};
+
+/// Makes the rows of a part and loads them through an engine's loader, in the place of whatever is there.
+///
+/// `progress` is called after each batch, and can stop the load.
+///
+/// # Errors
+/// [`LoadError`]; a database of before then still exists, where the engine can keep it.
+pub fn load(
+    engine: &dyn Engine,
+    inputs: &Inputs,
+    part: Part,
+    options: &LoadOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<LoadReport, LoadError> {
+    bourse_oltp::load::load(engine, &Tpce, &Egen(inputs), &size_of(part), options, progress)
+}
+
+/// Fingerprint of a part's database as it would be loaded on an engine.
+///
+/// # Errors
+/// [`Unsupported`](bourse_engine::ErrorKind::Unsupported) without SQL.
+pub fn fingerprint(
+    engine: &dyn Engine,
+    inputs: &Inputs,
+    part: Part,
+    constraints: Constraints,
+) -> Result<Fingerprint, EngineError> {
+    Fingerprint::of(engine, &Tpce, &Egen(inputs), &size_of(part), constraints)
+}
+
+/// Differences of two fingerprints, each as a sentence: the first is the wanted one.
+pub fn differences(wanted: &Fingerprint, found: &Fingerprint) -> Vec<String> {
+    wanted.differences(&Tpce, found)
+}
+
+/// Content of an engine's target, compared with the wanted database.
+///
+/// # Errors
+/// The engine's, if the target cannot be examined.
+pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<Existing, EngineError> {
+    bourse_oltp::load::examine(engine, &Tpce, wanted)
+}
+
+/// Content of an engine's target, of any size: never [`Existing::Differs`].
+///
+/// # Errors
+/// The engine's, if the target cannot be examined.
+pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
+    bourse_oltp::load::identify(engine, &Tpce)
+}

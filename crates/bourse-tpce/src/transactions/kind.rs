@@ -39,6 +39,17 @@ impl Transaction {
         Self::TradeCleanup,
     ];
 
+    /// Names of all twelve, in the same order.
+    pub const NAMES: [&'static str; 12] = {
+        let mut names = [""; 12];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = Self::ALL[at].name();
+            at += 1;
+        }
+        names
+    };
+
     /// Its name in the specification.
     pub const fn name(self) -> &'static str {
         match self {

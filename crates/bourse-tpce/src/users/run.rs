@@ -17,10 +17,10 @@ use bourse_driver::{
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
-use bourse_engine::{Capabilities, Engine, EngineError, Isolation};
+use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{
-    ArrivalStreams, CUSTOMERS, Conditions, DriverQueue, IsolationLevel, MARKET_USERS, NameValue, OperationIsolation,
-    PhaseKind, Recorder, Round, Scale, StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
+    ArrivalStreams, CUSTOMERS, Conditions, DriverQueue, MARKET_USERS, NameValue, OperationIsolation, PhaseKind,
+    Recorder, Round, Scale, StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
@@ -190,26 +190,10 @@ fn processes(options: &RunOptions) -> Vec<UsersOfProcess> {
 
 /// Isolation level that each transaction demands, and the one that an engine of these capabilities provides.
 pub fn isolation(capabilities: &Capabilities) -> Vec<OperationIsolation> {
-    Transaction::ALL.into_iter().map(|transaction| isolation_of(transaction, capabilities)).collect()
-}
-
-/// Isolation level that a transaction demands, and the one it gets: the lowest available that is enough.
-fn isolation_of(transaction: Transaction, capabilities: &Capabilities) -> OperationIsolation {
-    const LEVELS: [(Isolation, IsolationLevel); 3] = [
-        (Isolation::ReadCommitted, IsolationLevel::ReadCommitted),
-        (Isolation::RepeatableRead, IsolationLevel::RepeatableRead),
-        (Isolation::Serializable, IsolationLevel::Serializable),
-    ];
-    let demanded = LEVELS.iter().find(|(level, _)| *level == transaction.isolation()).map(|(_, level)| *level);
-    let demanded = demanded.expect("every level of the engines is listed");
-    let isolation = capabilities.sql.map_or(&[][..], |sql| sql.isolation);
-    let offered = || LEVELS.iter().filter(|(level, _)| isolation.contains(level)).map(|(_, level)| *level);
-    // One writer at a time is serializable at any level.
-    let alone = (!capabilities.concurrent_writers).then(|| offered().max()).flatten();
-    let enough = offered().filter(|level| *level >= demanded).min();
-    // An engine that offers less gives the most that it has; one that offers nothing promises nothing.
-    let provided = alone.or(enough).or(offered().max()).unwrap_or(IsolationLevel::ReadUncommitted);
-    OperationIsolation { operation: transaction.name().to_owned(), demanded, provided }
+    Transaction::ALL
+        .into_iter()
+        .map(|transaction| bourse_oltp::isolation::of(transaction.name(), transaction.isolation(), capabilities))
+        .collect()
 }
 
 /// Description of an open-loop schedule.

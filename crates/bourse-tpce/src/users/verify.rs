@@ -1,13 +1,15 @@
 //! Checks and reconciliation of the database after a run, in the form of the run file.
 
 use super::Ran;
+use crate::check::Depth;
 use crate::check::reconciliation::{Acknowledged, DriverLedger, Snapshot};
-use crate::check::{self, Checked, Depth};
 use crate::load::Fingerprint;
+use crate::workload::{Tpce, size_of};
 use bourse_driver::Clock;
 use bourse_egen::Part;
-use bourse_engine::{Engine, EngineError};
-use bourse_record::{Check, CheckStatus};
+use bourse_engine::{Engine, EngineError, Session};
+use bourse_oltp::check::recorded::{after_run, entry};
+use bourse_record::Check;
 
 /// Checks the database, and reconciles it with the run if one is given. `progress` is called with each check.
 ///
@@ -66,24 +68,13 @@ pub fn verify_and_reconcile(
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {
-    let mut session = engine.session()?;
-    let mut done = Vec::new();
-    let mut last = clock.now();
-    let mut note = |checked: &Checked| {
-        let now = clock.now();
-        let took_s = (now - std::mem::replace(&mut last, now)) as f64 / 1e9;
-        let check = entry(checked, took_s);
-        progress(&check);
-        done.push(check);
+    let mut reconcile = |session: &mut dyn Session| {
+        let Some((before, acknowledged)) = run else { return Ok(Vec::new()) };
+        let mut checks = before.compare(session, acknowledged)?;
+        checks.push(before.cleaned(session)?);
+        Ok(checks)
     };
-    if let Some((before, acknowledged)) = run {
-        before.compare(&mut *session, acknowledged)?.iter().for_each(&mut note);
-        note(&before.cleaned(&mut *session)?);
-    }
-    check::check(&mut *session, part, &mut note)?;
-    drop(session);
-    note(&check::integrity(engine)?);
-    Ok(done)
+    after_run(engine, &Tpce, &size_of(part), &mut reconcile, clock, progress)
 }
 
 /// Checks before a run ([`check::before_run`]), in the form of the run file.
@@ -97,35 +88,5 @@ pub fn before_run(
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {
-    let mut done = Vec::new();
-    let mut last = clock.now();
-    check::before_run(engine, fingerprint, depth, &mut |checked| {
-        let now = clock.now();
-        let took_s = (now - std::mem::replace(&mut last, now)) as f64 / 1e9;
-        let mut check = entry(checked, took_s);
-        check.name.push_str(", before the run");
-        progress(&check);
-        done.push(check);
-    })?;
-    Ok(done)
-}
-
-fn entry(checked: &Checked, took_s: f64) -> Check {
-    let evidence = match (checked.offences, checked.sql.is_empty()) {
-        (_, true) => checked.evidence.join("; "),
-        (0, false) => "no offending row".to_owned(),
-        (offences, false) => format!("{offences} offending rows: {}", checked.evidence.join("; ")),
-    };
-    Check {
-        name: checked.name.clone(),
-        condition: checked.words.clone(),
-        source: checked.source.clone(),
-        status: match (&checked.not_run, checked.passed()) {
-            (Some(_), _) => CheckStatus::NotApplicable,
-            (None, true) => CheckStatus::Passed,
-            (None, false) => CheckStatus::Failed,
-        },
-        evidence,
-        took_s,
-    }
+    bourse_oltp::check::recorded::before_run(engine, &Tpce, fingerprint, depth, clock, progress)
 }

@@ -9,7 +9,7 @@
 use super::stream::START;
 use crate::check::conditions::CONDITIONS;
 use crate::check::reconciliation::{Acknowledged, Snapshot};
-use crate::check::{Checked, first_trade};
+use crate::check::{Checked, first_trade, holes};
 use crate::transactions::trade_order::TradeOrderOutput;
 use crate::transactions::{Context, Output, Request, Retry, Status, TradeIds, TxnError, perform};
 use bourse_egen::driver::{ConfigError, CustomerConfig, CustomerEmulator, Database, Mix, Tunables};
@@ -119,7 +119,7 @@ pub fn contend(
     acknowledged.add(&other.0);
     let mut checked = before.compare(&mut *session, &acknowledged)?;
     for condition in CONDITIONS.iter().filter(|condition| condition.source.starts_with(CLAUSE)) {
-        checked.push(condition.run(&mut *session, first_trade)?);
+        checked.push(condition.run(&mut *session, &holes(first_trade))?);
     }
     let failure = one.1.or(other.1);
     Ok(Contention { acknowledged, retries: work.retries.into_inner(), failure, checked })

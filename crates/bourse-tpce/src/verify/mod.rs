@@ -1,38 +1,128 @@
-//! Proof that several databases do the same: one seed, the same transactions in the same order on each, every output
-//! compared, and in the end every row.
+//! Proof that several databases do the same under TPC-E: the harness compares them in lockstep, over the transactions of this
+//! module.
 //!
-//! Time is simulated and there is one thread, so that a run is the same every time: customers send requests at a steady
-//! pace, the market answers when its emulator says so, maintenance comes once a simulated minute, and Trade-Cleanup begins
-//! and ends it all. What is compared need not be a database: a [`Subject`] is anything that performs transactions and shows
-//! its rows.
+//! Customers ask at a steady pace, the market answers when its emulator says so, maintenance comes once a simulated minute, and
+//! Trade-Cleanup begins and ends it all.
 //!
-//! | module | contents |
+//! | module | content |
 //! |---|---|
-//! | [`subject`] | the interface of a compared system |
-//! | [`sql`] | an engine as a subject, with a trace of its statements |
 //! | [`stream`] | the transactions, one after the other |
-//! | `rare` | transactions that no customer requests |
+//! | `rare` | transactions that no customer asks for |
+//! | [`subject`] | the transactions on a session |
 //! | [`contention`] | two sessions on the same rows |
-//! | [`lockstep`] | running and comparing |
-//! | [`difference`] | the report of the first difference |
-//! | [`cell`], [`digest`], [`fields`] | values, tables and outputs in comparable form |
 
-pub mod cell;
 pub mod contention;
-pub mod difference;
-pub mod digest;
-pub mod fields;
-pub mod lockstep;
 mod rare;
-pub mod sql;
 pub mod stream;
 pub mod subject;
 
-pub use cell::Cell;
+use crate::transactions::Request;
+use bourse_egen::Inputs;
+use bourse_egen::driver::Database;
+use bourse_oltp::verify::lockstep;
+use bourse_schema::tables;
+use std::ops::ControlFlow;
+
+pub use bourse_oltp::verify::{
+    Answer, Cell, Extent, Performance, Progress, RowKey, Script, Statement, Subject, TableDigest, VerifyError, What,
+    value,
+};
 pub use contention::{Contention, ContentionError, contend};
-pub use difference::{Difference, What};
-pub use digest::TableDigest;
-pub use lockstep::{Plan, Progress, Replayed, Verdict, VerifyError, replay, sample, verify};
-pub use sql::SqlSubject;
-pub use stream::{Step, Stream};
-pub use subject::{Performance, RowKey, Statement, Subject};
+pub use stream::Stream;
+pub use subject::{SqlSubject, sql_subject};
+
+/// A system that performs the transactions and shows its rows.
+pub type TpceSubject = dyn bourse_oltp::verify::Subject<Request>;
+/// A transaction of the sequence.
+pub type Step = lockstep::Step<Request>;
+/// Result of a comparison.
+pub type Verdict = lockstep::Verdict<Request>;
+/// The first difference between two systems.
+pub type Difference = bourse_oltp::verify::Difference<Request>;
+/// A transaction performed without comparing.
+pub type Replayed = lockstep::Replayed<Request>;
+
+/// Options of a verification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// The database that every subject begins with.
+    pub database: Database,
+    /// The seed of the emulators.
+    pub seed: u64,
+    /// Transactions, the Trade-Cleanups at the beginning and the end among them.
+    pub transactions: u64,
+    /// Customers' requests in a simulated second: how much happens while prices move.
+    pub requests_per_second: u32,
+    /// After how many transactions all tables are compared besides before the first and after the last; 0 for never.
+    pub digest_every: u64,
+}
+
+impl Plan {
+    /// A hundred thousand transactions, about an hour of a small brokerage house.
+    pub const fn of(database: Database) -> Self {
+        Self { database, seed: 1, transactions: 100_000, requests_per_second: 20, digest_every: 0 }
+    }
+
+    /// The sample that is verified together with a run: so few requests a second that maintenance comes to each of its
+    /// twelve tables, and that prices reach the limits of orders.
+    pub const fn of_sample(database: Database) -> Self {
+        Self { transactions: 2_000, requests_per_second: 2, ..Self::of(database) }
+    }
+
+    /// The sequence of transactions, with those that no customer asks for.
+    ///
+    /// # Errors
+    /// [`VerifyError::Script`] if the emulators cannot work with such a database.
+    pub fn stream<'i>(&self, inputs: &'i Inputs) -> Result<Stream<'i>, VerifyError> {
+        let stream = Stream::new(inputs, self.database, self.seed, self.requests_per_second);
+        stream.map(Stream::with_rare_requests).map_err(|error| VerifyError::Script(error.to_string()))
+    }
+
+    /// The extent of the comparison.
+    pub const fn extent(&self, whole_tables: bool) -> Extent {
+        Extent { transactions: self.transactions, digest_every: self.digest_every, whole_tables }
+    }
+}
+
+/// Runs the plan on all subjects until the first difference between the first subject and another.
+///
+/// Calls `progress` after each transaction, which can end the run.
+///
+/// # Errors
+/// [`VerifyError`].
+pub fn verify(
+    subjects: &mut [Box<TpceSubject>],
+    inputs: &Inputs,
+    plan: &Plan,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Verdict, VerifyError> {
+    lockstep::verify(subjects, &mut plan.stream(inputs)?, tables::all(), &plan.extent(true), progress)
+}
+
+/// [`verify`] without comparing whole tables: outputs, and the rows that transactions change. Before the Trade-Cleanup at the
+/// end, which may come up to [`LATER`](lockstep::LATER) transactions after its time, an order is on its way to the market.
+///
+/// # Errors
+/// [`VerifyError`].
+pub fn sample(
+    subjects: &mut [Box<TpceSubject>],
+    inputs: &Inputs,
+    plan: &Plan,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Verdict, VerifyError> {
+    lockstep::verify(subjects, &mut plan.stream(inputs)?, tables::all(), &plan.extent(false), progress)
+}
+
+/// Runs the plan up to transaction `number` and shows that one.
+///
+/// # Errors
+/// [`VerifyError`].
+pub fn replay(
+    subjects: &mut [Box<TpceSubject>],
+    inputs: &Inputs,
+    plan: &Plan,
+    number: u64,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Option<Replayed>, VerifyError> {
+    lockstep::replay(subjects, &mut plan.stream(inputs)?, plan.transactions, number, progress)
+}

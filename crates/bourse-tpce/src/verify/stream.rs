@@ -1,15 +1,19 @@
 //! The transactions of a run, one after the other, in simulated time.
 
+use super::Step;
 use super::rare::{Asked, Rare};
 use crate::planted::planted;
-use crate::transactions::Request;
+use crate::transactions::{Request, Transaction};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{
     ConfigError, CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange, Seeds,
     UnknownSymbol,
 };
 use bourse_egen::txn::{TradeAction, TradeRequest, TradeResult};
+use bourse_oltp::verify::Script;
 use bourse_schema::{Date, Price, Timestamp};
+use serde::Deserialize as _;
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -17,17 +21,6 @@ use std::time::Duration;
 pub const START: Timestamp = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
 /// Milliseconds between two Data-Maintenances (Clause 3.3.11).
 const MAINTENANCE_MS: i64 = 60_000;
-
-/// A transaction of the run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// Counted from 1.
-    pub number: u64,
-    /// Simulated time of the step.
-    pub now: Timestamp,
-    /// Input of the transaction.
-    pub request: Request,
-}
 
 /// Customers, market and maintenance merged into one sequence, the same for the same seed and the same orders sent.
 #[derive(Debug)]
@@ -41,6 +34,8 @@ pub struct Stream<'i> {
     /// Cents above the market's price at which the order of the last step is executed immediately; `None` if that is up to
     /// the market.
     at_once: Option<i64>,
+    /// Whether the last transaction has sent a market order.
+    ordered: bool,
     number: u64,
     now: i64,
     requests_per_second: i64,
@@ -73,6 +68,7 @@ impl<'i> Stream<'i> {
             waiting: VecDeque::new(),
             rare: None,
             at_once: None,
+            ordered: false,
             number: 0,
             now: START.millis(),
             requests_per_second: i64::from(requests_per_second.max(1)),
@@ -102,7 +98,8 @@ impl<'i> Stream<'i> {
 
     fn step(&mut self, request: Request) -> Step {
         self.number += 1;
-        Step { number: self.number, now: Timestamp::from_millis(self.now), request }
+        let name = request.transaction().name();
+        Step { number: self.number, now: Timestamp::from_millis(self.now), name, request }
     }
 
     fn next_request(&mut self) -> Request {
@@ -141,6 +138,7 @@ impl<'i> Stream<'i> {
     /// If an order names a security that does not exist.
     pub fn send(&mut self, orders: &[TradeRequest]) -> Result<(), UnknownSymbol> {
         let at_once = self.at_once.take();
+        self.ordered = orders.iter().any(|order| order.trade_type.is_market());
         for order in orders {
             if let (Some(cents), TradeAction::ProcessOrder) = (at_once, order.action) {
                 let trade_price = Price::from_units(order.price_quote.units() + cents);
@@ -191,6 +189,31 @@ impl<'i> Stream<'i> {
     fn market_due(&mut self, due: Option<Duration>) {
         // The emulator may return "now" when nothing is due yet; time must still advance.
         self.next_market = due.map(|wait| self.now + (wait.as_millis() as i64).max(1));
+    }
+}
+
+impl Script for Stream<'_> {
+    type Request = Request;
+
+    const KINDS: &'static [&'static str] = &Transaction::NAMES;
+
+    fn next_step(&mut self) -> Step {
+        self.next_step()
+    }
+
+    fn last_step(&mut self) -> Step {
+        self.cleanup()
+    }
+
+    fn take(&mut self, sent: &[Value]) -> Result<(), String> {
+        let orders: Result<Vec<TradeRequest>, _> = sent.iter().map(TradeRequest::deserialize).collect();
+        let orders = orders.map_err(|error| error.to_string())?;
+        self.send(&orders).map_err(|error| error.to_string())
+    }
+
+    /// With an order on its way to the market, which Trade-Cleanup finds.
+    fn may_end(&self) -> bool {
+        self.ordered
     }
 }
 

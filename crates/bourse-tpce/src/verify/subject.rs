@@ -1,111 +1,42 @@
-//! The interface of a compared system: anything that performs transactions and shows its rows.
+//! The transactions on a session, one at a time.
 
-use super::{Cell, TableDigest};
-use crate::transactions::{Output, Request};
+use crate::transactions::{Context, Request, Retry, TradeIds, perform};
 use bourse_egen::txn::TradeRequest;
-use bourse_engine::EngineError;
-use bourse_schema::{Table, Timestamp};
-use std::fmt;
+use bourse_engine::Session;
+use bourse_oltp::verify::{Answer, Perform, Performance, value};
+use bourse_schema::{Timestamp, TradeId};
+use std::cell::RefCell;
 
-/// A row, by the values of its table's primary key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RowKey {
-    /// The table.
-    pub table: &'static Table,
-    /// Values of [`Table::key`], in that order.
-    pub key: Vec<Cell>,
+/// Tries of a transaction that finds another in its way: there is none, unless another program uses the database.
+const ATTEMPTS: u32 = 3;
+
+/// The transactions, with the numbers of new trades.
+#[derive(Debug)]
+pub struct Numbered(TradeIds);
+
+/// An engine's session that performs the transactions in lockstep with others.
+pub type SqlSubject = bourse_oltp::verify::SqlSubject<Numbered>;
+
+/// Creates a subject over a session, with new trades numbered from `first_free`.
+pub fn sql_subject(name: impl Into<String>, session: Box<dyn Session>, first_free: TradeId) -> SqlSubject {
+    SqlSubject::new(name, session, Numbered(TradeIds::starting_at(first_free)))
 }
 
-impl RowKey {
-    /// The key of a row of that table.
-    pub fn of(table: &'static Table, row: &[Cell]) -> Self {
-        let place = |name: &&str| table.columns.iter().position(|column| column.name == *name);
-        let key = table.key.iter().filter_map(place).map(|at| row[at].clone()).collect();
-        Self { table, key }
-    }
-}
-
-impl fmt::Display for RowKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (name, cell)) in self.table.key.iter().zip(&self.key).enumerate() {
-            let domain = self.table.column(name).expect("a key names columns of its table").column_type;
-            let and = if at == 0 { "" } else { ", " };
-            write!(f, "{and}{name} = {}", cell.shown(domain))?;
+impl Perform<Request> for Numbered {
+    fn perform(&mut self, session: &mut dyn Session, request: &Request, now: Timestamp) -> Performance {
+        let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
+        let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
+        let context = Context {
+            now: &|| now,
+            trade_ids: &self.0,
+            market: &send,
+            retry: Retry { attempts: ATTEMPTS, back_off: &|_| () },
+        };
+        let outcome = perform(session, &context, request);
+        let answer = |output: crate::transactions::Output| Answer::of(output.status().code(), &output);
+        Performance {
+            outcome: outcome.map(|performed| answer(performed.output)).map_err(|error| error.to_string()),
+            sent: sent.into_inner().iter().map(value).collect(),
         }
-        Ok(())
-    }
-}
-
-/// A statement that a subject ran.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
-    /// The statement's text.
-    pub sql: &'static str,
-    /// Its parameters, in readable form.
-    pub params: Vec<String>,
-    /// The first rows it returned.
-    pub rows: Vec<Vec<String>>,
-    /// Rows it changed, or the total of rows returned.
-    pub count: u64,
-}
-
-impl fmt::Display for Statement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.sql.split_whitespace().collect::<Vec<_>>().join(" "))?;
-        for (at, param) in self.params.iter().enumerate() {
-            write!(f, "{} ?{} = {param}", if at == 0 { " --" } else { "," }, at + 1)?;
-        }
-        write!(f, " -> {} rows", self.count)
-    }
-}
-
-/// Effect of a transaction on a subject.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Performance {
-    /// Its output, or the failure's message.
-    pub outcome: Result<Output, String>,
-    /// Orders it sent to the market, in order.
-    pub sent: Vec<TradeRequest>,
-}
-
-/// Performs transactions one at a time and shows its rows.
-pub trait Subject {
-    /// Name in reports.
-    fn name(&self) -> &str;
-
-    /// Performs a transaction at the constant time `now`.
-    fn perform(&mut self, request: &Request, now: Timestamp) -> Performance;
-
-    /// Rows that the last transaction changed, made or removed, if the subject knows them: the same rows are read from all
-    /// subjects right after it, so that a difference is found at the transaction that makes it.
-    fn changed(&self) -> Vec<RowKey> {
-        Vec::new()
-    }
-
-    /// A row, in the order of the table's columns; `None` if no such key exists.
-    ///
-    /// # Errors
-    /// The engine's.
-    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError>;
-
-    /// Every row of a table, in any order.
-    ///
-    /// # Errors
-    /// The engine's.
-    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<(), EngineError>;
-
-    /// The digest of a table.
-    ///
-    /// # Errors
-    /// The engine's.
-    fn digest(&mut self, table: &'static Table) -> Result<TableDigest, EngineError> {
-        let (mut digest, mut scratch) = (TableDigest::default(), Vec::new());
-        self.each_row(table, &mut |row| digest.add(row, &mut scratch))?;
-        Ok(digest)
-    }
-
-    /// The statements of the last transaction, if the subject runs statements.
-    fn trace(&self) -> &[Statement] {
-        &[]
     }
 }

@@ -11,7 +11,7 @@ use bourse_schema::{Date, TableRow as _, Timestamp, TradeId, tables};
 use bourse_tpce::aged::{PendingOrder, pending_orders, place};
 use bourse_tpce::transactions::{Request, Status, TradeIds, Transaction};
 use bourse_tpce::users::{OptionsError, RunError, RunOptions, conditions, run};
-use bourse_tpce::verify::{Cell, SqlSubject, Subject};
+use bourse_tpce::verify::{Cell, SqlSubject, Subject, sql_subject, value};
 use std::sync::atomic::AtomicBool;
 
 const DATABASE: Database = Database::of(1_000, 500, 1);
@@ -38,15 +38,15 @@ fn orders_written_in_bulk_are_those_of_real_trade_orders_row_by_row() {
     place(&mut *session, &trade_ids, &orders, NOW, &|| false).unwrap();
     assert_eq!(trade_ids.next(), TradeId(first.0 + orders.len() as i64));
 
-    let mut placed = SqlSubject::new("in bulk", session, first);
-    let mut ordered = SqlSubject::new("one by one", real.engine.session().unwrap(), first);
+    let mut placed = sql_subject("in bulk", session, first);
+    let mut ordered = sql_subject("one by one", real.engine.session().unwrap(), first);
     for (number, PendingOrder { input, age_ms, .. }) in orders.iter().enumerate() {
         let moment = Timestamp::from_millis(NOW.millis() - age_ms);
         let performed = ordered.perform(&Request::from(input.clone()), moment);
-        assert_eq!(performed.outcome.unwrap().status(), Status::SUCCESS, "{input:?}");
+        assert_eq!(performed.outcome.unwrap().status, Status::SUCCESS.code(), "{input:?}");
         // The market gets the same order.
         let trade_id = TradeId(first.0 + number as i64);
-        assert_eq!(performed.sent, [TradeRequest { trade_id, ..orders[number].request() }]);
+        assert_eq!(performed.sent, [value(&TradeRequest { trade_id, ..orders[number].request() })]);
     }
 
     let mut changed = Vec::new();
@@ -78,7 +78,7 @@ fn an_order_that_is_wrong_by_a_column_is_noticed() {
         let first = DATABASE.first_free_trade();
         place(&mut *session, &TradeIds::starting_at(first), &orders, NOW, &|| false).unwrap();
         let trade = tables::all().iter().find(|table| table.name == tables::Trade::NAME).unwrap();
-        digests.push(SqlSubject::new("placed", session, first).digest(trade).unwrap());
+        digests.push(sql_subject("placed", session, first).digest(trade).unwrap());
     }
     assert_ne!(digests[0], digests[1]);
 }

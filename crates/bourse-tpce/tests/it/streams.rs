@@ -7,11 +7,13 @@ use bourse_egen::driver::{
 };
 use bourse_egen::txn::{MarketRequest, TradeRequest};
 use bourse_engine::{Engine as _, Session};
+use bourse_oltp::check::contents;
 use bourse_schema::{Date, Timestamp};
 use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot, Written};
-use bourse_tpce::check::{Depth, check, contents};
-use bourse_tpce::load::{Existing, identify};
+use bourse_tpce::check::{Depth, check, first_trade};
+use bourse_tpce::load::{Existing, identify, part_of};
 use bourse_tpce::transactions::{Context, Request, Retry, Status, TradeIds, Transaction, perform};
+use bourse_tpce::workload::{Tpce, size_of};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -78,7 +80,7 @@ fn thousands_of_transactions_keep_the_books() {
     let mut maintenance = MaintenanceEmulator::new(inputs(), database, 3).expect("a valid database");
     let start = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
     let market = MarketExchange::new(inputs(), &MarketConfig::after(&database), 4, 5, start);
-    let trade_ids = TradeIds::following(&mut *session, found.first_free_trade()).expect("asks");
+    let trade_ids = TradeIds::following(&mut *session, first_trade(part_of(&found.fingerprint))).expect("asks");
     let before = Snapshot::take(&mut *session).expect("takes");
     let mut run = Run {
         session,
@@ -114,11 +116,11 @@ fn thousands_of_transactions_keep_the_books() {
 
     assert_sound(&mut run, &before);
     let cleanup = maintenance.trade_cleanup();
-    assert_eq!(cleanup.start_trade_id, found.first_free_trade());
+    assert_eq!(cleanup.start_trade_id, first_trade(part_of(&found.fingerprint)));
     run.perform(&cleanup.into());
     assert_sound(&mut run, &before);
     let Existing::Matches(found) = identify(&copy.engine).expect("identifies") else { panic!("not ours") };
-    assert_eq!(found.gained(), run.told.orders);
+    assert_eq!(found.gained, run.told.orders);
 }
 
 fn assert_sound(run: &mut Run<'_>, before: &Snapshot) {
@@ -155,7 +157,7 @@ fn assert_sound(run: &mut Run<'_>, before: &Snapshot) {
 /// Checks that the twelve transactions left the lasting rows as generated.
 fn assert_lasting(run: &mut Run<'_>) {
     let mut compared = 0;
-    contents::check(&mut *run.session, part(), Depth::Full, &mut |checked| {
+    contents::check(&mut *run.session, &Tpce, &size_of(part()), Depth::Full, &mut |checked| {
         assert!(checked.passed() && checked.not_run.is_none(), "{checked:#?}");
         compared += 1;
     })

@@ -385,7 +385,8 @@ impl World {
     /// Asserts that the database is consistent.
     pub(crate) fn assert_consistent(&mut self) {
         for condition in bourse_tpce::check::conditions::CONDITIONS {
-            let checked = condition.run(&mut *self.session, TradeId(FIRST_TRADE)).expect("runs");
+            let checked =
+                condition.run(&mut *self.session, &bourse_tpce::check::holes(TradeId(FIRST_TRADE))).expect("runs");
             assert!(checked.passed(), "{checked:#?}");
         }
     }

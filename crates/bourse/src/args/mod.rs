@@ -6,6 +6,7 @@ mod crash;
 mod documents;
 mod faults;
 mod history;
+mod mix;
 pub(crate) mod numbers;
 mod tpce;
 
@@ -14,6 +15,7 @@ pub(crate) use crash::{Crash, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, Document, Engines, Report, TableFormat};
 pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use history::{DATA_FOLDER, Data, Runs, Watch};
+pub(crate) use mix::{MixCommand, MixDatabase, MixExplicitlySet, MixLoad, MixRun, MixVerify};
 pub(crate) use tpce::{
     Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
     RunSettings, Serve, Tpce, Verify,

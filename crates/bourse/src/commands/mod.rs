@@ -2,6 +2,7 @@
 
 pub(crate) mod compare;
 pub(crate) mod micro;
+pub(crate) mod mix;
 pub(crate) mod quick;
 pub(crate) mod suite;
 pub(crate) mod tpce;

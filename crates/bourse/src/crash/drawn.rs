@@ -2,15 +2,18 @@
 
 use crate::args::Crash;
 use crate::failure::{Exit, Failure};
+use crate::oltp::database::engine_failure;
 use crate::output::{free_path, print};
 use crate::tpce::acid::FileSite;
-use crate::tpce::database::{engine_failure, found};
+use crate::tpce::database::found;
 use crate::{engines, hold, inputs::inputs, interrupt};
 use bourse_acid::sampled::{self, LoadTrace};
 use bourse_acid::{Site, Subject, TestConfig};
 use bourse_engine::Durability;
 use bourse_record::crash::{CrashFile, CrashRow};
 use bourse_record::regular_bytes;
+use bourse_tpce::check::first_trade;
+use bourse_tpce::load::part_of;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -90,8 +93,8 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), 
     let interrupted = interrupt::flag()?;
     let subject = Subject {
         engine: engine.as_ref(),
-        part: database.fingerprint.part,
-        first_free: database.first_free_trade(),
+        part: part_of(&database.fingerprint),
+        first_free: first_trade(part_of(&database.fingerprint)),
         class: described.durability,
         may_lose: described.may_lose,
         class_reason: &described.durability_reason,

@@ -6,17 +6,19 @@ mod enumerated;
 use crate::args::{Crash, CrashPart};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
+use crate::oltp::database::engine_failure;
 use crate::output::{self, Published, ResultFolder};
 use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
-use crate::tpce::database::engine_failure;
 use crate::{engines, hold, interrupt};
 use bourse_acid::durability_matrix::crashed;
 use bourse_acid::states::folder_of;
 use bourse_acid::{Site, Subject, TestConfig};
 use bourse_record::crash::{CrashFile, CrashRow};
+use bourse_tpce::check::first_trade;
+use bourse_tpce::load::part_of;
 use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -122,8 +124,8 @@ fn row(
     let site = FileSite::of(target, flat_in);
     let subject = Subject {
         engine: engine.as_ref(),
-        part: found.fingerprint.part,
-        first_free: found.first_free_trade(),
+        part: part_of(&found.fingerprint),
+        first_free: first_trade(part_of(&found.fingerprint)),
         class: described.durability,
         may_lose: described.may_lose,
         class_reason: &described.durability_reason,

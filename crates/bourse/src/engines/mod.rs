@@ -10,7 +10,7 @@ pub(crate) use list::list;
 use crate::failure::Failure;
 use crate::tpce::DATA_FOLDER;
 use bourse_engine::target::TargetError;
-use bourse_engine::{Crashes, Engine, EngineKind, Location, nearest};
+use bourse_engine::{Capabilities, Crashes, Engine, EngineKind, Location, nearest};
 use bourse_record::faults::Through;
 use std::path::Path;
 
@@ -247,17 +247,23 @@ pub(crate) fn cleanup(target: &str) {
     }
 }
 
-/// Refuses an engine without SQL, before anything is created.
-pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
+/// Refuses an engine that runs no SQL, before anything is made.
+pub(crate) fn needs_sql(target: &str, engine: &dyn Engine, workload: &str) -> Result<(), Failure> {
     if engine.capabilities().sql.is_some() {
         return Ok(());
     }
-    Err(Failure::usage(format!("{target} cannot run this workload: tpce needs SQL")).hint("for instance sqlite:PATH"))
+    Err(Failure::usage(format!("{target} cannot run this workload: {workload} needs SQL"))
+        .hint("for instance sqlite:PATH"))
 }
 
 /// Refuses an engine that cannot run the brokerage workload, before anything is created.
 pub(crate) fn needs_tpce(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
-    let lacking = bourse_tpce::users::needs(&engine.capabilities());
+    needs(target, engine, bourse_tpce::users::needs)
+}
+
+/// Refuses an engine that lacks what a workload needs, before anything is made.
+pub(crate) fn needs(target: &str, engine: &dyn Engine, needs: fn(&Capabilities) -> Vec<String>) -> Result<(), Failure> {
+    let lacking = needs(&engine.capabilities());
     if lacking.is_empty() {
         return Ok(());
     }

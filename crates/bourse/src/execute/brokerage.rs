@@ -3,14 +3,15 @@
 use super::databases::{At, Databases, PreparedDatabase};
 use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::failure::{Exit, Failure};
+use crate::oltp::database::engine_failure;
 use crate::plan::search::customers_rate;
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::Step;
-use crate::tpce::database::engine_failure;
 use crate::{interrupt, live, panics, spent};
 use bourse_driver::Progress;
 use bourse_engine::Location;
 use bourse_record::{Conditions, LatencyPhase, NameValue, PhaseKind, RawSyncs};
+use bourse_tpce::load::part_of;
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 
@@ -23,8 +24,8 @@ pub(super) fn round(
     label: &str,
 ) -> Result<RoundOutcome, Failure> {
     let target = &request.target;
-    let at = databases.ready(target, job, context)?;
-    let options = RunOptions { part: databases.at(at).ready.fingerprint.part, ..job.options(request.seed)? };
+    let at = databases.ready(target, &request.job, context)?;
+    let options = RunOptions { part: part_of(&databases.at(at).ready.fingerprint), ..job.options(request.seed)? };
     let engine = databases.at(at).system.engine();
     // The description read here holds for every round; changes by rounds are in their own figures.
     let _ = engine.expect_sessions(options.sessions());
@@ -189,7 +190,7 @@ fn conditions(
 
 /// Room for the database to grow, in bytes: on its file system, or in the machine's memory. `None` for servers, whose
 /// storage is unknown.
-fn free_bytes(location: &Location) -> Option<u64> {
+pub(super) fn free_bytes(location: &Location) -> Option<u64> {
     match location {
         Location::Memory => Some(bourse_record::MachineMemory::now()?.free_bytes),
         elsewhere => elsewhere.free_bytes(),

@@ -5,7 +5,7 @@ use super::databases::Databases;
 use super::{RoundOutcome, RoundRequest, RunContext, keeper, processes, round, sample};
 use crate::args::Database;
 use crate::failure::{Exit, Failure};
-use crate::plan::Brokerage;
+use crate::plan::Job;
 use crate::{engines, hold, interrupt, live, output, progress, spent, tpce};
 use bourse_engine::server_wait;
 use serde::de::DeserializeOwned;
@@ -30,7 +30,7 @@ pub(super) enum Request {
         /// The database, as a URL.
         target: String,
         /// The job of its rounds.
-        job: Box<Brokerage>,
+        job: Box<Job>,
     },
     /// Sample the transactions on a target.
     Sample {

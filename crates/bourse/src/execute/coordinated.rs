@@ -5,9 +5,10 @@ use super::system::{failure, prepared, served, waiting};
 use crate::failure::Failure;
 use crate::hold::{self, Held};
 use crate::interrupt;
+use crate::oltp::database::{Ready, refuse_foreign};
 use crate::plan::{Brokerage, brokerage::Coordinate};
 use crate::progress::note;
-use crate::tpce::database::{Ready, found, refuse_foreign};
+use crate::tpce::database::found;
 use crate::tpce::serve::{resolved, tell};
 use bourse_driver::{Clock, Fault, Progress, RealClock};
 use bourse_egen::Inputs;
@@ -17,7 +18,7 @@ use bourse_serve::address::socket_path;
 use bourse_serve::client::ClockOffset;
 use bourse_serve::server::Offer;
 use bourse_serve::{Address, Coordinated, Remote, ServeError, Server, ServerOptions, Token};
-use bourse_tpce::load::Fingerprint;
+use bourse_tpce::load::{self, Fingerprint};
 use bourse_tpce::sut::Share;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -127,7 +128,7 @@ impl Driver {
         let fingerprint = served(target, remote, job, inputs)?;
         refuse_foreign(target, self.engine())?;
         let found = found(target, self.engine())?;
-        let differences = remote.fingerprint().differences(&found.fingerprint);
+        let differences = load::differences(remote.fingerprint(), &found.fingerprint);
         if !differences.is_empty() {
             return Err(Failure::usage(format!("{target} is not driver 1's database: {}", differences.join("; ")))
                 .hint("give all drivers the same database"));

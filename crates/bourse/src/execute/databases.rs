@@ -1,15 +1,14 @@
 //! Databases of the brokerage workload: each opened and loaded once, copied, and put back before a round.
 
-use super::RunContext;
 use super::keeper::Keeper;
 use super::system::SystemUnderTest;
-use crate::args::Database;
+use super::{RunContext, mix};
 use crate::engines;
 use crate::failure::Failure;
-use crate::plan::Brokerage;
+use crate::oltp::database::{Ready, engine_failure};
+use crate::plan::Job;
 use crate::progress::{Step, note};
 use crate::spent::{self, Part};
-use crate::tpce::database::{Ready, engine_failure};
 use bourse_engine::{ErrorKind, Location, Snapshot};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,24 +22,9 @@ pub(super) struct PreparedDatabase {
     /// Content of the database.
     pub(super) ready: Ready,
     /// The requested size.
-    size: Size,
+    size: String,
     /// Place of the rows: databases with one place are one database.
     place: String,
-}
-
-/// The size of a database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Size {
-    customers: u64,
-    days: u32,
-    scale_factor: u32,
-}
-
-impl Size {
-    fn of(database: &Database) -> Self {
-        let &Database { customers, days, scale_factor, .. } = database;
-        Self { customers, days, scale_factor }
-    }
 }
 
 /// A database that is ready.
@@ -55,7 +39,7 @@ pub(super) enum At {
 /// A database in the care of a process of its own.
 struct Apart {
     target: String,
-    size: Size,
+    size: String,
     place: String,
     keeper: Rc<Keeper>,
 }
@@ -101,11 +85,11 @@ impl Databases {
 
     /// The database of a target for rounds in other processes: prepared here, or by a process of its own if its library
     /// would stay in this process.
-    pub(super) fn prepared(&mut self, target: &str, job: &Brokerage, context: &RunContext) -> Result<At, Failure> {
+    pub(super) fn prepared(&mut self, target: &str, job: &Job, context: &RunContext) -> Result<At, Failure> {
         if !engines::stays_loaded(target) {
             return self.ready(target, job, context).map(At::Here);
         }
-        let size = Size::of(&job.database);
+        let size = job.database_key();
         if let Some(at) = self.apart.iter().position(|it| it.target == target && it.size == size) {
             return Ok(At::Apart(at));
         }
@@ -123,14 +107,12 @@ impl Databases {
     }
 
     /// Opens the database of a target in this process, and loads it unless it is loaded; returns its index.
-    pub(super) fn ready(&mut self, target: &str, job: &Brokerage, context: &RunContext) -> Result<usize, Failure> {
-        let size = Size::of(&job.database);
+    pub(super) fn ready(&mut self, target: &str, job: &Job, context: &RunContext) -> Result<usize, Failure> {
+        let size = job.database_key();
         if let Some(at) = self.prepared.iter().position(|it| it.target == target && it.size == size) {
             return Ok(at);
         }
-        let inputs = context.inputs(job.database.flat_in.as_deref())?;
-        let system = SystemUnderTest::open(target, job)?;
-        let ready = system.ready(target, job, &inputs, &context.clock, &context.interrupted)?;
+        let (system, ready) = opened(target, job, context)?;
         let place = self.place(target, &system.engine().location());
         self.prepared.push(PreparedDatabase { target: target.to_owned(), system, ready, size, place });
         Ok(self.prepared.len() - 1)
@@ -275,6 +257,20 @@ impl Databases {
             }
         }
         Ok(())
+    }
+}
+
+/// Opens a target and makes sure that it holds the database of a job.
+fn opened(target: &str, job: &Job, context: &RunContext) -> Result<(SystemUnderTest, Ready), Failure> {
+    match job {
+        Job::Brokerage(job) => {
+            let inputs = context.inputs(job.database.flat_in.as_deref())?;
+            let system = SystemUnderTest::open(target, job)?;
+            let ready = system.ready(target, job, &inputs, &context.clock, &context.interrupted)?;
+            Ok((system, ready))
+        }
+        Job::Mix(job) => mix::opened(target, job, context),
+        Job::Classic(job) => Err(Failure::usage(format!("{} makes its own tables for each round", job.workload))),
     }
 }
 

@@ -4,8 +4,8 @@
 use crate::args::{Arguments, Command, Run, Tpce};
 use crate::execute;
 use crate::output::ResultFolder;
+use crate::plan::Plan;
 use crate::plan::brokerage::{LatencyPlan, plan};
-use crate::plan::{Job, Plan};
 use crate::tpce::load::load;
 use bourse_driver::{MS, SECOND};
 use bourse_record::{CheckStatus, Durability, PhaseKind, Round, RunFile, StoppingRule};
@@ -29,7 +29,7 @@ fn default_plan(target: &str) -> (Box<Run>, Plan) {
 /// Returns the plan with phases a tenth as long.
 fn shortened(mut plan: Plan) -> Plan {
     for case in plan.blocks.iter_mut().flat_map(|block| &mut block.cases) {
-        let Job::Brokerage(job) = &mut case.job else { panic!("another job") };
+        let job = case.job.brokerage_mut().expect("the brokerage workload");
         assert_eq!(
             (job.warm_up_ns, job.measure_ns, job.until),
             (30 * SECOND, 40 * SECOND, Some(StoppingRule::RateLevel))

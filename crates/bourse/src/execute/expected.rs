@@ -69,10 +69,7 @@ fn deviation(values: &[f64]) -> Option<f64> {
 
 /// Length of a round's measurement interval, in seconds.
 fn measured_s(job: &Job) -> Option<f64> {
-    let ns = match job {
-        Job::Brokerage(job) => Some(job.measure_ns),
-        Job::Classic(job) => job.measure_ns,
-    };
+    let ns = job.measure_ns();
     ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
 }
 

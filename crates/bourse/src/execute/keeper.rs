@@ -5,9 +5,9 @@ use super::RunContext;
 use super::child::{self, Request, reply};
 use super::databases::Databases;
 use crate::failure::{Exit, Failure};
-use crate::plan::Brokerage;
+use crate::oltp::database::engine_failure;
+use crate::plan::Job;
 use crate::progress::note;
-use crate::tpce::database::engine_failure;
 use crate::{interrupt, panics, progress, spent};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ struct Process {
 
 impl Keeper {
     /// Starts the process, which loads the database if necessary; waits until it is ready.
-    pub(super) fn start(target: &str, job: &Brokerage, interrupted: &AtomicBool) -> Result<Self, Failure> {
+    pub(super) fn start(target: &str, job: &Job, interrupted: &AtomicBool) -> Result<Self, Failure> {
         let lost = |cause: String| lost(target, cause);
         let (mut child, mut commands) = child::start().map_err(lost)?;
         let lines = lines(child.stdout.take());
@@ -160,7 +160,7 @@ fn lines(from: Option<impl Read + Send + 'static>) -> Receiver<String> {
 }
 
 /// Runs the process: makes the database ready, then follows commands until there are no more.
-pub(super) fn keep(target: &str, job: &Brokerage) -> Result<(), Failure> {
+pub(super) fn keep(target: &str, job: &Job) -> Result<(), Failure> {
     progress::tell_every(Duration::ZERO);
     interrupt::end_with_parent()?;
     let context = RunContext::of_round(u64::MAX)?;

@@ -39,6 +39,7 @@ mod find_max;
 mod judge;
 mod keeper;
 mod lost;
+mod mix;
 mod model;
 mod processes;
 mod quiet;
@@ -60,7 +61,7 @@ pub(crate) use round::{RoundOutcome, RoundRequest};
 use crate::args::Execution;
 use crate::failure::{Exit, Failure};
 use crate::output::ResultFolder;
-use crate::plan::{Block, Brokerage, Job, OnFailure, Plan, PlannedCase, RoundsIn, about};
+use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about};
 use crate::progress::{Step, Whole, note};
 use crate::provenance::provenance;
 use crate::{hold, interrupt, live, panics, spent};
@@ -183,11 +184,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
 
 /// The targets whose databases this process holds: all but those that driver 1 of several holds for all its drivers.
 fn held_by(plan: &Plan) -> Vec<&str> {
-    let joins = |case: &PlannedCase| match &case.job {
-        Job::Brokerage(job) => job.driver().is_some_and(|driver| driver.number() > 1),
-        Job::Classic(_) => false,
-    };
-    plan.run_cases().filter(|case| !joins(case)).map(|case| case.target.as_str()).collect()
+    plan.run_cases().filter(|case| !case.job.joins_another()).map(|case| case.target.as_str()).collect()
 }
 
 /// A plan that is being carried out.
@@ -247,11 +244,10 @@ impl Executor<'_> {
     fn prepare(&mut self, cases: &mut [CaseRun]) -> Result<(), Failure> {
         for case in cases {
             let planned = &case.planned;
-            let Job::Brokerage(job) = &planned.job else { continue };
             if planned.not_run.is_some() || !self.is_prepared_here(planned) {
                 continue;
             }
-            match (self.in_place(planned, job), self.plan.on_failure) {
+            match (self.in_place(planned, &planned.job), self.plan.on_failure) {
                 (Ok(at), _) => self.databases.join(at),
                 (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => {
                     note(&format!("{}: failed: {}", case.label(), failure.line()));
@@ -264,7 +260,7 @@ impl Executor<'_> {
     }
 
     /// The database of a case for rounds of this process, or of others.
-    fn in_place(&mut self, case: &PlannedCase, job: &Brokerage) -> Result<At, Failure> {
+    fn in_place(&mut self, case: &PlannedCase, job: &Job) -> Result<At, Failure> {
         match case.rounds_in {
             RoundsIn::ThisProcess => self.databases.ready(&case.target, job, &self.context).map(At::Here),
             RoundsIn::Child => self.databases.prepared(&case.target, job, &self.context),
@@ -428,7 +424,7 @@ impl Executor<'_> {
     fn round(&mut self, case: &mut CaseRun, number: u32, of: u32, label: &str) -> Result<(), Failure> {
         let offset_s = self.offset_s();
         let job = case.job.clone();
-        let puts_back = matches!(&job, Job::Brokerage(job) if job.puts_back);
+        let puts_back = job.puts_back();
         let turn = Turn { job: &job, number, begins_alike: of > 1 || puts_back, is_probe: false, label };
         let mut outcome = self.outcome(case, turn)?;
         let of_engine =
@@ -473,13 +469,11 @@ impl Executor<'_> {
         }
         // A child process has one round: its database is prepared here, or its own.
         request.begins_alike = false;
-        if let (Job::Brokerage(job), true) = (turn.job, self.is_prepared_here(planned)) {
-            let at = self.in_place(planned, job)?;
+        if self.is_prepared_here(planned) {
+            let at = self.in_place(planned, turn.job)?;
             request.history = Some(self.databases.begin(at, turn.begins_alike)?);
-            if let Job::Brokerage(job) = &mut request.job {
-                // It has been reloaded already.
-                job.database.reload = false;
-            }
+            // It has been.
+            request.job.forget_reload();
         }
         let step = Step::waiting(turn.label.to_owned());
         live::round(case.label(), turn.job.workload(), turn.is_probe);
@@ -498,9 +492,7 @@ impl Executor<'_> {
     fn in_child(&self, mut request: RoundRequest) -> Result<RoundOutcome, Failure> {
         let interrupted = &self.context.interrupted;
         let mut server = None;
-        if let Job::Brokerage(job) = &request.job
-            && job.served
-        {
+        if let Some(job) = request.job.brokerage().filter(|job| job.served) {
             let started = server::Server::start(&request.target, &job.database, interrupted)?;
             request.target.clone_from(&started.address);
             server = Some(started);

@@ -3,7 +3,7 @@
 
 use crate::args::{self, Database};
 use crate::failure::Failure;
-use crate::tpce::database::{Ready, engine_failure};
+use crate::oltp::database::{Ready, engine_failure};
 use crate::tpce::whole;
 use bourse_driver::{Clock, OperationCx};
 use bourse_egen::Inputs;
@@ -12,7 +12,7 @@ use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
 use bourse_model::Model;
 use bourse_schema::{Balance, TableRow as _, TradeId, tables};
 use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
-use bourse_tpce::load::{Constraints, Fingerprint};
+use bourse_tpce::load::{Constraints, fingerprint};
 use bourse_tpce::sut::{Answer, Connector, OpenError, Opened, Sut, Terms};
 use bourse_tpce::transactions::{Output, Request, SendToMarket, TxnError};
 use bourse_tpce::verify::Subject as _;
@@ -28,7 +28,7 @@ pub(super) fn ready(target: &str, wanted: &Database, inputs: &Inputs) -> Result<
         args::Constraints::Full => Constraints::Full,
         args::Constraints::Keys => Constraints::KeysOnly,
     };
-    let fingerprint = Fingerprint::of(&NullEngine, inputs, whole(wanted)?, constraints);
+    let fingerprint = fingerprint(&NullEngine, inputs, whole(wanted)?, constraints);
     let fingerprint = fingerprint.map_err(|error| engine_failure(target, &error))?;
     Ok(Ready { fingerprint, history: NOTE.to_owned(), checks: Vec::new() })
 }
@@ -64,8 +64,8 @@ impl Sut for ModelHouse<'_> {
         );
         let cleanup = TradeCleanup { start_trade_id: database.first_free_trade() };
         let begin = clock.now();
-        let cleaned = match model.perform(&Request::TradeCleanup(cleanup), clock.timestamp()).outcome {
-            Ok(Output::TradeCleanup(cleaned)) => cleaned,
+        let cleaned = match model.answer(&Request::TradeCleanup(cleanup), clock.timestamp()) {
+            (Output::TradeCleanup(cleaned), _) => cleaned,
             _ => unreachable!("asked for Trade-Cleanup, which the model cannot refuse"),
         };
         let cleanup_ns = clock.now() - begin;
@@ -100,15 +100,9 @@ impl Connector for ModelConnector {
         market: &dyn SendToMarket,
     ) -> Result<Answer, TxnError> {
         let now = cx.backoff.clock().timestamp();
-        let performed = self.0.lock().unwrap_or_else(PoisonError::into_inner).perform(request, now);
-        performed.sent.iter().for_each(|order| market.send(order));
-        let output = performed.outcome.map_err(|why| TxnError {
-            transaction: request.transaction(),
-            frame: None,
-            attempts: 1,
-            cause: EngineError::new(ErrorKind::Other, why).into(),
-        })?;
-        // The model is the reference: its own errors count as excused.
+        let (output, sent) = self.0.lock().unwrap_or_else(PoisonError::into_inner).answer(request, now);
+        sent.iter().for_each(|order| market.send(order));
+        // What others are judged by is not judged.
         let excused = output.status().is_error();
         Ok(Answer { output, excused, server: None })
     }

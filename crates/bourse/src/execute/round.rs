@@ -1,7 +1,7 @@
 //! One round of a job: a request and its outcome; both are data, so that another process can run it.
 
 use super::databases::Databases;
-use super::{RunContext, brokerage, classic};
+use super::{RunContext, brokerage, classic, mix};
 use crate::failure::Failure;
 use crate::plan::Job;
 use crate::progress::Step;
@@ -88,6 +88,7 @@ pub(crate) fn round(
     let mut outcome = match &request.job {
         Job::Brokerage(job) => brokerage::round(request, job, databases, context, label),
         Job::Classic(job) => classic::round(request, job, context),
+        Job::Mix(job) => mix::round(request, job, databases, context, label),
     }?;
     spent::of_round(&outcome.round, request.is_probe);
     if !request.is_probe && !context.is_interrupted() {

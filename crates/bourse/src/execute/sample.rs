@@ -10,9 +10,8 @@ use super::child::{self, Request};
 use super::{CaseRun, RunContext};
 use crate::args::CheckDepth;
 use crate::failure::{Exit, Failure};
-use crate::plan::Job;
+use crate::oltp::database::engine_failure;
 use crate::progress::{Step, note};
-use crate::tpce::database::engine_failure;
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt, spent};
 use bourse_driver::Clock as _;
@@ -23,9 +22,8 @@ use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
 use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::load::{LoadError, LoadOptions, load};
-use bourse_tpce::transactions::Transaction;
 use bourse_tpce::verify::contention::{ContentionError, contend};
-use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, VerifyError, sample};
+use bourse_tpce::verify::{Plan, TpceSubject, Verdict, VerifyError, sample, sql_subject};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -69,7 +67,7 @@ impl Found {
 pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<(), Failure> {
     let mut sampled: BTreeMap<String, Sampled> = BTreeMap::new();
     for case in cases {
-        let Job::Brokerage(job) = &case.planned.job else { continue };
+        let Some(job) = case.planned.job.brokerage() else { continue };
         let is_wanted = job.check == CheckDepth::Full && case.failure.is_none();
         let Some(round) = case.case.as_mut().and_then(|case| case.rounds.first_mut()).filter(|_| is_wanted) else {
             continue;
@@ -174,8 +172,8 @@ fn compare(
     let database = bourse_egen::driver::Database::of(part.total_customers(), part.scale_factor(), part.days());
     let plan = Plan::of_sample(database);
     let session = engine.session().map_err(|error| engine_failure(target, &error))?;
-    let subject = SqlSubject::new(target, session, database.first_free_trade());
-    let mut subjects: Vec<Box<dyn Subject>> = vec![Box::new(subject), Box::new(model)];
+    let subject = sql_subject(target, session, database.first_free_trade());
+    let mut subjects: Vec<Box<TpceSubject>> = vec![Box::new(subject), Box::new(model)];
     let verdict = sample(&mut subjects, inputs, &plan, &mut |_| go_on()).map_err(|error| match error {
         VerifyError::Rows { cause, .. } => engine_failure(target, &cause),
         other => Failure::new(Exit::Target, other.to_string()),
@@ -220,7 +218,7 @@ fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
             format!("{done} transactions alike, then: {}", difference.to_string().trim_end()),
         );
     }
-    let missing: Vec<_> = verdict.missing().into_iter().map(Transaction::name).collect();
+    let missing = verdict.missing();
     if !missing.is_empty() {
         return (CheckStatus::Failed, format!("of {done} transactions none was {}", missing.join(", none ")));
     }

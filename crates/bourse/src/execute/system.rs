@@ -5,9 +5,10 @@ use super::model::{self, ModelHouse};
 use crate::args::CheckDepth;
 use crate::engines;
 use crate::failure::{Exit, Failure};
+use crate::oltp::database::{Ready, engine_failure, refuse_foreign};
 use crate::plan::{Brokerage, targets};
 use crate::progress::note;
-use crate::tpce::database::{self, Ready, refuse_foreign};
+use crate::tpce::database;
 use bourse_driver::{Clock, Progress, RealClock};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Location};
@@ -15,7 +16,7 @@ use bourse_record::{Check, SharedRound, Warning};
 use bourse_serve::client::{Wait, Waiting};
 use bourse_serve::{Address, Remote, ServeError, Token};
 use bourse_tpce::check::Depth;
-use bourse_tpce::load::{Constraints, Fingerprint};
+use bourse_tpce::load::{self, Constraints, Fingerprint, part_of};
 use bourse_tpce::sut::InProcess;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 use std::sync::atomic::AtomicBool;
@@ -124,7 +125,7 @@ impl SystemUnderTest {
         if matches!(self, Self::Model(_)) {
             return Ok(Vec::new());
         }
-        users::reconcile(self.engine(), ran).map_err(|error| database::engine_failure(target, &error))
+        users::reconcile(self.engine(), ran).map_err(|error| engine_failure(target, &error))
     }
 
     /// Checks the database of an engine in this process, and reconciles nothing.
@@ -139,7 +140,7 @@ impl SystemUnderTest {
             return Ok(Vec::new());
         }
         users::verify(self.engine(), options.part, None, clock, &mut |check| say(check.name.clone()))
-            .map_err(|error| database::engine_failure(target, &error))
+            .map_err(|error| engine_failure(target, &error))
     }
 
     /// Checks the database and reconciles a round; a server does that once all drivers of the round have ended.
@@ -156,7 +157,7 @@ impl SystemUnderTest {
                 return Ok(Vec::new());
             }
             return users::verify(self.engine(), options.part, Some(ran), clock, &mut |check| say(check.name.clone()))
-                .map_err(|error| database::engine_failure(target, &error));
+                .map_err(|error| engine_failure(target, &error));
         };
         let end = remote.close(ran.acknowledged).map_err(|error| failure(target, &error))?;
         if !end.vanished.is_empty() {
@@ -247,17 +248,18 @@ pub(super) fn waiting() -> impl Fn(Waiting) + Send + Sync + 'static {
 /// The server's database, if it is the requested one.
 pub(super) fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
     let there = remote.fingerprint();
+    let served = part_of(there);
     let database = &job.database;
     let set = job.explicitly_set;
-    let or_served = |set: bool, asked: i64, served: i64| if set { asked } else { served };
+    let or_served = |set: bool, asked: i64, there: i64| if set { asked } else { there };
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let customers = or_served(set.customers, signed(database.customers), there.part.total_customers());
+    let customers = or_served(set.customers, signed(database.customers), served.total_customers());
     let part = Part::new(
-        there.part.first_customer(),
-        if set.customers { customers } else { there.part.customers() },
+        served.first_customer(),
+        if set.customers { customers } else { served.customers() },
         customers,
-        or_served(set.scale_factor, database.scale_factor.into(), there.part.scale_factor()),
-        or_served(set.days, database.days.into(), there.part.days()),
+        or_served(set.scale_factor, database.scale_factor.into(), served.scale_factor()),
+        or_served(set.days, database.days.into(), served.days()),
     )
     .map_err(|error| Failure::usage(error.to_string()))?;
     let constraints = match database.constraints {
@@ -265,11 +267,10 @@ pub(super) fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &In
         crate::args::Constraints::Full => Constraints::Full,
         crate::args::Constraints::Keys => Constraints::KeysOnly,
     };
-    let ours =
-        Fingerprint::of(remote, inputs, part, constraints).map_err(|error| database::engine_failure(target, &error))?;
-    // The schema is hashed in the dialect of the server's engine, which this driver does not know.
+    let ours = load::fingerprint(remote, inputs, part, constraints).map_err(|error| engine_failure(target, &error))?;
+    // The schema is hashed in the dialect of the server's engine, which is not ours to know.
     let wanted = Fingerprint { schema: there.schema.clone(), ..ours };
-    let differences = wanted.differences(there);
+    let differences = load::differences(&wanted, there);
     if differences.is_empty() {
         return Ok(wanted);
     }
@@ -296,7 +297,7 @@ pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
             .hint("`bourse tpce serve TARGET` starts a server and prints its address"),
         ServeError::Version { .. } => usage("run the same version on both sides"),
         ServeError::NotAServer { .. } => usage("check the port"),
-        ServeError::Engine(error) => database::engine_failure(target, error),
+        ServeError::Engine(error) => engine_failure(target, error),
         ServeError::Unauthenticated(fault) => Failure::usage(format!("{target} refused: {fault}"))
             .hint("set BOURSE_TOKEN or --token-file to the server's token"),
         ServeError::Refused(why) => {

@@ -1,78 +1,33 @@
 //! Approximate duration of a plan, on two cores without other load.
 
-use super::{Block, Job, Plan, PlannedCase, show};
-use crate::args::Database;
+use super::{Block, Plan, PlannedCase, show};
 use crate::engines;
 use crate::execute::VAIN_WAITS;
 use bourse_driver::SECOND;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Time of a round of the brokerage workload in addition to warm-up and interval: its drain and restoring the database. Its
-/// checks are added: they take about as long as loading. Measured for ten days: 14 s on SQLite, 59 s on Firebird, both with
-/// the checks.
-const ROUND_NS: u64 = 5 * SECOND;
-/// Time spent once per database in addition to loading: checks before it is used, a snapshot, the lockstep sample. Measured:
-/// 5 s for ten days.
-const ONCE_NS: [u64; 2] = [4 * SECOND, SECOND / 10];
-/// Approximate rows of a day of trades of 1,000 customers: ten days have 5,041,731.
-const DAY_ROWS: u64 = 500_000;
 /// Duration below which a plan is not announced.
 const SHORT_NS: u64 = 20 * SECOND;
 
-/// Time that an engine takes to load a day of trades of 1,000 customers, in nanoseconds; 0 for engines without tables.
-fn day_ns(target: &str) -> u64 {
-    engines::loads_rows_s(target).map_or(0, |rows_s| DAY_ROWS.saturating_mul(SECOND) / rows_s)
-}
-
-/// Sum of a constant part and a part per day of trades and 1,000 customers.
-fn by_days([on_no_day, a_day]: [u64; 2], database: &Database) -> u64 {
-    let thousands = database.customers.div_ceil(1_000);
-    on_no_day.saturating_add(a_day.saturating_mul(u64::from(database.days)).saturating_mul(thousands))
-}
-
-/// Time to load and check a database, in nanoseconds.
-fn once_ns(target: &str, database: &Database) -> u64 {
-    by_days([ONCE_NS[0], ONCE_NS[1].saturating_add(day_ns(target))], database)
-}
-
 /// Time of one round of a case that shares its database with no other, in nanoseconds.
 pub(crate) fn alone_ns(case: &PlannedCase) -> u64 {
-    let once_ns = match &case.job {
-        Job::Brokerage(job) if case.has_one_database() => once_ns(&case.target, &job.database),
-        _ => 0,
-    };
-    round_ns(case).saturating_add(once_ns)
+    let shared = case.job.once_ns(&case.target).filter(|_| case.has_one_database());
+    round_ns(case).saturating_add(shared.unwrap_or(0))
 }
 
 /// Time of a round of a case, in nanoseconds.
 pub(crate) fn round_ns(case: &PlannedCase) -> u64 {
-    match &case.job {
-        Job::Brokerage(job) => {
-            let made = if case.has_one_database() { 0 } else { once_ns(&case.target, &job.database) };
-            job.lasts_ns().saturating_add(by_days([ROUND_NS, day_ns(&case.target)], &job.database)).saturating_add(made)
-        }
-        Job::Classic(job) => {
-            let started = engines::starts_s(&case.target).saturating_mul(SECOND);
-            let (lasts_ns, beside_ms) = match job.lasts_ns() {
-                Some(lasts_ns) => (lasts_ns, engines::prepares_ms(&case.target)),
-                // Inserting workloads insert about as many rows as other workloads prepare.
-                None => (0, engines::inserts_ms(&case.target)),
-            };
-            lasts_ns.saturating_add(beside_ms.saturating_mul(SECOND / 1_000)).saturating_add(started)
-        }
-    }
+    let made = case.job.once_ns(&case.target).filter(|_| !case.has_one_database());
+    case.job.round_ns(&case.target).saturating_add(made.unwrap_or(0))
 }
 
 /// Time to prepare the databases that the rounds of a block share, in nanoseconds.
 pub(crate) fn shared_ns(block: &Block) -> u64 {
     let shared = block.run_cases().filter(|case| case.has_one_database());
-    let of_target = shared.filter_map(|case| match &case.job {
-        Job::Brokerage(job) => {
-            let started = engines::starts_s(&case.target).saturating_mul(SECOND);
-            Some((&case.target, once_ns(&case.target, &job.database).saturating_add(started)))
-        }
-        Job::Classic(_) => None,
+    let of_target = shared.filter_map(|case| {
+        let started = engines::starts_s(&case.target).saturating_mul(SECOND);
+        Some((&case.target, case.job.once_ns(&case.target)?.saturating_add(started)))
     });
     of_target.collect::<BTreeMap<_, _>>().values().copied().fold(0, u64::saturating_add)
 }
@@ -168,7 +123,7 @@ mod tests {
             crate::plan::compare::plan(&arguments).unwrap()
         };
         let (one, eight) = (of("1"), of("8"));
-        let loading = 10 * day_ns("sqlite:a.db");
+        let loading = 10 * super::super::work::day_ns("sqlite:a.db");
         assert_eq!(shared_ns(&one.blocks[0]), 2 * (5 * SECOND + loading), "of both, ten days each");
         assert_eq!(shared_ns(&eight.blocks[0]), shared_ns(&one.blocks[0]));
         assert_eq!(about_ns(&one) - shared_ns(&one.blocks[0]), 2 * ((10 + 5) * SECOND + loading));

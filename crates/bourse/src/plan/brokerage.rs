@@ -102,12 +102,6 @@ impl Brokerage {
         self.part.and_then(|(number, of)| Share::new(number, of))
     }
 
-    /// Warm-up and interval, with those of the latency phase.
-    pub(super) fn lasts_ns(&self) -> u64 {
-        let latency = self.latency.map_or(0, |it| it.warm_up_ns.saturating_add(it.measure_ns));
-        self.warm_up_ns.saturating_add(self.measure_ns).saturating_add(latency)
-    }
-
     /// The options of the latency phase after a round with `per_second` customers' transactions a second.
     pub(crate) fn latency_options(&self, plan: LatencyPlan, round: &RunOptions, per_second: f64) -> RunOptions {
         let load = Load::Poisson { per_second: LATENCY_PART * per_second };
@@ -247,7 +241,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     if arguments.coordinate.is_some() {
         only_alone(arguments)?;
     }
-    let has_processes = cases.iter().any(|case| matches!(&case.job, Job::Brokerage(job) if job.processes > 1));
+    let has_processes = cases.iter().any(|case| case.job.brokerage().is_some_and(|job| job.processes > 1));
     if has_processes && settings.latency {
         return Err(Failure::usage(
             "--latency cannot be used with --processes: there is no one stream of arrivals for all",
@@ -273,7 +267,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
         || arguments.coordinate.is_some()
         || !settings.sweep.is_empty();
     for case in cases.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
-        let Job::Brokerage(job) = &mut case.job else { continue };
+        let Some(job) = case.job.brokerage_mut() else { continue };
         (job.warm_up_ns, job.measure_ns) = (LONGEST_WARM_UP_NS, DEFAULT_INTERVAL_NS);
         (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateLevel), Some(LATENCY), true);
     }
@@ -317,7 +311,7 @@ fn until_steady(cases: &mut [PlannedCase], longest: Duration, is_alone: bool) ->
             .hint("for instance --until-steady 5m"));
     }
     for case in cases {
-        let Job::Brokerage(job) = &mut case.job else { continue };
+        let Some(job) = case.job.brokerage_mut() else { continue };
         let longest = nanoseconds(longest);
         job.warm_up_ns = longest / 5 * 2;
         job.measure_ns = longest - job.warm_up_ns;

@@ -6,7 +6,7 @@ use crate::args::{Arrivals, MicroRun, Timed};
 use crate::engines;
 use crate::failure::Failure;
 use bourse_engine::did_you_mean;
-use bourse_micro::{Extent, Timing, WorkloadSpec, find};
+use bourse_micro::{Timing, WorkloadSpec, find};
 use bourse_record::ResponseLimit;
 use bourse_stats::signed_rank::{fewest, level_of_each};
 use serde::{Deserialize, Serialize};
@@ -92,16 +92,6 @@ impl Classic {
             Timed::Single => bourse_micro::Timed::Single,
         };
         Timing { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, count: self.count, timed, open_loop }
-    }
-
-    pub(super) fn threads(&self) -> u32 {
-        self.case().map_or(1, |case| u32::try_from(case.threads()).unwrap_or(u32::MAX))
-    }
-
-    pub(super) fn lasts_ns(&self) -> Option<u64> {
-        let ends_by_itself = self.count.is_some() || self.spec().is_ok_and(|spec| spec.extent == Extent::Work);
-        let measured = self.measure_ns.unwrap_or(Timing::USUAL_NS);
-        (!ends_by_itself).then(|| self.warm_up_ns.saturating_add(measured))
     }
 }
 

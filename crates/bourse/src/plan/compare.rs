@@ -2,9 +2,10 @@
 
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{Asked, OpenLoop};
-use super::{Block, Comparing, Plan, able};
-use crate::args::{Compare, ExplicitlySet, Run, Timed};
+use super::{Block, Comparing, Plan, able, mix};
+use crate::args::{Compare, ExplicitlySet, MixDatabase, MixExplicitlySet, MixRun, Run, Timed};
 use crate::failure::Failure;
+use crate::oltp::mixed::find;
 use crate::output::files;
 use bourse_stats::sequential;
 use std::time::Duration;
@@ -67,6 +68,9 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
             constraints: given("constraints"),
         };
         brokerage::cases(&Run { targets, settings, part: None, coordinate: None, gather: None, token, explicitly_set })?
+    } else if let Some(mixed) = find(&arguments.workload) {
+        only_mix(arguments)?;
+        mix::cases(mixed, &of_mix(arguments, targets))?
     } else {
         classic(arguments).cases(&targets).and_then(|cases| {
             only_classic(arguments, cases.first().map(|case| &case.job))?;
@@ -85,6 +89,52 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
     let wait_quiet_ns = settings.execution.wait_quiet_ns(Some(PATIENCE));
     let tolerance = arguments.tolerance();
     Plan { compares: Some(Comparing { tolerance, looks }), wait_quiet_ns, files, ..plan }.checked()
+}
+
+/// Arguments of a run of a workload whose users draw transactions by their shares.
+fn of_mix(arguments: &Compare, targets: Vec<String>) -> MixRun {
+    let settings = &arguments.settings;
+    let default = MixDatabase::default();
+    MixRun {
+        targets,
+        users: settings.users,
+        duration: settings.duration,
+        warmup: settings.warmup,
+        rate: settings.rate,
+        arrivals: Some(settings.arrivals),
+        find_max: false,
+        limit: Vec::new(),
+        sweep: Vec::new(),
+        rounds: settings.rounds,
+        check: settings.check,
+        seed: settings.seed,
+        // An existing database is used with its own size.
+        explicitly_set: MixExplicitlySet { size: false, constraints: arguments.given.given("constraints") },
+        database: MixDatabase {
+            constraints: settings.database.constraints,
+            reload: settings.database.reload,
+            ..default
+        },
+        execution: settings.execution.clone(),
+        output: settings.output.clone(),
+    }
+}
+
+/// Refuses options that a workload with a mix cannot follow.
+fn only_mix(arguments: &Compare) -> Result<(), Failure> {
+    const FOLLOWED: [&str; 4] = ["users", "constraints", "reload", "check"];
+    let workload = &arguments.workload;
+    if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != Timed::Batched {
+        return Err(Failure::usage(format!("--set, --count and --timing cannot be used with {workload}")));
+    }
+    let others = OF_BROKERAGE.iter().filter(|(id, _)| !FOLLOWED.contains(id));
+    match others.into_iter().find(|(id, _)| arguments.given.typed(id)) {
+        None => Ok(()),
+        Some((_, typed)) => {
+            Err(Failure::usage(format!("{typed} can only be used with the brokerage workload, not with {workload}"))
+                .hint(format!("`bourse {workload} load TARGET` loads databases of another size")))
+        }
+    }
 }
 
 fn classic(arguments: &Compare) -> Asked<'_> {

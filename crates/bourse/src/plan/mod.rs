@@ -16,22 +16,26 @@ pub(crate) mod about;
 pub(crate) mod brokerage;
 pub(crate) mod classic;
 pub(crate) mod compare;
+pub(crate) mod mix;
 pub(crate) mod quick;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod suite;
 pub(crate) mod sweep;
 pub(crate) mod targets;
+pub(crate) mod work;
 
 pub(crate) use brokerage::Brokerage;
 pub(crate) use classic::Classic;
+pub(crate) use mix::Mix;
 pub(crate) use search::Search;
+pub(crate) use work::Job;
 
 use crate::args::{Execution, Output};
 use crate::engines;
 use crate::failure::Failure;
 use crate::output::files;
-use bourse_driver::{Abilities, Ability};
+use bourse_driver::Ability;
 use bourse_record::{NameValue, SplitMix};
 use bourse_stats::repeats::Budget;
 use serde::{Deserialize, Serialize};
@@ -164,58 +168,6 @@ pub(crate) enum OnFailure {
     LeaveOutCase,
 }
 
-/// Job of a round.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Job {
-    /// The brokerage workload.
-    Brokerage(Box<Brokerage>),
-    /// A classic workload.
-    Classic(Classic),
-}
-
-impl Job {
-    /// Name of the workload.
-    pub(crate) fn workload(&self) -> &str {
-        match self {
-            Self::Brokerage(_) => brokerage::WORKLOAD,
-            Self::Classic(classic) => &classic.workload,
-        }
-    }
-
-    /// Abilities of the workload.
-    pub(crate) fn abilities(&self) -> Result<Abilities, Failure> {
-        match self {
-            Self::Brokerage(_) => Ok(bourse_tpce::users::ABILITIES),
-            Self::Classic(classic) => Ok(classic.spec()?.abilities()),
-        }
-    }
-
-    /// Threads that are busy at the same time.
-    pub(crate) fn threads(&self) -> u32 {
-        match self {
-            Self::Brokerage(job) => u32::try_from(job.users.saturating_add(job.market_users)).unwrap_or(u32::MAX),
-            Self::Classic(classic) => classic.threads(),
-        }
-    }
-
-    /// Warm-up and measurement of a round, in nanoseconds; `None` if only its work ends it.
-    pub(crate) fn lasts_ns(&self) -> Option<u64> {
-        match self {
-            Self::Brokerage(job) => Some(job.lasts_ns()),
-            Self::Classic(classic) => classic.lasts_ns(),
-        }
-    }
-
-    /// Longest measurement of a round that its work ends, in nanoseconds; `None` without a limit.
-    pub(crate) fn at_most_ns(&self) -> Option<u64> {
-        match self {
-            Self::Brokerage(_) => self.lasts_ns(),
-            Self::Classic(classic) => classic.measure_ns,
-        }
-    }
-}
-
 impl Plan {
     /// A plan of one block whose first failure ends it, with the requested execution.
     pub(crate) fn of(
@@ -285,16 +237,11 @@ impl Plan {
         }
         for case in self.run_cases() {
             let abilities = case.job.abilities()?;
-            if let Job::Classic(job) = &case.job {
-                if job.open_loop.is_some() {
-                    able(case.job.workload(), "--rate", abilities.rate)?;
-                }
-                if job.timed == crate::args::Timed::Sampled {
-                    able(case.job.workload(), "--timing sampled", abilities.sampling)?;
-                }
-            }
-            if matches!(&case.job, Job::Brokerage(job) if job.rate.is_some()) {
+            if case.job.has_rate() {
                 able(case.job.workload(), "--rate", abilities.rate)?;
+            }
+            if case.job.is_sampled() {
+                able(case.job.workload(), "--timing sampled", abilities.sampling)?;
             }
             if case.job.search().is_some() {
                 able(case.job.workload(), "--find-max", abilities.search)?;

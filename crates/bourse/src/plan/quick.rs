@@ -51,10 +51,7 @@ fn shorten(plan: &mut Plan) {
         });
         let Some((takes_ns, at, case_at)) = timed.max() else { return };
         let case = plan.blocks[at].cases.remove(case_at);
-        let workload = match &case.job {
-            Job::Brokerage(_) => "brokerage workload",
-            Job::Classic(job) => &job.workload,
-        };
+        let workload = case.job.noun();
         plan.left_out.push(format!(
             "{}: no {workload}, about {} s, or all would take longer than {}; --all runs it",
             case.target,
@@ -227,7 +224,7 @@ mod tests {
         }
         // Concurrent servers would disturb one another.
         let servers = |block: &Block| block.cases.iter().filter(|case| engines::starts_s(&case.target) > 0).count();
-        let brokerage = |block: &&Block| block.cases.iter().all(|case| matches!(case.job, Job::Brokerage(_)));
+        let brokerage = |block: &&Block| block.cases.iter().all(|case| case.job.brokerage().is_some());
         assert!(plan.blocks.iter().filter(brokerage).all(|block| servers(block) == 0 || block.cases.len() == 1));
         let asked = |plan: &Plan| plan.cases().any(|case| case.target.starts_with("sqlite+lib:"));
         assert!(!asked(&planned(&[])), "nobody has asked for a library");

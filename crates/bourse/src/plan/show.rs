@@ -1,12 +1,8 @@
 //! The plan as `--dry-run` prints it: cases, order, duration, files to be written.
 
-use super::brokerage::LatencyPlan;
-use super::classic::RateSearch;
-use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
-use crate::args::{Arrivals, MarketAge, Timed};
+use super::{Block, OnFailure, Plan, PlannedCase, RoundsIn};
 use crate::engines;
 use bourse_engine::Location;
-use bourse_record::StoppingRule;
 use std::collections::BTreeSet;
 
 /// The plan for a person.
@@ -82,64 +78,7 @@ fn what(case: &PlannedCase) -> String {
     if let Some(why) = &case.not_run {
         return format!("{}: not run: {why}", case.job.workload());
     }
-    let mut words = match &case.job {
-        Job::Brokerage(job) => {
-            let days = if job.database.days == 1 { "day" } else { "days" };
-            let users = if job.users == 1 { "user" } else { "users" };
-            let market = if job.market_users == 1 { "market user" } else { "market users" };
-            let load = match job.rate {
-                _ if job.find_max => "the highest rate within the limits".to_owned(),
-                Some(rate) => format!("target rate {rate} TR/s"),
-                None => "closed loop".to_owned(),
-            };
-            let until = match job.until {
-                None => "",
-                Some(StoppingRule::RateLevel) => ", warm-up until the rate shows no trend",
-                Some(StoppingRule::SteadinessTold) => ", until its steady state is determined",
-            };
-            let market_age = match job.market {
-                MarketAge::New => String::new(),
-                MarketAge::Aged => ", market aged at that rate".to_owned(),
-                MarketAge::AgedAt(rate) => format!(", market aged at {rate} TR/s"),
-            };
-            let at_part = |it: LatencyPlan| format!(", then {} at 70 % of its rate", time(it.measure_ns));
-            let latency = job.latency.map(at_part).unwrap_or_default();
-            let processes = match job.processes {
-                1 => String::new(),
-                processes => format!(" in {processes} processes"),
-            };
-            let driver = match (&job.coordinate, job.driver()) {
-                (Some(coordinate), Some(driver)) => format!(", driver {driver} coordinated at {}", coordinate.place),
-                _ => String::new(),
-            };
-            let set = job.explicitly_set;
-            let keeps = crate::engines::location(&case.target).is_ok_and(|it| it.file().is_some());
-            let own =
-                if keeps && !(set.customers && set.days) { " (a database that is there keeps its size)" } else { "" };
-            format!(
-                "{}: {} customers, {} {days} of trades{own}, {} {users}, {} {market}{processes}{driver}, {load}{market_age}{until}{latency}",
-                case.job.workload(),
-                job.database.customers,
-                job.database.days,
-                job.users,
-                job.market_users
-            )
-        }
-        Job::Classic(job) => {
-            let options: Vec<String> = job.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            let count = job.count.map(|count| format!(" count={count}")).unwrap_or_default();
-            let rate =
-                job.open_loop.map(|it| format!(" rate={}{}", it.rate, arrivals(it.arrivals))).unwrap_or_default();
-            let search = job.search.as_ref().map(search).unwrap_or_default();
-            let timing = match job.timed {
-                Timed::Batched => "",
-                Timed::Sampled => " timing=sampled",
-                Timed::Single => " timing=single",
-            };
-            let words = format!("{} {}{count}{rate}{timing}", case.job.workload(), options.join(" "));
-            format!("{}{search}", words.trim_end())
-        }
-    };
+    let mut words = case.job.words(&case.target);
     if case.subject != case.target || !case.label.contains(&case.target) {
         words.push_str(&format!(" on {}", case.subject));
     }
@@ -148,17 +87,6 @@ fn what(case: &PlannedCase) -> String {
         RoundsIn::Child => "",
     });
     words
-}
-
-/// Description of a search.
-fn search(search: &RateSearch) -> String {
-    let limits: Vec<String> = search.limits.iter().map(ToString::to_string).collect();
-    format!(", the highest rate with {}{}", limits.join(", "), arrivals(search.arrivals))
-}
-
-/// Arrivals, unless they are the default.
-fn arrivals(arrivals: Arrivals) -> String {
-    if arrivals == Arrivals::default() { String::new() } else { format!(" arrivals={}", arrivals.name()) }
 }
 
 fn order(block: &Block, last: usize) -> String {
@@ -201,7 +129,7 @@ fn duration(plan: &Plan) -> String {
     }
     let mut words = vec![if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") }];
     if timed_ns > 0 {
-        let ends_sooner = plan.cases().any(|case| matches!(&case.job, Job::Brokerage(job) if job.until.is_some()));
+        let ends_sooner = plan.cases().any(|case| case.job.may_end_sooner());
         let at_most = if ends_sooner { "at most " } else { "" };
         words.push(format!("{at_most}{} of warm-up and measuring", time(timed_ns)));
     }
@@ -227,14 +155,7 @@ fn writes(plan: &Plan) -> Vec<String> {
     }
     let mut places = BTreeSet::new();
     for case in plan.run_cases() {
-        let how = match &case.job {
-            Job::Brokerage(job) => {
-                let loaded = if job.database.reload { "loaded anew" } else { "loaded if it does not exist" };
-                let then = if job.coordinate.is_some() { "kept" } else { "restored" };
-                format!("{loaded}; {then} after the run")
-            }
-            Job::Classic(_) => "created for each round".to_owned(),
-        };
+        let how = case.job.databases();
         if let Some(path) = engines::location(&case.target).ok().as_ref().and_then(Location::file) {
             places.insert(format!("{}: {how}", path.display()));
         }
@@ -244,7 +165,7 @@ fn writes(plan: &Plan) -> Vec<String> {
 }
 
 /// A length of time in a readable unit.
-fn time(ns: u64) -> String {
+pub(super) fn time(ns: u64) -> String {
     let seconds = ns as f64 / 1e9;
     let whole = seconds.round() as u64;
     match whole {

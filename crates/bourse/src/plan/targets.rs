@@ -90,11 +90,15 @@ pub(super) fn size(database: &Database) -> String {
 
 /// The target for a database of another size: files of different sizes need names of their own.
 pub(super) fn with_size(target: &str, database: &Database) -> String {
+    with_suffix(target, &size(database))
+}
+
+/// A target with a suffix of its file's name; a target without a file unchanged.
+pub(super) fn with_suffix(target: &str, size: &str) -> String {
     let (place, query) = target.split_once('?').map_or((target, None), |(place, query)| (place, Some(query)));
     if !engines::location(target).is_ok_and(|location| location.file().is_some()) {
         return target.to_owned();
     }
-    let size = size(database);
     let place = match place.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')) {
         Some((stem, ending)) => format!("{stem}{size}.{ending}"),
         None => format!("{place}{size}"),

@@ -1,7 +1,6 @@
 //! `bourse tpce …`.
 
 pub(crate) mod acid;
-pub(crate) mod check;
 pub(crate) mod database;
 pub(crate) mod generate;
 pub(crate) mod load;
@@ -19,7 +18,7 @@ pub(crate) fn threads(given: Option<usize>) -> usize {
     given.unwrap_or_else(processors)
 }
 
-/// Processors that we may use.
+/// Processors available to this process.
 pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -12,6 +12,7 @@ use bourse_serve::address::socket_path;
 use bourse_serve::server::{Event, Offer};
 use bourse_serve::{Address, Listen, Server, ServerOptions, Token};
 use bourse_tpce::check::Depth;
+use bourse_tpce::load::part_of;
 use std::net::ToSocketAddrs as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -72,7 +73,7 @@ fn serve_as(
     let with_token = options.token.is_some();
     let server = Server::bind(options).map_err(failed)?;
     let address = server.address().clone();
-    let part = ready.fingerprint.part;
+    let part = part_of(&ready.fingerprint);
     note(&format!(
         "serving {target}: {} customers, {} of trades; {}; Ctrl-C ends it",
         part.customers(),

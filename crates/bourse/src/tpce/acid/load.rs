@@ -1,15 +1,17 @@
 //! The process that is crashed: it works on a database and reports each acknowledged trade on stdout, until it is killed. Or
 //! it records its file operations for a bounded time.
 
-use super::super::database::{engine_failure, found};
+use super::super::database::found;
 use crate::args::AcidLoad;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
+use crate::oltp::database::engine_failure;
 use crate::output::write_new;
 use bourse_acid::acknowledged::Acknowledgement;
 use bourse_acid::load_and_tell;
 use bourse_acid::sampled::LoadRecording;
+use bourse_tpce::load::part_of;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +30,7 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
     bourse_engine_sqlite::seed_simulated_disk(arguments.seed);
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;
-    let part = found(target, engine.as_ref())?.fingerprint.part;
+    let part = part_of(&found(target, engine.as_ref())?.fingerprint);
     let inputs = inputs(arguments.flat_in.as_deref())?;
     let tell = |it: Acknowledgement| {
         // One write for a line, so that the end of this process cannot leave two lines mixed.
@@ -54,7 +56,7 @@ fn record(arguments: &AcidLoad, copy: &Path, of: &str, file: &Path) -> Result<()
     // Before anything opens the file.
     let recording = LoadRecording::begin(copy, of, arguments.seed).map_err(cannot)?;
     let engine = engines::open(target)?;
-    let part = found(target, engine.as_ref())?.fingerprint.part;
+    let part = part_of(&found(target, engine.as_ref())?.fingerprint);
     let trace = recording.run(engine, &inputs, part).map_err(cannot)?;
     write_new(file, &trace.to_bytes())
 }

@@ -6,10 +6,11 @@ mod site;
 pub(crate) use load::load;
 pub(crate) use site::FileSite;
 
-use super::database::{engine_failure, ready};
+use super::database::ready;
 use crate::args::{self, Acid, DurabilityClass};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
+use crate::oltp::database::engine_failure;
 use crate::output::{self, Published, ResultFolder};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
@@ -19,8 +20,8 @@ use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
 use bourse_record::Warning;
 use bourse_record::acid::{AcidFile, Test, Verdict};
-use bourse_tpce::check::Depth;
-use bourse_tpce::load::{Existing, Found, identify};
+use bourse_tpce::check::{Depth, first_trade};
+use bourse_tpce::load::{Existing, Found, identify, part_of};
 use bourse_tpce::users;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -45,8 +46,8 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let site = FileSite::of(&target, arguments.database.flat_in.as_deref());
     let subject = Subject {
         engine: engine.as_ref(),
-        part: found.fingerprint.part,
-        first_free: found.first_free_trade(),
+        part: part_of(&found.fingerprint),
+        first_free: first_trade(part_of(&found.fingerprint)),
         class,
         // A demanded class has no exceptions, unlike the class of the settings.
         may_lose: described.may_lose.filter(|_| arguments.demand.is_none()),
@@ -156,7 +157,7 @@ pub(crate) fn database(
 }
 
 pub(crate) fn database_in_words(found: &Found, history: &str) -> String {
-    let part = found.fingerprint.part;
+    let part = part_of(&found.fingerprint);
     let days = if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) };
     format!(
         "{} customers, {days} of trades, constraints {}; {history}",

@@ -2,8 +2,8 @@
 
 use super::{Checked, Depth, contents, counts, schema};
 use crate::load::Fingerprint;
+use crate::workload::Workload;
 use bourse_engine::{Access, Engine, EngineError, Isolation, Session};
-use bourse_schema::tables;
 
 /// Compares the schema, the row counts and the lasting part of the rows with those of the fingerprint's database. `progress`
 /// is called after each check.
@@ -12,19 +12,21 @@ use bourse_schema::tables;
 /// The engine's; what a check finds is no error.
 pub fn before_run(
     engine: &dyn Engine,
+    workload: &dyn Workload,
     fingerprint: &Fingerprint,
     depth: Depth,
     progress: &mut dyn FnMut(&Checked),
 ) -> Result<Vec<Checked>, EngineError> {
     let mut session = engine.session()?;
     session.begin(Isolation::RepeatableRead, Access::Read)?;
-    let done = in_transaction(&mut *session, fingerprint, depth, progress);
+    let done = in_transaction(&mut *session, workload, fingerprint, depth, progress);
     session.rollback()?;
     done
 }
 
 fn in_transaction(
     db: &mut dyn Session,
+    workload: &dyn Workload,
     fingerprint: &Fingerprint,
     depth: Depth,
     progress: &mut dyn FnMut(&Checked),
@@ -34,10 +36,10 @@ fn in_transaction(
         progress(&checked);
         results.push(checked);
     };
-    note(schema::check(db, fingerprint.constraints)?);
-    for table in tables::all() {
-        note(counts::check(db, table, fingerprint.part)?);
+    note(schema::check(db, workload, fingerprint.constraints)?);
+    for table in workload.tables() {
+        note(counts::check(db, workload, table, &fingerprint.size)?);
     }
-    contents::check(db, fingerprint.part, depth, &mut note)?;
+    contents::check(db, workload, &fingerprint.size, depth, &mut note)?;
     Ok(results)
 }

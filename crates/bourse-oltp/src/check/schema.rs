@@ -2,8 +2,9 @@
 
 use super::Checked;
 use crate::load::Constraints;
+use crate::workload::Workload;
 use bourse_engine::{EngineError, RowExt as _, Session};
-use bourse_schema::{Catalog, Object, declared, tables};
+use bourse_schema::{Catalog, Object, declared};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -60,12 +61,13 @@ impl fmt::Display for SchemaDifference {
 /// The engine's.
 pub fn differences(
     db: &mut dyn Session,
+    workload: &dyn Workload,
     constraints: Constraints,
 ) -> Result<Option<Vec<SchemaDifference>>, EngineError> {
     let dialect = db.dialect();
     let full = constraints == Constraints::Full;
     let (Catalog::Statements(query) | Catalog::Parts(query)) = dialect.catalog else { return Ok(None) };
-    let Some(declared) = declared(tables::all(), dialect, full) else { return Ok(None) };
+    let Some(declared) = declared(workload.tables(), dialect, full) else { return Ok(None) };
     let mut found = Vec::new();
     db.query_text(query, &[], &mut |row| {
         found.push(Object { kind: row.get(0)?, table: row.get(1)?, name: row.get(2)?, definition: row.get(3)? });
@@ -119,18 +121,19 @@ fn compare(declared: &[Object], found: &[Object]) -> Vec<SchemaDifference> {
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
-pub fn check(db: &mut dyn Session, constraints: Constraints) -> Result<Checked, EngineError> {
+pub fn check(db: &mut dyn Session, workload: &dyn Workload, constraints: Constraints) -> Result<Checked, EngineError> {
     const WORDS: &str = "tables, columns, indexes and constraints are those that are declared, and there are no others";
-    Ok(match differences(db, constraints)? {
-        None => Checked::not_run("schema", "Clause 2.2", WORDS, "no query for this engine's catalog is known"),
-        Some(found) => Checked::found("schema", "Clause 2.2", WORDS, found.iter().map(ToString::to_string).collect()),
+    let source = workload.source_of_schema();
+    Ok(match differences(db, workload, constraints)? {
+        None => Checked::not_run("schema", source, WORDS, "no query for this engine's catalog is known"),
+        Some(found) => Checked::found("schema", source, WORDS, found.iter().map(ToString::to_string).collect()),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bourse_schema::{Catalog, Dialect, SQLITE};
+    use bourse_schema::{Catalog, Dialect, SQLITE, tables};
 
     fn index(name: &str, definition: &str) -> Object {
         let (kind, table) = ("index".to_owned(), "trade".to_owned());

@@ -1,60 +1,48 @@
 //! An SQL engine as a subject: one session, whose statements are recorded until the next transaction.
 
 use super::{Cell, Performance, RowKey, Statement, Subject};
-use crate::transactions::{Context, Request, Retry, TradeIds, perform};
-use bourse_egen::txn::TradeRequest;
 use bourse_engine::{
     EachFound, EachRow, EngineError, Params, Routine, RowExt as _, Session, Sql, Value, forward_session,
 };
-use bourse_schema::{Table, Timestamp, TradeId};
-use std::cell::RefCell;
+use bourse_schema::{Table, Timestamp};
 
 /// Rows of a result that the trace records.
 const ROWS_KEPT: usize = 100;
-/// Tries of a transaction that conflicts with another: there is none, unless another program uses the database.
-const ATTEMPTS: u32 = 3;
-
 /// An engine's session that performs transactions in lockstep with others.
-pub struct SqlSubject {
+pub struct SqlSubject<P> {
     name: String,
     session: Traced,
-    trade_ids: TradeIds,
+    transactions: P,
 }
 
-impl std::fmt::Debug for SqlSubject {
+/// Transactions of a workload on a session, one at a time.
+pub trait Perform<R> {
+    /// Performs a transaction, at a moment that does not pass during it.
+    fn perform(&mut self, session: &mut dyn Session, request: &R, now: Timestamp) -> Performance;
+}
+
+impl<P> std::fmt::Debug for SqlSubject<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SqlSubject").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl SqlSubject {
-    /// A subject over a session, whose new trades are numbered from `first_free`.
-    pub fn new(name: impl Into<String>, session: Box<dyn Session>, first_free: TradeId) -> Self {
+impl<P> SqlSubject<P> {
+    /// Creates a subject that performs `transactions` on a session.
+    pub fn new(name: impl Into<String>, session: Box<dyn Session>, transactions: P) -> Self {
         let session = Traced { inner: session, statements: Vec::new() };
-        Self { name: name.into(), session, trade_ids: TradeIds::starting_at(first_free) }
+        Self { name: name.into(), session, transactions }
     }
 }
 
-impl Subject for SqlSubject {
+impl<R, P: Perform<R>> Subject<R> for SqlSubject<P> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn perform(&mut self, request: &Request, now: Timestamp) -> Performance {
+    fn perform(&mut self, request: &R, now: Timestamp) -> Performance {
         self.session.statements.clear();
-        let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
-        let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
-        let context = Context {
-            now: &|| now,
-            trade_ids: &self.trade_ids,
-            market: &send,
-            retry: Retry { attempts: ATTEMPTS, back_off: &|_| () },
-        };
-        let outcome = perform(&mut self.session, &context, request);
-        Performance {
-            outcome: outcome.map(|performed| performed.output).map_err(|error| error.to_string()),
-            sent: sent.into_inner(),
-        }
+        self.transactions.perform(&mut self.session, request, now)
     }
 
     fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError> {

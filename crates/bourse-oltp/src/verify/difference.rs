@@ -2,8 +2,10 @@
 
 use super::fields::{FieldDifference, first_difference};
 use super::lockstep::VerifyError;
+use super::subject::Answer;
 use super::{Cell, Performance, RowKey, Statement, Step, Subject};
 use bourse_schema::Table;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -19,7 +21,7 @@ pub enum What {
         /// Value of the second subject.
         second: Option<String>,
     },
-    /// An order sent to the market.
+    /// A message sent to the sequence of transactions.
     Sent(FieldDifference),
     /// A value of a row.
     Column {
@@ -41,16 +43,16 @@ pub enum What {
     },
     /// Rows with the same key, more in one than in the other.
     Count {
-        /// The table.
+        /// Definition of the table.
         table: &'static Table,
     },
 }
 
 /// The first difference between two subjects.
 #[derive(Debug, Clone)]
-pub struct Difference {
+pub struct Difference<R> {
     /// The transaction; `None` if the databases were different before the first.
-    pub step: Option<Step>,
+    pub step: Option<Step<R>>,
     /// Whether this transaction made the difference; if not, it or one since the tables were last compared.
     pub exact: bool,
     /// The two subjects' names.
@@ -61,15 +63,20 @@ pub struct Difference {
     pub statements: [Option<Statement>; 2],
 }
 
-impl Difference {
+impl<R: Clone> Difference<R> {
     /// Difference between the first subject and subject `other` after a transaction.
-    pub(super) fn new(step: &Step, subjects: &[Box<dyn Subject>], other: usize, what: What) -> Self {
+    pub(super) fn new(step: &Step<R>, subjects: &[Box<dyn Subject<R>>], other: usize, what: What) -> Self {
         let statements = [&subjects[0], &subjects[other]].map(|subject| what.statement(subject.trace()));
         Self { statements, ..Self::of_tables(Some(step), subjects, other, what) }.exactly()
     }
 
     /// Difference between tables, after a transaction or before the first.
-    pub(super) fn of_tables(step: Option<&Step>, subjects: &[Box<dyn Subject>], other: usize, what: What) -> Self {
+    pub(super) fn of_tables(
+        step: Option<&Step<R>>,
+        subjects: &[Box<dyn Subject<R>>],
+        other: usize,
+        what: What,
+    ) -> Self {
         let names = [&subjects[0], &subjects[other]].map(|subject| subject.name().to_owned());
         Self { step: step.cloned(), exact: false, subjects: names, what, statements: [None, None] }
     }
@@ -88,20 +95,13 @@ impl What {
             }
             Self::Count { table } => trace.iter().rev().find(|ran| writes(ran.sql, table)),
             Self::Output(field) | Self::Sent(field) => {
-                let values: Vec<_> =
-                    [&field.first, &field.second].into_iter().flatten().map(|text| plain(text)).collect();
+                let values: Vec<_> = [&field.first, &field.second].into_iter().flatten().map(String::as_str).collect();
                 trace.iter().rev().find(|ran| ran.rows.iter().flatten().any(|cell| values.contains(&cell.as_str())))
             }
             Self::Failure { .. } => trace.last(),
         };
         found.cloned()
     }
-}
-
-/// The content of a text such as `Some(5)`.
-fn plain(text: &str) -> &str {
-    let inner = text.rsplit('(').next().unwrap_or(text);
-    inner.split(')').next().unwrap_or(inner)
 }
 
 fn writes(sql: &str, table: &Table) -> bool {
@@ -116,18 +116,19 @@ fn writes(sql: &str, table: &Table) -> bool {
 pub(super) fn between_outcomes(first: &Performance, second: &Performance) -> Option<What> {
     match (&first.outcome, &second.outcome) {
         (Ok(a), Ok(b)) if a == b => (),
-        (Ok(a), Ok(b)) => {
-            let unseen = || FieldDifference { path: "output".to_owned(), first: None, second: None };
+        (Ok(Answer { output: a, .. }), Ok(Answer { output: b, .. })) => {
+            let unseen = || FieldDifference { path: "status".to_owned(), first: None, second: None };
             return Some(What::Output(first_difference(a, b).unwrap_or_else(unseen)));
         }
         // Engines put the same refusal in different words.
         (Err(_), Err(_)) => (),
         (a, b) => return Some(What::Failure { first: a.clone().err(), second: b.clone().err() }),
     }
-    (first.sent != second.sent).then(|| {
-        let field = first_difference(&first.sent, &second.sent);
-        What::Sent(field.unwrap_or(FieldDifference { path: "orders".to_owned(), first: None, second: None }))
-    })
+    let list = |sent: &[Value]| Value::Array(sent.to_vec());
+    if first.sent == second.sent {
+        return None;
+    }
+    first_difference(&list(&first.sent), &list(&second.sent)).map(What::Sent)
 }
 
 /// Finds the difference between two rows of one key.
@@ -146,8 +147,8 @@ pub(super) fn between_rows(key: &RowKey, first: Option<&[Cell]>, second: Option<
 }
 
 /// Finds the first difference, by key, between the first subject's rows of a table and those of another.
-pub(super) fn between_tables(
-    subjects: &mut [Box<dyn Subject>],
+pub(super) fn between_tables<R>(
+    subjects: &mut [Box<dyn Subject<R>>],
     other: usize,
     table: &'static Table,
 ) -> Result<What, VerifyError> {
@@ -157,7 +158,7 @@ pub(super) fn between_tables(
         let kept = subject.each_row(table, &mut |row| {
             rows.insert(RowKey::of(table, row).key, row.to_vec());
         });
-        kept.map_err(|cause| VerifyError::rows(&**subject, cause))?;
+        kept.map_err(|cause| VerifyError::rows(subject.name(), cause))?;
     }
     let [first, second] = &rows;
     let mut keys: Vec<_> = first.keys().chain(second.keys()).collect();
@@ -169,7 +170,7 @@ pub(super) fn between_tables(
     Ok(found.unwrap_or(What::Count { table }))
 }
 
-impl fmt::Display for Difference {
+impl<R: fmt::Debug> fmt::Display for Difference<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = &self.subjects;
         let width = first.len().max(second.len());
@@ -180,7 +181,7 @@ impl fmt::Display for Difference {
         match &self.step {
             None => writeln!(f, "the databases differ before the first transaction")?,
             Some(step) => {
-                let name = step.request.transaction();
+                let name = step.name;
                 let about = if self.exact { "in" } else { "in or before" };
                 writeln!(f, "{first} and {second} differ {about} transaction {} ({name}, {})", step.number, step.now)?;
             }
@@ -192,7 +193,7 @@ impl fmt::Display for Difference {
                 both(f, &or_nothing(&field.first), &or_nothing(&field.second))?;
             }
             What::Sent(field) => {
-                writeln!(f, "  orders sent to the market: {}", field.path)?;
+                writeln!(f, "  messages sent: {}", field.path)?;
                 both(f, &or_nothing(&field.first), &or_nothing(&field.second))?;
             }
             What::Failure { first, second } => {

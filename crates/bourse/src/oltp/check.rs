@@ -6,15 +6,16 @@ use crate::failure::{Exit, Failure};
 use crate::output::print;
 use crate::progress::{Step, note};
 use crate::{engines, hold};
-use bourse_tpce::check::{Checked, check_all};
+use bourse_oltp::Workload;
+use bourse_oltp::check::{Checked, check_all};
 use serde_json::json;
 use std::fmt::Write as _;
 
 /// Runs every check and prints its result.
-pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
+pub(crate) fn check(workload: &dyn Workload, arguments: &Check) -> Result<(), Failure> {
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;
-    engines::needs_sql(target, engine.as_ref())?;
+    engines::needs_sql(target, engine.as_ref(), workload.name())?;
     let failed = |error| engine_failure(target, &error);
     let _held = hold::for_reading([target])?;
     let reading = engine.for_reading().map_err(failed)?;
@@ -23,9 +24,9 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     }
     // Nothing is made, changed or removed in the database's folder.
     let engine = reading.as_ref().map_or(engine.as_ref(), |reading| reading.engine.as_ref());
-    let database = found(target, engine)?;
+    let database = found(target, engine, workload)?;
     let step = Step::waiting(format!("checking {target}"));
-    let checked = check_all(engine, &database.fingerprint, &mut |checked| step.say(checked.name.clone()));
+    let checked = check_all(engine, workload, &database.fingerprint, &mut |checked| step.say(checked.name.clone()));
     step.done();
     let checked = checked.map_err(failed)?;
     reading.as_ref().map_or(Ok(()), |reading| (reading.unchanged)()).map_err(failed)?;

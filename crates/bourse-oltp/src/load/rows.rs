@@ -1,15 +1,12 @@
 //! Rows from the generator's threads to an engine's loader.
 
 use super::fingerprint::{
-    CREATE_DATABASE_TABLE, Constraints, DATABASE_TABLE, Fingerprint, indexes, insert_fingerprint,
+    Constraints, DATABASE_TABLE, Fingerprint, create_database_table, indexes, insert_fingerprint,
 };
 use crate::check::contents::{CREATE_DIGEST_TABLE, Digester, Reader, insert_digests, select_all};
-use crate::check::counts;
-use crate::planted::planted;
-use bourse_egen::{Inputs, Part};
+use crate::workload::{Generator, Size, Workload};
 use bourse_engine::{Engine, EngineError, Loader, RowExt as _};
-use bourse_gen::BatchOptions;
-use bourse_schema::Batch;
+use bourse_schema::{Batch, load_order};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -88,13 +85,13 @@ impl LoadReport {
 /// Failure of a load. Nothing is left of the database.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LoadError {
-    /// The engine refused.
+    /// The engine reported an error.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A table has another number of rows than required.
     #[error("{table} has {found} rows after loading, {wanted} were due")]
     Rows {
-        /// The table.
+        /// Definition of the table.
         table: &'static str,
         /// Required number or range, as text.
         wanted: String,
@@ -104,7 +101,7 @@ pub enum LoadError {
     /// A table has other rows than those that were written.
     #[error("{table} has other rows after loading than those that were written")]
     Contents {
-        /// The table.
+        /// Definition of the table.
         table: &'static str,
     },
     /// The progress callback requested an end.
@@ -120,36 +117,44 @@ pub enum LoadError {
 /// [`LoadError`]; what was there before then still is, if the engine can restore it.
 pub fn load(
     engine: &dyn Engine,
-    inputs: &Inputs,
-    part: Part,
+    workload: &dyn Workload,
+    generator: &dyn Generator,
+    size: &Size,
     options: &LoadOptions,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<LoadReport, LoadError> {
     let loader = engine.loader()?;
-    let work = counts::Work::of(part);
-    let mut loading =
-        Loading { loader, rows: BTreeMap::new(), digests: BTreeMap::new(), total: 0, work, done: 0.0, part, progress };
-    let fingerprint = Fingerprint::of(engine, inputs, part, options.constraints)?;
+    let work = workload.work(size);
+    let mut loading = Loading {
+        loader,
+        workload,
+        size,
+        rows: BTreeMap::new(),
+        digests: BTreeMap::new(),
+        total: 0,
+        work,
+        done: 0.0,
+        progress,
+    };
+    let fingerprint = Fingerprint::of(engine, workload, generator, size, options.constraints)?;
     let dialect = engine.sql()?.dialect();
     // Its row comes last, so that without it the load is known to be unfinished.
-    loading.loader.run(&dialect.fill(CREATE_DATABASE_TABLE))?;
+    loading.loader.run(&dialect.fill(&create_database_table(workload)))?;
     loading.loader.run(&dialect.fill(CREATE_DIGEST_TABLE))?;
-    for table in bourse_schema::load_order(bourse_schema::tables::all()) {
+    for table in load_order(workload.tables()) {
         let full = options.constraints == Constraints::Full;
         loading.loader.run(&bourse_schema::create_table(table, dialect, full))?;
     }
-    let generation = BatchOptions { tables: None, threads: options.threads.max(1) };
-    bourse_gen::batches(inputs, part, &generation, |batch| loading.insert(&*batch))?;
-    let indexes: Vec<_> = indexes(dialect).collect();
+    generator.generate(size, options.threads.max(1), &mut |batch| loading.insert(batch))?;
+    let indexes: Vec<_> = indexes(workload, dialect).collect();
     for (at, (table, statement)) in indexes.iter().enumerate() {
         loading.tell(Phase::Indexes, table.name, at as f64 / indexes.len() as f64)?;
         loading.loader.run(statement)?;
     }
-    planted!(LoaderLosesRowEarly: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
+    workload.before_phase(Phase::Counts, &mut *loading.loader)?;
     let rows = loading.count_rows()?;
     loading.compare_contents()?;
-    planted!(LoaderLosesRowLate: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
-    planted!(LoaderAltersPrices: loading.loader.run(crate::planted::ALTER_PRICES)?; ());
+    workload.before_phase(Phase::Finish, &mut *loading.loader)?;
     loading.tell(Phase::Finish, DATABASE_TABLE, 0.0)?;
     loading.loader.run(&insert_fingerprint(&fingerprint))?;
     loading.loader.finish()?;
@@ -158,15 +163,17 @@ pub fn load(
 
 struct Loading<'p> {
     loader: Box<dyn Loader>,
+    workload: &'p dyn Workload,
+    size: &'p Size,
     /// Rows written, by table.
     rows: BTreeMap<&'static str, u64>,
     /// Digests of the rows written, by table.
     digests: BTreeMap<&'static str, Digester>,
     total: u64,
-    work: counts::Work,
+    /// Work of the whole load, in the workload's units.
+    work: f64,
     /// Part of the work that is done.
     done: f64,
-    part: Part,
     progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
 }
 
@@ -174,10 +181,11 @@ impl Loading<'_> {
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), LoadError> {
         self.loader.insert(batch)?;
         let table = batch.table().name;
-        self.digests.entry(table).or_insert_with(|| Digester::new(batch.table())).add(batch)?;
+        let lasting = self.workload.lasting(batch.table());
+        self.digests.entry(table).or_insert_with(|| Digester::new(batch.table(), lasting)).add(batch)?;
         *self.rows.entry(table).or_default() += batch.len() as u64;
         self.total += batch.len() as u64;
-        self.done += self.work.share(batch.table(), batch.len() as u64);
+        self.done += batch.len() as f64 * self.workload.work_of_row(batch.table()) / self.work;
         self.tell(Phase::Rows, table, self.done)
     }
 
@@ -194,7 +202,7 @@ impl Loading<'_> {
     /// Counts the rows in the engine, and compares them with those written and with the specification.
     fn count_rows(&mut self) -> Result<Vec<(&'static str, u64)>, LoadError> {
         let mut counted: Vec<(&'static str, u64)> = Vec::new();
-        for table in bourse_schema::load_order(bourse_schema::tables::all()) {
+        for table in load_order(self.workload.tables()) {
             let before: u64 = counted.iter().map(|(_, rows)| rows).sum();
             self.tell(Phase::Counts, table.name, before as f64 / self.total as f64)?;
             let mut found: u64 = 0;
@@ -203,7 +211,7 @@ impl Loading<'_> {
                 Ok(())
             })?;
             let written = self.rows.get(table.name).copied().unwrap_or(0);
-            let due = counts::loaded_rows(table, self.part);
+            let due = self.workload.rows(table, self.size).loaded;
             if found != written || !due.contains(&found) {
                 let wanted = format!("{written} written and {} to {}", due.start(), due.end());
                 return Err(LoadError::Rows { table: table.name, wanted, found });
@@ -216,10 +224,12 @@ impl Loading<'_> {
     /// Reads all rows back, compares them with those that were written, and stores the digests in the database.
     fn compare_contents(&mut self) -> Result<(), LoadError> {
         let mut compared = 0;
-        for table in bourse_schema::load_order(bourse_schema::tables::all()) {
+        for table in load_order(self.workload.tables()) {
             self.tell(Phase::Contents, table.name, compared as f64 / self.total as f64)?;
             compared += self.rows.get(table.name).copied().unwrap_or(0);
-            let written = self.digests.remove(table.name).unwrap_or_else(|| Digester::new(table)).contents();
+            let written =
+                self.digests.remove(table.name).unwrap_or_else(|| Digester::new(table, self.workload.lasting(table)));
+            let written = written.contents();
             let mut reader = Reader::whole(table);
             self.loader.query(&select_all(table), &mut |row| reader.add(row))?;
             if reader.digest() != written.whole {

@@ -1,8 +1,8 @@
 //! Content of a target: nothing, something foreign, or a database of Bourse.
 
-use super::fingerprint::{Fingerprint, read_fingerprints};
+use super::fingerprint::{Fingerprint, is_of_another_workload, read_fingerprints};
+use crate::workload::Workload;
 use bourse_engine::{Engine, EngineError, ErrorKind, Inventory, RowExt as _};
-use bourse_schema::{TableRow as _, TradeId, tables};
 use std::fmt;
 
 /// Content of a target.
@@ -30,27 +30,10 @@ pub enum Existing {
 pub struct Found {
     /// Fingerprint of the database.
     pub fingerprint: Fingerprint,
-    /// Trades it has now.
-    pub trades: u64,
-}
-
-impl Found {
-    /// Trades that were loaded.
-    pub fn initial_trades(&self) -> u64 {
-        let part = self.fingerprint.part;
-        (part.trades_per_load_unit() * part.load_units()) as u64
-    }
-
-    /// Trades gained in earlier runs, canceled ones included.
-    pub fn gained(&self) -> u64 {
-        self.trades.saturating_sub(self.initial_trades())
-    }
-
-    /// The first number after those of the initial trades: new trades begin there, and Trade-Cleanup looks for unfinished
-    /// ones from there.
-    pub fn first_free_trade(&self) -> TradeId {
-        self.fingerprint.database().first_free_trade()
-    }
+    /// Rows that earlier runs have added to the [growing table](Workload::growing); 0 if the workload has none.
+    pub gained: u64,
+    /// Name of these rows for a person.
+    pub rows: &'static str,
 }
 
 impl fmt::Display for Existing {
@@ -62,9 +45,9 @@ impl fmt::Display for Existing {
             Self::Differs { differences, .. } => {
                 write!(f, "a database of bourse made of something else: {}", differences.join("; "))
             }
-            Self::Matches(found) => match found.gained() {
+            Self::Matches(Found { gained, rows, .. }) => match gained {
                 0 => write!(f, "a fresh database"),
-                gained => write!(f, "a database that earlier runs have added {gained} trades to"),
+                gained => write!(f, "a database that earlier runs have added {gained} {rows} to"),
             },
         }
     }
@@ -73,18 +56,18 @@ impl fmt::Display for Existing {
 /// Examines an engine's target and compares it with the wanted database.
 ///
 /// # Errors
-/// The engine's, if it cannot even be queried.
-pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<Existing, EngineError> {
-    Ok(identify(engine)?.against(wanted))
+/// The engine's, if the target cannot be examined.
+pub fn examine(engine: &dyn Engine, workload: &dyn Workload, wanted: &Fingerprint) -> Result<Existing, EngineError> {
+    Ok(identify(engine, workload)?.against(workload, wanted))
 }
 
 impl Existing {
     /// Compares a matching database with the wanted one: [`Existing::Differs`] if their fingerprints differ.
     #[must_use]
-    pub fn against(self, wanted: &Fingerprint) -> Self {
+    pub fn against(self, workload: &dyn Workload, wanted: &Fingerprint) -> Self {
         match self {
             Self::Matches(found) if found.fingerprint != *wanted => {
-                let differences = wanted.differences(&found.fingerprint);
+                let differences = wanted.differences(workload, &found.fingerprint);
                 Self::Differs { found: found.fingerprint, differences }
             }
             other => other,
@@ -96,19 +79,19 @@ impl Existing {
 /// database.
 ///
 /// # Errors
-/// The engine's, if it cannot even be queried.
-pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
+/// The engine's, if the target cannot be examined.
+pub fn identify(engine: &dyn Engine, workload: &dyn Workload) -> Result<Existing, EngineError> {
     // First of all: a foreign database must not even be opened.
     if let Some(why) = engine.foreign()? {
         return Ok(Existing::Foreign(why));
     }
-    let Some(looked) = engine.for_a_look()? else { return identify_opened(engine) };
-    let existing = identify_opened(looked.engine.as_ref())?;
+    let Some(looked) = engine.for_a_look()? else { return identify_opened(engine, workload) };
+    let existing = identify_opened(looked.engine.as_ref(), workload)?;
     (looked.unchanged)()?;
     Ok(existing)
 }
 
-fn identify_opened(engine: &dyn Engine) -> Result<Existing, EngineError> {
+fn identify_opened(engine: &dyn Engine, workload: &dyn Workload) -> Result<Existing, EngineError> {
     if !engine.exists()? {
         return Ok(Existing::Absent);
     }
@@ -116,13 +99,16 @@ fn identify_opened(engine: &dyn Engine) -> Result<Existing, EngineError> {
     if let Some(why) = Inventory::read(&mut *session)?.and_then(|inventory| inventory.foreign()) {
         return Ok(Existing::Foreign(why));
     }
-    let fingerprints = match read_fingerprints(&mut *session) {
+    let fingerprints = match read_fingerprints(&mut *session, workload) {
         Ok(fingerprints) => fingerprints,
         // An engine says that there is no such table as it says anything that it cannot do.
         Err(error) if matches!(error.kind(), ErrorKind::Other | ErrorKind::Unsupported) => {
-            let words = error.message();
+            if is_of_another_workload(&mut *session) {
+                return Ok(Existing::Foreign("it has the tables of another workload".to_owned()));
+            }
+            let (name, words) = (workload.name(), error.message());
             return Ok(Existing::Foreign(format!(
-                "there is a database already, and `tpce load` did not make it: {words}"
+                "there is a database already, and `{name} load` did not make it: {words}"
             )));
         }
         Err(error) => return Err(error),
@@ -132,10 +118,13 @@ fn identify_opened(engine: &dyn Engine) -> Result<Existing, EngineError> {
         Some(Err(why)) => return Ok(Existing::Foreign(why)),
         Some(Ok(fingerprint)) => fingerprint,
     };
-    let mut trades = 0;
-    session.query_text(&format!("SELECT count(*) FROM {}", tables::Trade::NAME), &[], &mut |row| {
-        trades = row.get(0)?;
+    let Some(growing) = workload.growing(&fingerprint.size) else {
+        return Ok(Existing::Matches(Found { fingerprint, gained: 0, rows: "rows" }));
+    };
+    let mut now: u64 = 0;
+    session.query_text(&format!("SELECT count(*) FROM {}", growing.table), &[], &mut |row| {
+        now = row.get(0)?;
         Ok(())
     })?;
-    Ok(Existing::Matches(Found { fingerprint, trades }))
+    Ok(Existing::Matches(Found { fingerprint, gained: now.saturating_sub(growing.initial), rows: growing.rows }))
 }

@@ -3,11 +3,10 @@
 //! A digest is the sum of a 128-bit hash (XXH3) of each row, so that rows may come in any order. It finds rows that were
 //! lost, doubled or altered by mistake; it is no protection against deliberate forgery.
 
-use super::lasting::Lasting;
-use super::{Checked, first_trade};
-use bourse_egen::Part;
+use super::Checked;
+use crate::workload::{Lasting, Size, Workload};
 use bourse_engine::{EngineError, ErrorKind, FromValue as _, Row, RowExt as _, Session, WrongType};
-use bourse_schema::{Batch, ColumnType, Date, FinAgg, Table, TaxRate, Timestamp, Value, tables};
+use bourse_schema::{Batch, ColumnType, Date, FinAgg, Table, TaxRate, Timestamp, Value};
 use std::fmt;
 use twox_hash::XxHash3_128;
 
@@ -40,7 +39,7 @@ impl fmt::Display for RowDigest {
 /// Digests of a table as it was generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contents {
-    /// The table.
+    /// Definition of the table.
     pub table: &'static Table,
     /// Digest of all columns.
     pub whole: RowDigest,
@@ -59,8 +58,7 @@ pub(crate) struct Digester {
 }
 
 impl Digester {
-    pub(crate) fn new(table: &'static Table) -> Self {
-        let lasting = Lasting::of(table);
+    pub(crate) fn new(table: &'static Table, lasting: Lasting) -> Self {
         Self {
             contents: Contents { table, whole: RowDigest::default(), lasting: RowDigest::default() },
             keeps: table.columns.iter().map(|column| lasting.keeps(column.name)).collect(),
@@ -212,12 +210,12 @@ pub(crate) fn insert_digests(contents: &Contents) -> String {
 ///
 /// # Errors
 /// The engine's.
-pub fn kept(db: &mut dyn Session) -> Result<Option<Vec<Contents>>, EngineError> {
+pub fn kept(db: &mut dyn Session, workload: &dyn Workload) -> Result<Option<Vec<Contents>>, EngineError> {
     let mut found = Vec::new();
     let sql = db.dialect().fill(SELECT_DIGESTS);
     let read = db.query_text(&sql, &[], &mut |row| {
         let (name, whole, lasting): (String, String, String) = (row.get(0)?, row.get(2)?, row.get(4)?);
-        let table = tables::all().iter().copied().find(|table| table.name == name);
+        let table = workload.tables().iter().copied().find(|table| table.name == name);
         let whole = RowDigest::read(row.get(1)?, &whole);
         let lasting = RowDigest::read(row.get(3)?, &lasting);
         let (Some(table), Some(whole), Some(lasting)) = (table, whole, lasting) else {
@@ -239,7 +237,7 @@ pub fn kept(db: &mut dyn Session) -> Result<Option<Vec<Contents>>, EngineError> 
 pub enum Depth {
     /// Tables that runs do not enlarge.
     Quick,
-    /// These, and the initial trades' rows of the others.
+    /// These, and the initial rows of the others.
     Full,
 }
 
@@ -249,28 +247,29 @@ pub enum Depth {
 /// The engine's; what a check finds is no error.
 pub fn check(
     db: &mut dyn Session,
-    part: Part,
+    workload: &dyn Workload,
+    size: &Size,
     depth: Depth,
     progress: &mut dyn FnMut(Checked),
 ) -> Result<(), EngineError> {
     const SOURCE: &str = "the generator";
     const WORDS: &str = "what no transaction changes is as it was generated";
-    let Some(kept) = kept(db)? else {
+    let Some(kept) = kept(db, workload)? else {
         let why = "the database was loaded by an earlier version, which kept no digests of its rows";
         progress(Checked::not_run("contents", SOURCE, WORDS, why));
         return Ok(());
     };
-    let first_trade = first_trade(part);
-    for table in tables::all() {
-        let lasting = Lasting::of(table);
+    let first_new = workload.first_new(size);
+    for table in workload.tables() {
+        let lasting = workload.lasting(table);
         let name = format!("contents of {}", table.name);
-        let Some(query) = lasting.query(table, first_trade) else { continue };
+        let Some(query) = lasting.query(table, first_new) else { continue };
         let Some(generated) = kept.iter().find(|contents| contents.table == *table) else {
             let offences = vec!["the database has no digest of the generated rows".to_owned()];
             progress(Checked::found(&name, SOURCE, WORDS, offences));
             continue;
         };
-        if depth == Depth::Quick && matches!(lasting, Lasting::InitialTrades { .. }) {
+        if depth == Depth::Quick && matches!(lasting, Lasting::InitialRows { .. }) {
             continue;
         }
         let mut reader = Reader::lasting(table, lasting);

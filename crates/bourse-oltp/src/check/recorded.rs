@@ -1,0 +1,122 @@
+//! Checks as the run file has them, with the time that each took.
+
+use super::{Checked, Depth, check, integrity, ledger};
+use crate::load::Fingerprint;
+use crate::workload::{Size, Workload};
+use bourse_driver::Clock;
+use bourse_engine::{Engine, EngineError, Session};
+use bourse_record::{Check, CheckStatus};
+
+/// Checks that are being made, each timed from the end of the one before.
+pub struct Recorded<'r> {
+    clock: &'r dyn Clock,
+    last: u64,
+    /// Added to each check's name.
+    suffix: &'static str,
+    progress: &'r mut dyn FnMut(&Check),
+    done: Vec<Check>,
+}
+
+impl std::fmt::Debug for Recorded<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recorded").field("done", &self.done).finish_non_exhaustive()
+    }
+}
+
+impl<'r> Recorded<'r> {
+    /// Begins; `progress` is called with each check as it is done.
+    pub fn begin(clock: &'r dyn Clock, progress: &'r mut dyn FnMut(&Check)) -> Self {
+        Self { clock, last: clock.now(), suffix: "", progress, done: Vec::new() }
+    }
+
+    /// Adds a check that has just been made.
+    pub fn note(&mut self, checked: &Checked) {
+        let now = self.clock.now();
+        let took_s = (now - std::mem::replace(&mut self.last, now)) as f64 / 1e9;
+        let mut check = entry(checked, took_s);
+        check.name.push_str(self.suffix);
+        (self.progress)(&check);
+        self.done.push(check);
+    }
+
+    /// All checks that were made.
+    pub fn done(self) -> Vec<Check> {
+        self.done
+    }
+}
+
+/// Makes the checks of a run on a session.
+pub type Reconcile<'r> = dyn FnMut(&mut dyn Session) -> Result<Vec<Checked>, EngineError> + 'r;
+
+/// Checks a database after a run: first those of the run that `reconcile` makes, then conditions, rows and foreign keys, and in
+/// the end the engine's own check.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn after_run(
+    engine: &dyn Engine,
+    workload: &dyn Workload,
+    size: &Size,
+    reconcile: &mut Reconcile<'_>,
+    clock: &dyn Clock,
+    progress: &mut dyn FnMut(&Check),
+) -> Result<Vec<Check>, EngineError> {
+    let mut session = engine.session()?;
+    let mut recorded = Recorded::begin(clock, progress);
+    reconcile(&mut *session)?.iter().for_each(|checked| recorded.note(checked));
+    check(&mut *session, workload, size, &mut |checked| recorded.note(checked))?;
+    drop(session);
+    recorded.note(&integrity(engine)?);
+    Ok(recorded.done())
+}
+
+/// [`before_run`](super::before_run), as the run file has it.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn before_run(
+    engine: &dyn Engine,
+    workload: &dyn Workload,
+    fingerprint: &Fingerprint,
+    depth: Depth,
+    clock: &dyn Clock,
+    progress: &mut dyn FnMut(&Check),
+) -> Result<Vec<Check>, EngineError> {
+    let mut recorded = Recorded { suffix: ", before the run", ..Recorded::begin(clock, progress) };
+    super::before_run(engine, workload, fingerprint, depth, &mut |checked| recorded.note(checked))?;
+    Ok(recorded.done())
+}
+
+/// Reconciles the growth of a database with a run's ledger, as the run file has it.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn reconcile(
+    session: &mut dyn Session,
+    growths: &ledger::Growths,
+    before: &ledger::Totals,
+    acknowledged: &ledger::Ledger,
+) -> Result<Vec<Check>, EngineError> {
+    Ok(growths.compare(session, before, acknowledged)?.iter().map(|checked| entry(checked, 0.0)).collect())
+}
+
+/// A check as the run file has it.
+pub fn entry(checked: &Checked, took_s: f64) -> Check {
+    let evidence = match (checked.offences, checked.sql.is_empty()) {
+        (_, true) => checked.evidence.join("; "),
+        (0, false) => "no offending row".to_owned(),
+        (offences, false) => format!("{offences} offending rows: {}", checked.evidence.join("; ")),
+    };
+    Check {
+        name: checked.name.clone(),
+        condition: checked.words.clone(),
+        source: checked.source.clone(),
+        status: match (&checked.not_run, checked.passed()) {
+            (Some(_), _) => CheckStatus::NotApplicable,
+            (None, true) => CheckStatus::Passed,
+            (None, false) => CheckStatus::Failed,
+        },
+        evidence,
+        took_s,
+    }
+}

@@ -1,0 +1,22 @@
+//! The harness of transactional workloads on SQL: all that they have in common, with a workload as an argument.
+//!
+//! A workload is a value of [`Workload`]: its tables, sizes, rows and conditions as data. Its rows come from a [`Generator`], its
+//! transactions are run by users of a [`mix`] or by users of its own.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`workload`] | a workload as data |
+//! | [`load`] | a database loaded from the generator, and recognised later |
+//! | [`check`] | checks of a database, and the reconciliation of a run |
+//! | [`isolation`] | isolation demanded and provided |
+//! | [`mix`] | users who draw transactions by their shares |
+//! | [`verify`] | systems compared in lockstep |
+
+pub mod check;
+pub mod isolation;
+pub mod load;
+pub mod mix;
+pub mod verify;
+pub mod workload;
+
+pub use workload::{Generator, GrowingTable, Lasting, Rows, Size, SizeColumn, Workload};

@@ -1,0 +1,124 @@
+//! Users who draw transactions by their shares, for workloads whose transactions do not follow from one another.
+//!
+//! A workload implements [`Transactions`]; the users of a round ([`run`]), the sequence of a comparison ([`Sequence`]) and the
+//! ledger of a run follow from it.
+//!
+//! | file | content |
+//! |---|---|
+//! | `users` | users of a round |
+//! | `sequence` | the same transactions one after the other, for comparing systems |
+
+mod sequence;
+mod users;
+
+use crate::check::ledger::Growths;
+use crate::workload::{Generator, Size, Workload};
+use bourse_driver::OperationSpec;
+use bourse_engine::{Access, Capabilities, EngineError, Isolation, Session, Sql};
+use bourse_record::Outcome;
+use serde::Serialize;
+use std::fmt;
+
+pub use sequence::{OnSession, Sequence};
+pub use users::{Ran, RunOptions, run};
+
+/// Amount by which a transaction changes a total that the ledger counts: a place in [`Transactions::AMOUNTS`] and the amount.
+pub type Change = (usize, i64);
+
+/// Result of a transaction, judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Judged {
+    /// Outcome for the figures.
+    pub outcome: Outcome,
+    /// The workload's status code; 0 for success.
+    pub code: i32,
+    /// Change that it made, if the ledger counts it.
+    pub change: Option<Change>,
+}
+
+/// Transactions of a workload that users draw by their shares.
+///
+/// All methods are called on a type, so that the timed path has no indirect call.
+pub trait Transactions: Workload + Generator + 'static {
+    /// Input of a transaction.
+    type Input: Clone + PartialEq + fmt::Debug + Send;
+    /// Output of a transaction.
+    type Output: Serialize;
+    /// Source of one user's inputs, without end.
+    type Emulator: Iterator<Item = Self::Input> + Send;
+
+    /// Names of the transactions, in the order of reports.
+    const NAMES: &'static [&'static str];
+    /// Shares of the transactions in percent, in the same order.
+    const SHARES: &'static [f64];
+    /// Status codes with their meaning.
+    const CODES: &'static [(i32, &'static str)];
+    /// Notice for every report of the workload.
+    const NOTICE: &'static str;
+    /// Names of the ledger's amounts.
+    const AMOUNTS: &'static [&'static str];
+
+    /// Creates the source of a user's inputs on a database of that size: the same for the same seed.
+    fn emulator(size: &Size, seed: u64) -> Self::Emulator;
+
+    /// Place of an input's transaction in [`NAMES`](Self::NAMES).
+    fn kind(input: &Self::Input) -> usize;
+
+    /// Isolation that a transaction demands, and whether it writes.
+    fn demands(kind: usize) -> (Isolation, Access);
+
+    /// All statements, for looking at their plans.
+    fn statements() -> &'static [&'static Sql];
+
+    /// Performs a transaction once: begins it, and commits or rolls back.
+    ///
+    /// # Errors
+    /// The engine's. The caller rolls back, and tries again after a conflict.
+    fn perform(session: &mut dyn Session, input: &Self::Input) -> Result<Self::Output, EngineError>;
+
+    /// Judges an output.
+    fn judge(input: &Self::Input, output: &Self::Output) -> Judged;
+
+    /// Change that a transaction made if it was committed, which is unknown.
+    fn doubtful(input: &Self::Input) -> Option<Change>;
+
+    /// Growth that runs cause, over the amounts of the ledger.
+    fn growths() -> &'static Growths;
+
+    /// The operations as the driver has them.
+    fn operations() -> Vec<OperationSpec> {
+        let spec = |(name, share): (&&'static str, &f64)| OperationSpec {
+            mix: Some(bourse_driver::MixShare { target_percent: *share, tolerance_points: 0.05 }),
+            codes: Self::CODES,
+            ..OperationSpec::new(name)
+        };
+        Self::NAMES.iter().zip(Self::SHARES).map(spec).collect()
+    }
+}
+
+/// Place in a list of shares at a number from 0 to below 100: each is drawn as often as its share says.
+///
+/// ```
+/// use bourse_oltp::mix::place;
+/// assert_eq!([0.0, 34.9, 35.0, 99.9].map(|at| place(&[35.0, 65.0], at)), [0, 0, 1, 1]);
+/// ```
+pub fn place(shares: &[f64], at: f64) -> usize {
+    let mut end = 0.0;
+    let found = shares.iter().position(|share| {
+        end += share;
+        at < end
+    });
+    found.unwrap_or(shares.len().saturating_sub(1))
+}
+
+/// Reasons why an engine with these capabilities cannot run transactions of a mix; empty if it can.
+pub fn needs(capabilities: &Capabilities) -> Vec<String> {
+    let mut lacking = Vec::new();
+    if capabilities.sql.is_none() {
+        lacking.push("transactions need SQL".to_owned());
+    }
+    if capabilities.sql.is_some_and(|sql| sql.isolation.is_empty()) {
+        lacking.push("transactions must not see uncommitted changes of others".to_owned());
+    }
+    lacking
+}

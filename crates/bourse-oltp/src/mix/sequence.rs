@@ -1,0 +1,76 @@
+//! Transactions of a mix one after the other, for comparing systems in lockstep.
+
+use super::Transactions;
+use crate::verify::{Answer, Perform, Performance, Script, Step};
+use crate::workload::Size;
+use bourse_engine::{ErrorKind, Session};
+use bourse_schema::{Date, Timestamp};
+use std::marker::PhantomData;
+
+/// Simulated time of the first transaction.
+const START: Timestamp = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
+/// Tries of a transaction that finds another in its way: there is none, unless another program uses the database.
+const ATTEMPTS: u32 = 3;
+
+/// One user's transactions, the same for the same seed.
+pub struct Sequence<T: Transactions> {
+    emulator: T::Emulator,
+    number: u64,
+}
+
+impl<T: Transactions> std::fmt::Debug for Sequence<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sequence").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl<T: Transactions> Sequence<T> {
+    /// Creates the sequence of a seed on a database of that size.
+    pub fn new(size: &Size, seed: u64) -> Self {
+        Self { emulator: T::emulator(size, seed), number: 0 }
+    }
+}
+
+impl<T: Transactions> Script for Sequence<T> {
+    type Request = T::Input;
+
+    const KINDS: &'static [&'static str] = T::NAMES;
+
+    fn next_step(&mut self) -> Step<T::Input> {
+        let request = self.emulator.next().expect("an emulator has inputs without end");
+        self.number += 1;
+        let now = Timestamp::from_millis(START.millis() + self.number as i64);
+        Step { number: self.number, now, name: T::NAMES[T::kind(&request)], request }
+    }
+}
+
+/// The transactions on a session.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OnSession<T>(PhantomData<T>);
+
+impl<T> OnSession<T> {
+    /// Creates it.
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: Transactions> Perform<T::Input> for OnSession<T> {
+    fn perform(&mut self, session: &mut dyn Session, request: &T::Input, _: Timestamp) -> Performance {
+        let mut attempt = 1;
+        let outcome = loop {
+            match T::perform(session, request) {
+                Ok(output) => break Ok(Answer::of(T::judge(request, &output).code, &output)),
+                Err(error) => {
+                    // If even this fails the next statement reports it; the first error is the one to show.
+                    let _ = session.rollback();
+                    if error.kind() != ErrorKind::Conflict || attempt == ATTEMPTS {
+                        break Err(error.to_string());
+                    }
+                    attempt += 1;
+                }
+            }
+        };
+        Performance { outcome, sent: Vec::new() }
+    }
+}

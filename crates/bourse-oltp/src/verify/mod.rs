@@ -1,0 +1,28 @@
+//! Comparison of several systems in lockstep: one seed, the same transactions in the same order on each, every output compared
+//! as a serde value, and in the end every row.
+//!
+//! Time is simulated and there is one thread, so that a comparison is the same every time. A [`Script`] is the sequence of
+//! transactions; a [`Subject`] performs them and shows its rows, and need not be a database.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`subject`] | the systems that are compared |
+//! | [`sql`] | an engine as a subject, with a trace of its statements |
+//! | [`lockstep`] | the sequence of transactions, performing and comparing |
+//! | [`difference`] | the first difference, as a person reads it |
+//! | [`cell`], [`digest`], [`fields`] | values, tables and outputs in comparable form |
+
+pub mod cell;
+pub mod difference;
+pub mod digest;
+pub mod fields;
+pub mod lockstep;
+pub mod sql;
+pub mod subject;
+
+pub use cell::Cell;
+pub use difference::{Difference, What};
+pub use digest::TableDigest;
+pub use lockstep::{Extent, Progress, Replayed, Script, Step, Verdict, VerifyError};
+pub use sql::{Perform, SqlSubject};
+pub use subject::{Answer, Performance, RowKey, Statement, Subject, value};

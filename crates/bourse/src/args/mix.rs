@@ -1,0 +1,143 @@
+//! Arguments of workloads whose users draw transactions by their shares.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
+
+use super::{Arrivals, Check, CheckDepth, Constraints, EXIT_CODES, Execution, Output, numbers};
+use bourse_record::ResponseLimit;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Subcommand};
+use std::time::Duration;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MixCommand {
+    /// Run the workload: load if needed, warm up, measure, check, report
+    Run(Box<MixRun>),
+    /// Load a database and stop
+    Load(MixLoad),
+    /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
+    Check(Check),
+    /// Run the same transactions on several targets and compare every output and every row
+    Verify(MixVerify),
+}
+
+/// Options of the database.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Database")]
+pub(crate) struct MixDatabase {
+    /// Size of the database: its number of subscribers, a multiple of 1,000
+    #[arg(long, visible_alias = "subscribers", value_name = "N", default_value_t = 100_000, value_parser = numbers::counted)]
+    pub(crate) size: u64,
+    /// Constraints that the database declares and enforces
+    #[arg(long, value_enum, default_value_t = Constraints::Full, env = "BOURSE_CONSTRAINTS")]
+    pub(crate) constraints: Constraints,
+    /// Replace an existing database
+    #[arg(long)]
+    pub(crate) reload: bool,
+}
+
+impl Default for MixDatabase {
+    /// The database of a run without options.
+    fn default() -> Self {
+        Self { size: 100_000, constraints: Constraints::Full, reload: false }
+    }
+}
+
+/// The database's options that were typed or set in the environment, rather than left at their defaults.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MixExplicitlySet {
+    pub(crate) size: bool,
+    pub(crate) constraints: bool,
+}
+
+impl MixExplicitlySet {
+    pub(super) fn of(matches: &ArgMatches) -> Self {
+        let is_set = |id: &str| matches.value_source(id).is_some_and(|source| source != ValueSource::DefaultValue);
+        Self { size: is_set("size"), constraints: is_set("constraints") }
+    }
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct MixRun {
+    /// Database URLs, such as sqlite:PATH or sqlite::memory: [default: a SQLite file below ./bourse-data]
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    /// Number of concurrent users, one session each [default: 4]
+    #[arg(short = 'u', long, short_alias = 'c', aliases = ["clients", "connections"], help_heading = "Workload", value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
+    pub(crate) users: Option<usize>,
+    /// Length of the measurement interval [default: 10s]
+    #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
+    pub(crate) duration: Option<Duration>,
+    /// Warm-up time before the measurement [default: 2s]
+    #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
+    pub(crate) warmup: Option<Duration>,
+    /// Target rate in transactions a second of all users together (open loop): response times count from when a transaction
+    /// was due [default: as fast as possible]
+    #[arg(short = 'R', long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::operations_a_second, env = "BOURSE_RATE")]
+    pub(crate) rate: Option<f64>,
+    /// Arrivals with --rate or --find-max: their distances, and who waits for them [default: poisson; shared with --find-max]
+    #[arg(long, help_heading = "Workload", value_enum, env = "BOURSE_ARRIVALS")]
+    pub(crate) arrivals: Option<Arrivals>,
+    /// Search for the highest rate that meets every --limit, and confirm it with a round of full length
+    #[arg(long, help_heading = "Workload", requires = "limit", conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
+    pub(crate) find_max: bool,
+    /// Response-time limit for --find-max, as p99=10ms; Update-Location:p99=10ms is that of one transaction
+    #[arg(long, help_heading = "Workload", requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
+    pub(crate) limit: Vec<ResponseLimit>,
+    /// Repeat with each of these values of users, rate, the size, or a target option; several --sweep are combined
+    #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
+    pub(crate) sweep: Vec<String>,
+    /// Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval [default:
+    /// 1; 6 or more when targets are compared]
+    #[arg(long, allow_negative_numbers = true, help_heading = "Rounds", value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
+    pub(crate) rounds: Option<u32>,
+    /// Depth of the checks before the run
+    #[arg(long, help_heading = "Rounds", value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
+    pub(crate) check: CheckDepth,
+    /// Seed of all random numbers [default: drawn, and shown]
+    #[arg(long, help_heading = "Rounds", value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) database: MixDatabase,
+    #[command(flatten)]
+    pub(crate) execution: Execution,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// The database's options that were set explicitly.
+    #[arg(skip)]
+    pub(crate) explicitly_set: MixExplicitlySet,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct MixLoad {
+    /// Database URL, for example sqlite:PATH
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) database: MixDatabase,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, mut_arg("size", |size| size.default_value("10000")))]
+pub(crate) struct MixVerify {
+    /// Database URLs to compare
+    #[arg(value_name = "TARGET", required = true)]
+    pub(crate) targets: Vec<String>,
+    /// Number of transactions
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20_000, value_parser = numbers::counted)]
+    pub(crate) transactions: u64,
+    /// Seed of all random numbers
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
+    pub(crate) seed: u64,
+    /// Also compare all tables every N transactions, not only at the start and the end; 0: never
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::every)]
+    pub(crate) digest_every: u64,
+    /// Run up to this transaction and show its input, statements, rows and outputs; compare nothing
+    #[arg(long, value_name = "N", value_parser = numbers::counted)]
+    pub(crate) replay: Option<u64>,
+    /// Print the verdict as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) database: MixDatabase,
+}

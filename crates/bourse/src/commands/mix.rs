@@ -1,0 +1,118 @@
+//! `bourse WORKLOAD …` of workloads whose users draw transactions by their shares.
+
+use crate::args::{Constraints, MixCommand, MixDatabase, MixLoad, MixVerify};
+use crate::failure::Failure;
+use crate::oltp::database::{Wanted, engine_failure, ready};
+use crate::oltp::mixed::Mixed;
+use crate::oltp::verify::Verification;
+use crate::plan::mix;
+use crate::progress::note;
+use crate::{args, engines, hold, interrupt, oltp};
+use bourse_engine::Engine;
+use bourse_oltp::check::Depth;
+use bourse_oltp::load;
+use bourse_oltp::mix::needs;
+use bourse_oltp::verify::Extent;
+use std::fmt::Write as _;
+
+/// Runs a command of a workload.
+pub(crate) fn run(mixed: &'static dyn Mixed, command: MixCommand) -> Result<(), Failure> {
+    match command {
+        MixCommand::Run(arguments) => {
+            let plan = mix::plan(mixed, &arguments)?;
+            if arguments.targets.is_empty()
+                && let Some(case) = plan.cases().next()
+            {
+                note(&format!("no target given: running on {}", case.target));
+            }
+            super::run(&plan, &arguments.execution, &arguments.output)
+        }
+        MixCommand::Load(MixLoad { target, database }) => {
+            let name = mixed.workload().name();
+            oltp::load::load(&target, name, needs, |then| wanted(mixed, &database, then))
+        }
+        MixCommand::Check(arguments) => oltp::check::check(mixed.workload(), &arguments),
+        MixCommand::Verify(arguments) => verify(mixed, &arguments),
+    }
+}
+
+/// Calls `then` with the database that the options describe.
+fn wanted<T>(
+    mixed: &dyn Mixed,
+    database: &MixDatabase,
+    then: &mut dyn FnMut(&Wanted<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let size = mixed.size(database.size);
+    mixed.workload().check_size(&size).map_err(Failure::usage)?;
+    let constraints = match database.constraints {
+        args::Constraints::Full => load::Constraints::Full,
+        args::Constraints::Keys => load::Constraints::KeysOnly,
+    };
+    then(&Wanted {
+        workload: mixed.workload(),
+        generator: mixed.generator(),
+        size: size.clone(),
+        constraints,
+        adopt: &|_| (size.clone(), constraints),
+        reload: database.reload,
+        threads: 1,
+        in_words: &|size| mixed.in_words(size),
+    })
+}
+
+fn verify(mixed: &dyn Mixed, arguments: &MixVerify) -> Result<(), Failure> {
+    let targets = &arguments.targets;
+    let alone = arguments.replay.is_some();
+    if targets.len() < if alone { 1 } else { 2 } {
+        return Err(Failure::usage("invalid number of targets '1': expected two or more to compare")
+            .hint("add another target, for instance sqlite::memory:"));
+    }
+    for target in targets {
+        engines::needs(target, engines::open(target)?.as_ref(), needs)?;
+    }
+    let interrupted = interrupt::flag()?;
+    let _held = hold::for_writing(targets.iter().map(String::as_str))?;
+    // Engines outlive their sessions: a memory database is gone with its engine.
+    let mut engines: Vec<Box<dyn Engine>> = Vec::new();
+    let mut sessions = Vec::new();
+    for target in targets {
+        let engine = engines::open(target)?;
+        engines::make_folder(target)?;
+        wanted(mixed, &arguments.database, &mut |wanted| {
+            ready(target, engine.as_ref(), wanted, Depth::Quick, &interrupted)
+        })?;
+        let session = engine.session().map_err(|error| engine_failure(target, &error))?;
+        sessions.push((target.clone(), session));
+        engines.push(engine);
+    }
+    let verification = Verification {
+        targets,
+        seed: arguments.seed,
+        extent: Extent {
+            transactions: arguments.transactions,
+            digest_every: arguments.digest_every,
+            whole_tables: true,
+        },
+        replay: arguments.replay,
+        json: arguments.json,
+        tables: mixed.workload().tables(),
+        meaning: &|code| mixed.meaning(code),
+        command: command(mixed, arguments),
+    };
+    mixed.verify(&verification, sessions, &mixed.size(arguments.database.size), &interrupted)
+}
+
+/// The command that repeats a verification.
+fn command(mixed: &dyn Mixed, arguments: &MixVerify) -> String {
+    let mut command = format!("bourse {} verify", mixed.workload().name());
+    for target in &arguments.targets {
+        write!(command, " '{target}'").expect("a String takes all");
+    }
+    let MixVerify { database, seed, transactions, .. } = arguments;
+    write!(command, " --reload --size {} --seed {seed} --transactions {transactions}", database.size)
+        .expect("a String takes all");
+    if database.constraints == Constraints::Keys {
+        command.push_str(" --constraints keys");
+    }
+    command
+}

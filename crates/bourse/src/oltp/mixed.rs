@@ -1,0 +1,139 @@
+//! The workloads whose users draw transactions by their shares, as the program's commands have them.
+
+use super::verify::Verification;
+use crate::failure::Failure;
+use bourse_driver::{Clock, Fault, Progress};
+use bourse_engine::{Capabilities, Engine, Isolation, Session};
+use bourse_oltp::check::ledger::Growths;
+use bourse_oltp::mix::{OnSession, Ran, RunOptions, Sequence, Transactions, run};
+use bourse_oltp::verify::{SqlSubject, Subject};
+use bourse_oltp::{Generator, Size, Workload};
+use bourse_record::OperationIsolation;
+use std::fmt::Debug;
+use std::sync::atomic::AtomicBool;
+
+/// Every such workload.
+pub(crate) static WORKLOADS: &[&dyn Mixed] = &[];
+
+/// The workload of that name.
+pub(crate) fn find(name: &str) -> Option<&'static dyn Mixed> {
+    WORKLOADS.iter().copied().find(|mixed| mixed.workload().name() == name)
+}
+
+/// A workload whatever the types of its transactions.
+pub(crate) trait Mixed: Sync + Debug {
+    /// The workload as data.
+    fn workload(&self) -> &dyn Workload;
+
+    /// The generator of its rows.
+    fn generator(&self) -> &dyn Generator;
+
+    /// Name of the number that is a size, as the option has it.
+    fn unit(&self) -> &'static str;
+
+    /// A size by that number.
+    fn size(&self, number: u64) -> Size;
+
+    /// A size in words.
+    fn in_words(&self, size: &Size) -> String;
+
+    /// Notice for every report.
+    fn notice(&self) -> &'static str;
+
+    /// Growth that runs cause.
+    fn growths(&self) -> &'static Growths;
+
+    /// Isolation that each transaction demands, and the one that an engine with these capabilities provides.
+    fn isolation(&self, capabilities: &Capabilities) -> Vec<OperationIsolation>;
+
+    /// Runs a round.
+    fn run(
+        &self,
+        engine: &dyn Engine,
+        options: &RunOptions,
+        clock: &dyn Clock,
+        interrupt: &AtomicBool,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Ran, Fault>;
+
+    /// Compares the sessions of several systems, each with its name, over the transactions of a seed.
+    fn verify(
+        &self,
+        verification: &Verification<'_>,
+        sessions: Vec<(String, Box<dyn Session>)>,
+        size: &Size,
+        interrupted: &AtomicBool,
+    ) -> Result<(), Failure>;
+
+    /// Meaning of a status code.
+    fn meaning(&self, code: i32) -> Option<&'static str>;
+}
+
+impl<T: Transactions + Debug> Mixed for T {
+    fn workload(&self) -> &dyn Workload {
+        self
+    }
+
+    fn generator(&self) -> &dyn Generator {
+        self
+    }
+
+    fn unit(&self) -> &'static str {
+        self.size_columns().first().map_or("size", |column| column.name)
+    }
+
+    fn size(&self, number: u64) -> Size {
+        Size(vec![i64::try_from(number).unwrap_or(i64::MAX)])
+    }
+
+    fn in_words(&self, size: &Size) -> String {
+        let names = self.size_columns().iter().zip(&size.0);
+        names.map(|(column, number)| format!("{number} {}", column.name)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn notice(&self) -> &'static str {
+        T::NOTICE
+    }
+
+    fn growths(&self) -> &'static Growths {
+        <T as Transactions>::growths()
+    }
+
+    fn isolation(&self, capabilities: &Capabilities) -> Vec<OperationIsolation> {
+        let demands = (0..T::NAMES.len()).map(|kind| (T::NAMES[kind], T::demands(kind).0));
+        demands.map(|(name, demanded)| isolation(name, demanded, capabilities)).collect()
+    }
+
+    fn run(
+        &self,
+        engine: &dyn Engine,
+        options: &RunOptions,
+        clock: &dyn Clock,
+        interrupt: &AtomicBool,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Ran, Fault> {
+        run::<T>(engine, options, clock, interrupt, progress)
+    }
+
+    fn verify(
+        &self,
+        verification: &Verification<'_>,
+        sessions: Vec<(String, Box<dyn Session>)>,
+        size: &Size,
+        interrupted: &AtomicBool,
+    ) -> Result<(), Failure> {
+        let subject = |(name, session)| -> Box<dyn Subject<T::Input>> {
+            Box::new(SqlSubject::new(name, session, OnSession::<T>::new()))
+        };
+        let mut subjects: Vec<_> = sessions.into_iter().map(subject).collect();
+        verification.run(&mut subjects, &mut Sequence::<T>::new(size, verification.seed), interrupted)
+    }
+
+    fn meaning(&self, code: i32) -> Option<&'static str> {
+        T::CODES.iter().find(|(known, _)| *known == code).map(|(_, meaning)| *meaning)
+    }
+}
+
+fn isolation(name: &str, demanded: Isolation, capabilities: &Capabilities) -> OperationIsolation {
+    bourse_oltp::isolation::of(name, demanded, capabilities)
+}

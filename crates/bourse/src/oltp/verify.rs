@@ -1,0 +1,227 @@
+//! `bourse WORKLOAD verify`: the same transactions in the same order on each target, everything compared.
+
+use super::database::engine_failure;
+use crate::failure::{Exit, Failure};
+use crate::interrupt;
+use crate::output::print;
+use crate::progress::Step;
+use bourse_oltp::verify::{Extent, Progress, Replayed, Script, Subject, Verdict, VerifyError, lockstep};
+use bourse_schema::Table;
+use serde_json::json;
+use std::fmt::{Debug, Write as _};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Rows of a result that a replay shows.
+const ROWS_SHOWN: usize = 20;
+
+/// Request of a verification, whatever the workload.
+pub(crate) struct Verification<'v> {
+    /// Targets as typed.
+    pub(crate) targets: &'v [String],
+    /// Seed of the sequence of transactions.
+    pub(crate) seed: u64,
+    /// Extent of the comparison.
+    pub(crate) extent: Extent,
+    /// Number of the one transaction to show; `None` to compare.
+    pub(crate) replay: Option<u64>,
+    /// Whether the result is printed as JSON.
+    pub(crate) json: bool,
+    /// Tables to compare.
+    pub(crate) tables: &'v [&'static Table],
+    /// Meaning of a status code, for the list of outcomes.
+    pub(crate) meaning: &'v dyn Fn(i32) -> Option<&'static str>,
+    /// The command that repeats the verification, without its transaction.
+    pub(crate) command: String,
+}
+
+impl Verification<'_> {
+    /// Runs and compares, or shows one transaction.
+    pub(crate) fn run<S: Script>(
+        &self,
+        subjects: &mut [Box<dyn Subject<S::Request>>],
+        script: &mut S,
+        interrupted: &AtomicBool,
+    ) -> Result<(), Failure>
+    where
+        S::Request: Debug,
+    {
+        match self.replay {
+            Some(number) => self.show_one(subjects, script, number, interrupted),
+            None => self.compare(subjects, script, interrupted),
+        }
+    }
+
+    fn compare<S: Script>(
+        &self,
+        subjects: &mut [Box<dyn Subject<S::Request>>],
+        script: &mut S,
+        interrupted: &AtomicBool,
+    ) -> Result<(), Failure>
+    where
+        S::Request: Debug,
+    {
+        let transactions = self.extent.transactions;
+        let step = Step::waiting(format!("comparing {transactions} transactions on {}", self.targets.join(", ")));
+        let mut progress = |progress| told(&step, transactions, progress, interrupted);
+        let verdict = lockstep::verify(subjects, script, self.tables, &self.extent, &mut progress);
+        step.done();
+        let verdict = verdict.map_err(|error| failed(&error))?;
+        print(&if self.json { self.as_json(&verdict) } else { self.in_words(&verdict) })?;
+        if verdict.difference.is_some() {
+            return Err(Failure::new(Exit::Check, "the targets differ"));
+        }
+        if verdict.interrupted {
+            return Err(interrupt::interrupted(&format!("{} transactions were alike", verdict.transactions)));
+        }
+        Ok(())
+    }
+
+    fn in_words<R: Debug>(&self, verdict: &Verdict<R>) -> String {
+        let mut text = String::new();
+        let mut line = |line: String| writeln!(text, "{line}").expect("a String takes all");
+        line(HEAD.to_owned());
+        for ((kind, status), count) in &verdict.outcomes {
+            let (transaction, status) = (verdict.kinds[*kind], Code(*status));
+            let meaning = (self.meaning)(status.0).unwrap_or_default();
+            line(format!("{transaction:<24} {status:>6} {count:>9}  {meaning}").trim_end().to_owned());
+        }
+        if let Some(difference) = &verdict.difference {
+            line(format!("{} transactions equal, then a difference:", verdict.transactions));
+            line(difference.to_string().trim_end().to_owned());
+            if let Some(step) = &difference.step {
+                line(format!("replay: {}", self.again(step.number)));
+            }
+            return text;
+        }
+        line(format!(
+            "{} transactions gave the same outputs on {}; {} changed rows compared after each transaction",
+            verdict.transactions,
+            self.targets.join(", "),
+            verdict.rows_compared
+        ));
+        if !verdict.interrupted {
+            let rows: u64 = verdict.digests.iter().map(|(_, digest)| digest.rows).sum();
+            line(format!("all {} tables equal at the end, {rows} rows", verdict.digests.len()));
+        }
+        text
+    }
+
+    fn as_json<R: Debug>(&self, verdict: &Verdict<R>) -> String {
+        let outcomes: Vec<_> = verdict
+            .outcomes
+            .iter()
+            .map(|((kind, status), count)| {
+                json!({ "transaction": verdict.kinds[*kind], "status": status, "count": count })
+            })
+            .collect();
+        let tables: Vec<_> = verdict
+            .digests
+            .iter()
+            .map(|(table, digest)| json!({ "table": table.name, "rows": digest.rows, "digest": digest.hex() }))
+            .collect();
+        let step = verdict.difference.as_ref().and_then(|difference| difference.step.as_ref());
+        let document = json!({
+            "targets": self.targets,
+            "seed": self.seed,
+            "transactions": verdict.transactions,
+            "rows_compared": verdict.rows_compared,
+            "outcomes": outcomes,
+            "tables": tables,
+            "difference": verdict.difference.as_ref().map(ToString::to_string),
+            "replay": step.map(|step| self.again(step.number)),
+            "interrupted": verdict.interrupted,
+        });
+        format!("{document:#}\n")
+    }
+
+    /// The command that replays a transaction.
+    fn again(&self, number: u64) -> String {
+        format!("{} --replay {number}", self.command)
+    }
+
+    fn show_one<S: Script>(
+        &self,
+        subjects: &mut [Box<dyn Subject<S::Request>>],
+        script: &mut S,
+        number: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<(), Failure>
+    where
+        S::Request: Debug,
+    {
+        let transactions = self.extent.transactions;
+        if number == 0 || number > transactions {
+            return Err(Failure::usage(format!("invalid value '{number}' for --replay: expected 1 to {transactions}")));
+        }
+        let step = Step::waiting(format!("running up to transaction {number}"));
+        let mut progress = |progress| told(&step, transactions, progress, interrupted);
+        let replayed = lockstep::replay(subjects, script, transactions, number, &mut progress);
+        step.done();
+        let replayed = replayed.map_err(|error| failed(&error))?;
+        let Some(replayed) = replayed else {
+            return Err(interrupt::interrupted("the transaction was not reached"));
+        };
+        print(&one(&replayed))
+    }
+}
+
+/// Head of the list of outcomes.
+const HEAD: &str = "transaction              status     count  meaning of the status";
+
+/// A status code as a person reads it: with its sign, but for 0.
+struct Code(i32);
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0 == 0 { f.pad("0") } else { f.pad(&format!("{:+}", self.0)) }
+    }
+}
+
+/// Shows progress now and then, and ends the run when interrupted.
+fn told(step: &Step, transactions: u64, progress: Progress, interrupted: &AtomicBool) -> ControlFlow<()> {
+    match progress {
+        Progress::Transactions(done) if done.is_multiple_of(500) => {
+            step.say(format!("{done} of {transactions} transactions"));
+        }
+        Progress::Transactions(_) => {}
+        Progress::Table(table, done) => step.say(format!("comparing {table} after {done} transactions")),
+    }
+    if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+fn failed(error: &VerifyError) -> Failure {
+    match error {
+        VerifyError::Rows { subject, cause } => engine_failure(subject, cause),
+        VerifyError::Script(_) | VerifyError::Subjects(_) => Failure::usage(error.to_string()),
+        VerifyError::Message(_) => Failure::new(Exit::Target, error.to_string()),
+    }
+}
+
+fn one<R: Debug>(replayed: &Replayed<R>) -> String {
+    let Replayed { step, subjects } = replayed;
+    let mut text = format!("transaction {}: {}, {}\n", step.number, step.name, step.now);
+    let mut line = |line: String| writeln!(text, "{line}").expect("a String takes all");
+    line(HEAD.to_owned());
+    line(format!("input: {:#?}", step.request));
+    for (name, performance, statements) in subjects {
+        line(format!("\non {name}"));
+        for statement in statements {
+            line(format!("  {statement}"));
+            for row in statement.rows.iter().take(ROWS_SHOWN) {
+                line(format!("    {}", row.join(" | ")));
+            }
+            if statement.rows.len() > ROWS_SHOWN {
+                line(format!("    … {} more", statement.count - ROWS_SHOWN as u64));
+            }
+        }
+        match &performance.outcome {
+            Ok(answer) => line(format!("  output, status {}: {:#}", answer.status, answer.output)),
+            Err(why) => line(format!("  failed: {why}")),
+        }
+        for order in &performance.sent {
+            line(format!("  sent: {order}"));
+        }
+    }
+    text
+}

@@ -1,0 +1,172 @@
+//! Workloads whose users draw transactions by their shares as jobs, and the plan of `bourse WORKLOAD run`.
+
+use super::classic::{OpenLoop, RateSearch, rounds_of};
+use super::sweep::{Sweep, combinations, with_option};
+use super::targets::with_suffix;
+use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
+use crate::args::{Arrivals, CheckDepth, Constraints, MixDatabase, MixRun, numbers};
+use crate::engines;
+use crate::failure::Failure;
+use crate::oltp::mixed::{Mixed, find};
+use bourse_oltp::Size;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A round of such a workload, all of it but the target and the seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Mix {
+    /// Name of the workload.
+    pub(crate) workload: String,
+    /// Size of the database, in the workload's own unit.
+    pub(crate) size: u64,
+    /// Whether the size was set explicitly; an existing database is otherwise used with its own.
+    pub(crate) is_size_set: bool,
+    /// Constraints that the database declares.
+    pub(crate) constraints: Constraints,
+    /// Whether the constraints were set explicitly.
+    pub(crate) is_constraints_set: bool,
+    /// Whether an existing database is replaced.
+    pub(crate) reload: bool,
+    /// Number of users.
+    pub(crate) users: usize,
+    /// Transactions that are due, in an open loop.
+    pub(crate) open_loop: Option<OpenLoop>,
+    /// The search for the highest rate, if there is one.
+    pub(crate) search: Option<RateSearch>,
+    /// Warm-up, in nanoseconds.
+    pub(crate) warm_up_ns: u64,
+    /// Measurement interval, in nanoseconds.
+    pub(crate) measure_ns: u64,
+    /// Depth of the checks before the run.
+    pub(crate) check: CheckDepth,
+}
+
+/// Users, unless set otherwise.
+const USERS: usize = 4;
+/// Warm-up and interval, unless set otherwise.
+const WARM_UP: Duration = Duration::from_secs(2);
+const INTERVAL: Duration = Duration::from_secs(10);
+
+impl Mix {
+    /// The workload.
+    pub(crate) fn mixed(&self) -> Result<&'static dyn Mixed, Failure> {
+        find(&self.workload).ok_or_else(|| Failure::usage(format!("unknown workload '{}'", self.workload)))
+    }
+
+    /// The requested size.
+    pub(crate) fn size(&self) -> Result<Size, Failure> {
+        Ok(self.mixed()?.size(self.size))
+    }
+
+    /// The requested size in words.
+    pub(crate) fn size_in_words(&self) -> String {
+        self.mixed().map_or_else(|_| self.size.to_string(), |mixed| mixed.in_words(&mixed.size(self.size)))
+    }
+
+    /// Rows of the database, about.
+    pub(crate) fn rows(&self) -> u64 {
+        self.mixed().map_or(0, |mixed| mixed.workload().work(&mixed.size(self.size)) as u64)
+    }
+
+    fn of(mixed: &dyn Mixed, arguments: &MixRun) -> Self {
+        let MixDatabase { size, constraints, reload, .. } = &arguments.database;
+        let open_loop = arguments.rate.map(|rate| OpenLoop { rate, arrivals: arguments.arrivals.unwrap_or_default() });
+        let search = arguments.find_max.then(|| RateSearch {
+            limits: arguments.limit.clone(),
+            arrivals: arguments.arrivals.unwrap_or(Arrivals::Shared),
+        });
+        Self {
+            workload: mixed.workload().name().to_owned(),
+            size: *size,
+            is_size_set: arguments.explicitly_set.size,
+            constraints: *constraints,
+            is_constraints_set: arguments.explicitly_set.constraints,
+            reload: *reload,
+            users: arguments.users.unwrap_or(USERS),
+            open_loop,
+            search,
+            warm_up_ns: nanoseconds(arguments.warmup.unwrap_or(WARM_UP)),
+            measure_ns: nanoseconds(arguments.duration.unwrap_or(INTERVAL)),
+            check: arguments.check,
+        }
+    }
+}
+
+/// The plan of `bourse WORKLOAD run`.
+pub(crate) fn plan(mixed: &dyn Mixed, arguments: &MixRun) -> Result<Plan, Failure> {
+    let cases = cases(mixed, arguments)?;
+    let default = if cases.len() == 1 { 1 } else { rounds_of(cases.len()) };
+    let block = Block { cases, rounds: arguments.rounds.unwrap_or(default) };
+    let name = mixed.workload().name();
+    Plan::of(name, block, arguments.seed, &arguments.execution, &arguments.output).checked()
+}
+
+/// A case of each target with each combination of the sweeps, everything checked.
+pub(super) fn cases(mixed: &dyn Mixed, arguments: &MixRun) -> Result<Vec<PlannedCase>, Failure> {
+    if arguments.duration == Some(Duration::ZERO) {
+        return Err(Failure::usage("--for 0s leaves nothing to measure"));
+    }
+    let sweeps = Sweep::parse_all(&arguments.sweep)?;
+    let mut planned = Vec::new();
+    let named: Vec<Option<&String>> = match arguments.targets.as_slice() {
+        [] => vec![None],
+        targets => targets.iter().map(Some).collect(),
+    };
+    for target in named {
+        for chosen in combinations(&sweeps) {
+            planned.push(case(mixed, target, arguments, &chosen)?);
+        }
+    }
+    Ok(planned)
+}
+
+fn case(
+    mixed: &dyn Mixed,
+    target: Option<&String>,
+    arguments: &MixRun,
+    chosen: &[(&str, &str)],
+) -> Result<PlannedCase, Failure> {
+    let mut job = Mix::of(mixed, arguments);
+    let (mut of_target, mut sized) = (Vec::new(), false);
+    for &(name, value) in chosen {
+        let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));
+        match name {
+            "users" => job.users = numbers::threads(value).map_err(refused)?,
+            "rate" => {
+                let rate = numbers::operations_a_second(value).map_err(refused)?;
+                job.open_loop = Some(OpenLoop { rate, arrivals: arguments.arrivals.unwrap_or_default() });
+            }
+            name if name == mixed.unit() => {
+                job.size = numbers::counted(value).map_err(refused)?;
+                (job.is_size_set, sized) = (true, true);
+            }
+            _ => of_target.push((name, value)),
+        }
+    }
+    let size = mixed.size(job.size);
+    mixed.workload().check_size(&size).map_err(Failure::usage)?;
+    let suffix = format!("-{}", job.size);
+    let mut target = match target {
+        None => engines::usual_target(&format!("{}{suffix}", job.workload)),
+        Some(target) if sized => with_suffix(target, &suffix),
+        Some(target) => target.clone(),
+    };
+    for (name, value) in of_target {
+        target = with_option(&target, name, value);
+    }
+    engines::needs(&target, engines::open(&target)?.as_ref(), bourse_oltp::mix::needs)?;
+    let varied = varied(chosen);
+    let mut label = target.clone();
+    for chosen in varied.iter().filter(|it| !target.contains(&format!("{}={}", it.name, it.value))) {
+        label.push_str(&format!(" {}={}", chosen.name, chosen.value));
+    }
+    Ok(PlannedCase {
+        label,
+        subject: target.clone(),
+        rounds_in: RoundsIn::of_brokerage(&target),
+        target,
+        job: Job::Mix(job),
+        varied,
+        not_run: None,
+    })
+}

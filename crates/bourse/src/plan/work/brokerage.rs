@@ -1,0 +1,166 @@
+//! The brokerage workload as the work of a round.
+
+use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
+use crate::args::{Database, MarketAge};
+use crate::engines;
+use crate::failure::Failure;
+use crate::plan::brokerage::{LatencyPlan, WORKLOAD};
+use crate::plan::search::customers_rate;
+use crate::plan::show::time;
+use crate::plan::{Brokerage, Search};
+use bourse_driver::{Abilities, SECOND};
+use bourse_record::{Round, StoppingRule};
+use bourse_tpce::users::{self, RunOptions};
+
+/// Time of a round of the brokerage workload in addition to warm-up and interval: its drain and restoring the database. Its
+/// checks are added: they take about as long as loading. Measured for ten days: 14 s on SQLite, 59 s on Firebird, both with
+/// the checks.
+const ROUND_NS: u64 = 5 * SECOND;
+/// Time spent once per database in addition to loading: checks before it is used, a snapshot, the lockstep sample. Measured:
+/// 5 s for ten days.
+const ONCE_NS: [u64; 2] = [4 * SECOND, SECOND / 10];
+/// Approximate rows of a day of trades of 1,000 customers: ten days have 5,041,731.
+const DAY_ROWS: u64 = 500_000;
+
+/// Time that an engine takes to load a day of trades of 1,000 customers, in nanoseconds; 0 for engines without tables.
+pub(crate) fn day_ns(target: &str) -> u64 {
+    engines::loads_rows_s(target).map_or(0, |rows_s| DAY_ROWS.saturating_mul(SECOND) / rows_s)
+}
+
+/// Sum of a constant part and a part per day of trades and 1,000 customers.
+fn by_days([on_no_day, a_day]: [u64; 2], database: &Database) -> u64 {
+    let thousands = database.customers.div_ceil(1_000);
+    on_no_day.saturating_add(a_day.saturating_mul(u64::from(database.days)).saturating_mul(thousands))
+}
+
+impl Work for Brokerage {
+    fn workload(&self) -> &str {
+        WORKLOAD
+    }
+
+    fn noun(&self) -> &str {
+        "brokerage workload"
+    }
+
+    fn abilities(&self) -> Result<Abilities, Failure> {
+        Ok(users::ABILITIES)
+    }
+
+    fn threads(&self) -> u32 {
+        u32::try_from(self.users.saturating_add(self.market_users)).unwrap_or(u32::MAX)
+    }
+
+    /// Warm-up and interval, with those of the latency phase.
+    fn lasts_ns(&self) -> Option<u64> {
+        let latency = self.latency.map_or(0, |it| it.warm_up_ns.saturating_add(it.measure_ns));
+        Some(self.warm_up_ns.saturating_add(self.measure_ns).saturating_add(latency))
+    }
+
+    fn measure_ns(&self) -> Option<u64> {
+        Some(self.measure_ns)
+    }
+
+    fn may_end_sooner(&self) -> bool {
+        self.until.is_some()
+    }
+
+    fn has_rate(&self) -> bool {
+        self.rate.is_some()
+    }
+
+    fn puts_back(&self) -> bool {
+        self.puts_back
+    }
+
+    fn search(&self) -> Option<Search> {
+        self.find_max.then(|| Search {
+            unit: "TR/s",
+            most: *RunOptions::RATES.end(),
+            limits: users::response_limits(),
+            users: self.users,
+            hint: "try fewer --users or --customers, other options of the target, or a longer --for",
+        })
+    }
+
+    fn short(&self) -> Job {
+        Job::Brokerage(Box::new(Self {
+            warm_up_ns: self.warm_up_ns.min(SHORT_WARM_UP_NS),
+            measure_ns: short_ns(self.measure_ns, 5),
+            latency: None,
+            ..self.clone()
+        }))
+    }
+
+    fn at_rate(&self, rate: f64) -> Job {
+        Job::Brokerage(Box::new(Self { rate: Some(rate), ..self.clone() }))
+    }
+
+    fn capacity(&self, round: &Round) -> f64 {
+        RunOptions::rate_of_customers(customers_rate(round))
+    }
+
+    fn achieved(&self, round: &Round) -> f64 {
+        round.headline
+    }
+
+    fn words(&self, target: &str) -> String {
+        let days = if self.database.days == 1 { "day" } else { "days" };
+        let users = if self.users == 1 { "user" } else { "users" };
+        let market = if self.market_users == 1 { "market user" } else { "market users" };
+        let load = match self.rate {
+            _ if self.find_max => "the highest rate within the limits".to_owned(),
+            Some(rate) => format!("target rate {rate} TR/s"),
+            None => "closed loop".to_owned(),
+        };
+        let until = match self.until {
+            None => "",
+            Some(StoppingRule::RateLevel) => ", warm-up until the rate shows no trend",
+            Some(StoppingRule::SteadinessTold) => ", until its steady state is determined",
+        };
+        let market_age = match self.market {
+            MarketAge::New => String::new(),
+            MarketAge::Aged => ", market aged at that rate".to_owned(),
+            MarketAge::AgedAt(rate) => format!(", market aged at {rate} TR/s"),
+        };
+        let at_part = |it: LatencyPlan| format!(", then {} at 70 % of its rate", time(it.measure_ns));
+        let latency = self.latency.map(at_part).unwrap_or_default();
+        let processes = match self.processes {
+            1 => String::new(),
+            processes => format!(" in {processes} processes"),
+        };
+        let driver = match (&self.coordinate, self.driver()) {
+            (Some(coordinate), Some(driver)) => format!(", driver {driver} coordinated at {}", coordinate.place),
+            _ => String::new(),
+        };
+        let set = self.explicitly_set;
+        let keeps = engines::location(target).is_ok_and(|it| it.file().is_some());
+        let own = if keeps && !(set.customers && set.days) { " (a database that is there keeps its size)" } else { "" };
+        format!(
+            "{WORKLOAD}: {} customers, {} {days} of trades{own}, {} {users}, {} {market}{processes}{driver}, {load}{market_age}{until}{latency}",
+            self.database.customers, self.database.days, self.users, self.market_users
+        )
+    }
+
+    fn databases(&self) -> String {
+        let loaded = if self.database.reload { "loaded anew" } else { "loaded if it does not exist" };
+        let then = if self.coordinate.is_some() { "kept" } else { "restored" };
+        format!("{loaded}; {then} after the run")
+    }
+
+    fn database_key(&self) -> String {
+        let Database { customers, days, scale_factor, .. } = &self.database;
+        format!("{WORKLOAD} {customers} {days} {scale_factor}")
+    }
+
+    fn once_ns(&self, target: &str) -> Option<u64> {
+        Some(by_days([ONCE_NS[0], ONCE_NS[1].saturating_add(day_ns(target))], &self.database))
+    }
+
+    fn round_ns(&self, target: &str) -> u64 {
+        self.lasts_ns().unwrap_or(0).saturating_add(by_days([ROUND_NS, day_ns(target)], &self.database))
+    }
+
+    fn joins_another(&self) -> bool {
+        self.driver().is_some_and(|driver| driver.number() > 1)
+    }
+}

@@ -1,0 +1,125 @@
+//! A classic workload as the work of a round.
+
+use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
+use crate::args::{Arrivals, Timed};
+use crate::engines;
+use crate::failure::Failure;
+use crate::plan::classic::{OpenLoop, RateSearch};
+use crate::plan::search::rate_of_all;
+use crate::plan::{Classic, Search};
+use bourse_driver::{Abilities, SECOND, Schedule};
+use bourse_micro::{Extent, Timing};
+use bourse_record::Round;
+
+impl Work for Classic {
+    fn workload(&self) -> &str {
+        &self.workload
+    }
+
+    fn abilities(&self) -> Result<Abilities, Failure> {
+        Ok(self.spec()?.abilities())
+    }
+
+    fn threads(&self) -> u32 {
+        self.case().map_or(1, |case| u32::try_from(case.threads()).unwrap_or(u32::MAX))
+    }
+
+    fn lasts_ns(&self) -> Option<u64> {
+        let ends_by_itself = self.count.is_some() || self.spec().is_ok_and(|spec| spec.extent == Extent::Work);
+        let measured = self.measure_ns.unwrap_or(Timing::USUAL_NS);
+        (!ends_by_itself).then(|| self.warm_up_ns.saturating_add(measured))
+    }
+
+    fn at_most_ns(&self) -> Option<u64> {
+        self.measure_ns
+    }
+
+    fn measure_ns(&self) -> Option<u64> {
+        self.measure_ns
+    }
+
+    fn has_rate(&self) -> bool {
+        self.open_loop.is_some()
+    }
+
+    fn is_sampled(&self) -> bool {
+        self.timed == Timed::Sampled
+    }
+
+    fn search(&self) -> Option<Search> {
+        self.search.as_ref().map(|search| Search {
+            unit: "operations/s",
+            most: Schedule::HIGHEST,
+            limits: search.limits.clone(),
+            users: self.threads() as usize,
+            hint: "try a higher --limit, fewer -s threads, other options of the target, or a longer --for",
+        })
+    }
+
+    fn short(&self) -> Job {
+        Job::Classic(Self {
+            warm_up_ns: self.warm_up_ns.min(SHORT_WARM_UP_NS),
+            measure_ns: Some(short_ns(self.measure_ns.unwrap_or(Timing::USUAL_NS), 1)),
+            // At a rate each operation is timed alone.
+            timed: Timed::Single,
+            ..self.clone()
+        })
+    }
+
+    fn at_rate(&self, rate: f64) -> Job {
+        let arrivals = self.search.as_ref().map(|search| search.arrivals).unwrap_or_default();
+        let open_loop = Some(OpenLoop { rate, arrivals });
+        Job::Classic(Self { open_loop, timed: Timed::default(), ..self.clone() })
+    }
+
+    fn capacity(&self, round: &Round) -> f64 {
+        rate_of_all(round)
+    }
+
+    fn achieved(&self, round: &Round) -> f64 {
+        rate_of_all(round)
+    }
+
+    fn words(&self, _: &str) -> String {
+        let options: Vec<String> = self.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let count = self.count.map(|count| format!(" count={count}")).unwrap_or_default();
+        let rate = self.open_loop.map(|it| format!(" rate={}{}", it.rate, arrivals(it.arrivals))).unwrap_or_default();
+        let search = self.search.as_ref().map(search).unwrap_or_default();
+        let timing = match self.timed {
+            Timed::Batched => "",
+            Timed::Sampled => " timing=sampled",
+            Timed::Single => " timing=single",
+        };
+        let words = format!("{} {}{count}{rate}{timing}", self.workload, options.join(" "));
+        format!("{}{search}", words.trim_end())
+    }
+
+    fn databases(&self) -> String {
+        "created for each round".to_owned()
+    }
+
+    fn once_ns(&self, _: &str) -> Option<u64> {
+        None
+    }
+
+    fn round_ns(&self, target: &str) -> u64 {
+        let started = engines::starts_s(target).saturating_mul(SECOND);
+        let (lasts_ns, beside_ms) = match self.lasts_ns() {
+            Some(lasts_ns) => (lasts_ns, engines::prepares_ms(target)),
+            // Inserting workloads insert about as many rows as other workloads prepare.
+            None => (0, engines::inserts_ms(target)),
+        };
+        lasts_ns.saturating_add(beside_ms.saturating_mul(SECOND / 1_000)).saturating_add(started)
+    }
+}
+
+/// Description of a search.
+fn search(search: &RateSearch) -> String {
+    let limits: Vec<String> = search.limits.iter().map(ToString::to_string).collect();
+    format!(", the highest rate with {}{}", limits.join(", "), arrivals(search.arrivals))
+}
+
+/// Arrivals, unless they are the default.
+pub(super) fn arrivals(arrivals: Arrivals) -> String {
+    if arrivals == Arrivals::default() { String::new() } else { format!(" arrivals={}", arrivals.name()) }
+}

@@ -1,0 +1,114 @@
+//! A workload whose users draw transactions by their shares as the work of a round.
+
+use super::classic::arrivals;
+use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
+use crate::engines;
+use crate::failure::Failure;
+use crate::plan::classic::OpenLoop;
+use crate::plan::search::rate_of_all;
+use crate::plan::{Mix, Search};
+use bourse_driver::{Abilities, Ability, SECOND, Schedule};
+use bourse_record::Round;
+
+/// Time of a round in addition to warm-up and interval and the checks: restoring the database.
+const ROUND_NS: u64 = SECOND;
+
+impl Work for Mix {
+    fn workload(&self) -> &str {
+        &self.workload
+    }
+
+    fn abilities(&self) -> Result<Abilities, Failure> {
+        Ok(Abilities {
+            rate: Ability::Has,
+            sampling: Ability::Lacks("each transaction is timed"),
+            search: Ability::Has,
+            steadiness: Ability::Has,
+            snapshot: Ability::Has,
+        })
+    }
+
+    fn threads(&self) -> u32 {
+        u32::try_from(self.users).unwrap_or(u32::MAX)
+    }
+
+    fn lasts_ns(&self) -> Option<u64> {
+        Some(self.warm_up_ns.saturating_add(self.measure_ns))
+    }
+
+    fn measure_ns(&self) -> Option<u64> {
+        Some(self.measure_ns)
+    }
+
+    fn has_rate(&self) -> bool {
+        self.open_loop.is_some()
+    }
+
+    fn search(&self) -> Option<Search> {
+        self.search.as_ref().map(|search| Search {
+            unit: "transactions/s",
+            most: Schedule::HIGHEST,
+            limits: search.limits.clone(),
+            users: self.users,
+            hint: "try a higher --limit, fewer --users, other options of the target, or a longer --for",
+        })
+    }
+
+    fn short(&self) -> Job {
+        Job::Mix(Self {
+            warm_up_ns: self.warm_up_ns.min(SHORT_WARM_UP_NS),
+            measure_ns: short_ns(self.measure_ns, 1),
+            ..self.clone()
+        })
+    }
+
+    fn at_rate(&self, rate: f64) -> Job {
+        let arrivals = self.search.as_ref().map(|search| search.arrivals).unwrap_or_default();
+        Job::Mix(Self { open_loop: Some(OpenLoop { rate, arrivals }), ..self.clone() })
+    }
+
+    fn capacity(&self, round: &Round) -> f64 {
+        rate_of_all(round)
+    }
+
+    fn achieved(&self, round: &Round) -> f64 {
+        rate_of_all(round)
+    }
+
+    fn words(&self, _: &str) -> String {
+        let load = match self.open_loop {
+            _ if self.search.is_some() => "the highest rate within the limits".to_owned(),
+            Some(it) => format!("target rate {} transactions/s{}", it.rate, arrivals(it.arrivals)),
+            None => "closed loop".to_owned(),
+        };
+        let users = if self.users == 1 { "user" } else { "users" };
+        format!("{}: {}, {} {users}, {load}", self.workload, self.size_in_words(), self.users)
+    }
+
+    fn databases(&self) -> String {
+        let loaded = if self.reload { "loaded anew" } else { "loaded if it does not exist" };
+        format!("{loaded}; restored after the run")
+    }
+
+    fn database_key(&self) -> String {
+        format!("{} {}", self.workload, self.size)
+    }
+
+    /// Loading, and the checks, which take about as long.
+    fn once_ns(&self, target: &str) -> Option<u64> {
+        Some(self.load_ns(target).saturating_mul(2))
+    }
+
+    fn round_ns(&self, target: &str) -> u64 {
+        let lasts_ns = self.warm_up_ns.saturating_add(self.measure_ns);
+        lasts_ns.saturating_add(ROUND_NS).saturating_add(self.load_ns(target))
+    }
+}
+
+impl Mix {
+    /// Time to load the database, in nanoseconds.
+    fn load_ns(&self, target: &str) -> u64 {
+        let rows = self.rows();
+        engines::loads_rows_s(target).map_or(0, |rows_s| rows.saturating_mul(SECOND) / rows_s)
+    }
+}

@@ -1,0 +1,179 @@
+//! Job of a round: a workload with its settings, with the answers that plans and execution need of each.
+//!
+//! | file | workload |
+//! |---|---|
+//! | `brokerage` | TPC-E |
+//! | `classic` | the classic ones |
+//! | `mix` | those whose users draw transactions by their shares |
+
+mod brokerage;
+mod classic;
+mod mix;
+
+#[cfg(test)]
+pub(crate) use brokerage::day_ns;
+
+use super::{Brokerage, Classic, Mix, Search};
+use crate::failure::Failure;
+use bourse_driver::{Abilities, SECOND};
+use bourse_record::Round;
+use serde::{Deserialize, Serialize};
+use std::ops::Deref;
+
+/// Job of a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Job {
+    /// The brokerage workload.
+    Brokerage(Box<Brokerage>),
+    /// A classic workload.
+    Classic(Classic),
+    /// A workload whose users draw transactions by their shares.
+    Mix(Mix),
+}
+
+/// Properties of a job that plans need, whatever its workload.
+pub(crate) trait Work {
+    /// Name of the workload.
+    fn workload(&self) -> &str;
+
+    /// Name of the workload in a sentence.
+    fn noun(&self) -> &str {
+        self.workload()
+    }
+
+    /// Options and commands that the workload supports.
+    fn abilities(&self) -> Result<Abilities, Failure>;
+
+    /// Threads that are busy at once.
+    fn threads(&self) -> u32;
+
+    /// Warm-up and measurement of a round, in nanoseconds; none where only its work ends it.
+    fn lasts_ns(&self) -> Option<u64>;
+
+    /// Longest measurement of a round whose work ends it, in nanoseconds; none if nothing else does.
+    fn at_most_ns(&self) -> Option<u64> {
+        self.lasts_ns()
+    }
+
+    /// Length of the measurement interval, in nanoseconds, if it is set.
+    fn measure_ns(&self) -> Option<u64>;
+
+    /// Whether a rule may end a round before its time.
+    fn may_end_sooner(&self) -> bool {
+        false
+    }
+
+    /// Whether a rate is requested.
+    fn has_rate(&self) -> bool;
+
+    /// Whether one in so many operations is timed.
+    fn is_sampled(&self) -> bool {
+        false
+    }
+
+    /// Whether a database is restored after a single round.
+    fn puts_back(&self) -> bool {
+        false
+    }
+
+    /// The search for the highest rate, if the job is one.
+    fn search(&self) -> Option<Search>;
+
+    /// The job of a short round of a search, without a schedule.
+    fn short(&self) -> Job;
+
+    /// The same job at that rate.
+    fn at_rate(&self, rate: f64) -> Job;
+
+    /// Rate that a round without a schedule achieves, in the unit of the search.
+    fn capacity(&self, round: &Round) -> f64;
+
+    /// Achieved rate of a round at a rate, in its unit.
+    fn achieved(&self, round: &Round) -> f64;
+
+    /// Description of a round on a target.
+    fn words(&self, target: &str) -> String;
+
+    /// Description of how its databases come and go.
+    fn databases(&self) -> String;
+
+    /// Name of the database among those that a target may hold; empty if each round makes its own.
+    fn database_key(&self) -> String {
+        String::new()
+    }
+
+    /// Time to load and check the database that all rounds on a target use, in nanoseconds; `None` if each round makes its own.
+    fn once_ns(&self, target: &str) -> Option<u64>;
+
+    /// Time of a round on a target with a database that is loaded, in nanoseconds.
+    fn round_ns(&self, target: &str) -> u64;
+
+    /// Whether the database of a target is held by another process of the same run.
+    fn joins_another(&self) -> bool {
+        false
+    }
+}
+
+impl Job {
+    /// The job's properties.
+    fn work(&self) -> &(dyn Work + 'static) {
+        match self {
+            Self::Brokerage(job) => &**job,
+            Self::Classic(job) => job,
+            Self::Mix(job) => job,
+        }
+    }
+
+    /// The brokerage job, for options that this workload alone has.
+    pub(crate) fn brokerage(&self) -> Option<&Brokerage> {
+        if let Self::Brokerage(job) = self { Some(job) } else { None }
+    }
+
+    /// The brokerage job, to be changed.
+    pub(crate) fn brokerage_mut(&mut self) -> Option<&mut Brokerage> {
+        if let Self::Brokerage(job) = self { Some(job) } else { None }
+    }
+
+    /// Takes back the request to replace an existing database, which has been done.
+    pub(crate) fn forget_reload(&mut self) {
+        match self {
+            Self::Brokerage(job) => job.database.reload = false,
+            Self::Mix(job) => job.reload = false,
+            Self::Classic(_) => {}
+        }
+    }
+
+    /// The job of a short round of a search: at that rate, or as fast as its users can.
+    ///
+    /// A third of the interval: long enough for a tenth of a second's backlog to show as a hundredth, short enough for a dozen
+    /// of them.
+    pub(crate) fn probe(&self, rate: Option<f64>) -> Self {
+        let probed = self.short();
+        match rate {
+            Some(rate) => probed.at_rate(rate),
+            None => probed,
+        }
+    }
+
+    /// Achieved rate of a round at a rate, in its unit. A void round achieves 0.
+    pub(crate) fn reached(&self, round: &Round) -> f64 {
+        if round.headline.is_nan() { 0.0 } else { self.achieved(round) }
+    }
+}
+
+impl Deref for Job {
+    type Target = dyn Work;
+
+    fn deref(&self) -> &Self::Target {
+        self.work()
+    }
+}
+
+/// Length of an interval in a short round of a search, in nanoseconds.
+fn short_ns(ns: u64, least_s: u64) -> u64 {
+    (ns / 3).clamp(least_s * SECOND, 60 * SECOND).min(ns)
+}
+
+/// Longest warm-up of a short round of a search, in nanoseconds.
+const SHORT_WARM_UP_NS: u64 = 5 * SECOND;
