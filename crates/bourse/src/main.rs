@@ -99,6 +99,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Tpce(Tpce::Acid(arguments)) => tpce::acid::run(&arguments),
         Command::Tpce(Tpce::AcidLoad(arguments)) => tpce::acid::load(&arguments),
         Command::Tpce(Tpce::Verify(arguments)) => tpce::verify::run(&arguments),
+        Command::Tatp(command) => commands::mix::run(&bourse_tatp::Tatp, command),
         Command::Micro(Micro::List { workload, json: false }) => {
             output::print(&micro::list::list(workload.as_deref())?)
         }
@@ -180,9 +181,12 @@ fn with_known_names(command: clap::Command) -> clap::Command {
         .mut_subcommand("tpce", |tpce| {
             tpce.mut_subcommand("run", |run| run.mut_arg("targets", |it| values(it, targets())))
         })
+        .mut_subcommand("tatp", |tatp| {
+            tatp.mut_subcommand("run", |run| run.mut_arg("targets", |it| values(it, targets())))
+        })
         .mut_subcommand("compare", |compare| {
             compare.mut_arg("workload", |it| {
-                values(it, std::iter::once("tpce".to_owned()).chain(workloads()))
+                values(it, ["tpce", "tatp"].map(str::to_owned).into_iter().chain(workloads()))
             })
         })
         .mut_subcommand("suite", |suite| {

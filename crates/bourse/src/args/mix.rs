@@ -1,4 +1,4 @@
-//! Arguments of workloads whose users draw transactions by their shares.
+//! Arguments of workloads whose users draw transactions by their shares: `bourse tatp` and its like.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
 use super::{Arrivals, Check, CheckDepth, Constraints, EXIT_CODES, Execution, Output, numbers};

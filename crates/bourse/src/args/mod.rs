@@ -81,6 +81,10 @@ impl Arguments {
     pub(crate) fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut arguments = Self::from_arg_matches(matches)?;
         let tpce = matches.subcommand_matches("tpce").and_then(ArgMatches::subcommand);
+        let tatp = matches.subcommand_matches("tatp").and_then(ArgMatches::subcommand);
+        if let (Command::Tatp(MixCommand::Run(run)), Some((_, matches))) = (&mut arguments.command, tatp) {
+            run.explicitly_set = MixExplicitlySet::of(matches);
+        }
         match (&mut arguments.command, tpce) {
             (Command::Tpce(Tpce::Run(run)), Some((_, matches))) => run.explicitly_set = ExplicitlySet::of(matches),
             (Command::Tpce(Tpce::Serve(serve)), Some((_, matches))) => {
@@ -102,6 +106,9 @@ pub(crate) enum Command {
     /// Run, load, check and verify the brokerage workload derived from TPC-E
     #[command(subcommand)]
     Tpce(Tpce),
+    /// Run, load, check and verify TATP: short transactions on a register of subscribers
+    #[command(subcommand)]
+    Tatp(MixCommand),
     /// Run microbenchmarks: point reads, bulk loads, updates and others
     #[command(subcommand)]
     Micro(Micro),

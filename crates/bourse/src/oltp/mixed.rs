@@ -13,7 +13,7 @@ use std::fmt::Debug;
 use std::sync::atomic::AtomicBool;
 
 /// Every such workload.
-pub(crate) static WORKLOADS: &[&dyn Mixed] = &[];
+pub(crate) static WORKLOADS: &[&dyn Mixed] = &[&bourse_tatp::Tatp];
 
 /// The workload of that name.
 pub(crate) fn find(name: &str) -> Option<&'static dyn Mixed> {

@@ -25,7 +25,7 @@ const ABSURD: [&str; 15] = [
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 25] = [
+const CALLS: [(&str, &[&str]); 29] = [
     ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -33,6 +33,10 @@ const CALLS: [(&str, &[&str]); 25] = [
     ("tpce check", &["null:"]),
     ("tpce acid", &["null:"]),
     ("tpce verify", &["null:", "null:"]),
+    ("tatp run", &["lmdb:none"]),
+    ("tatp load", &["null:"]),
+    ("tatp check", &["null:"]),
+    ("tatp verify", &["lmdb:none", "lmdb:none"]),
     ("micro list", &["none"]),
     ("micro run", &["point-read", "null:", "--rounds=1", "--for=50ms", "--warmup=0s"]),
     ("crash", &["null:"]),

@@ -35,6 +35,7 @@ mod shown;
 mod silent_server;
 mod suite;
 mod tables;
+mod tatp;
 mod waiting;
 
 use std::path::Path;

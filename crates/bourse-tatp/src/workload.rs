@@ -1,0 +1,235 @@
+//! TATP as a value of the harness.
+
+use crate::population::{CHUNK, generate};
+use crate::requests::{Emulator, NAMES, Request, SHARES};
+use crate::tables;
+use crate::transactions::{Output, STATEMENTS, perform};
+use bourse_engine::{Access, EngineError, Isolation, Session, Sql};
+use bourse_oltp::check::Check;
+use bourse_oltp::check::ledger::{By, Growth, Growths, Query, Unit};
+use bourse_oltp::load::LoadError;
+use bourse_oltp::mix::{Change, Judged, Transactions};
+use bourse_oltp::{Generator, Lasting, Rows, Size, SizeColumn, Workload};
+use bourse_record::Outcome;
+use bourse_schema::{Batch, Cardinality, Table};
+
+/// TATP.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tatp;
+
+/// Source of the checks that follow from the tables and their population.
+const POPULATION: &str = "TATP, tables and population";
+/// Most percent by which a number of rows that depends on random numbers may be off its expectation: eight standard deviations of
+/// the smallest database.
+const TOLERANCE: u64 = 12;
+
+/// The size of a database with so many subscribers.
+pub fn size_of(subscribers: u64) -> Size {
+    Size(vec![i64::try_from(subscribers).unwrap_or(i64::MAX)])
+}
+
+fn subscribers(size: &Size) -> i64 {
+    size.0.first().copied().unwrap_or_default()
+}
+
+impl Workload for Tatp {
+    fn name(&self) -> &'static str {
+        "tatp"
+    }
+
+    fn tables(&self) -> &'static [&'static Table] {
+        tables::all()
+    }
+
+    fn size_columns(&self) -> &'static [SizeColumn] {
+        &[SizeColumn { column: "subscribers", name: "subscribers" }]
+    }
+
+    fn check_size(&self, size: &Size) -> Result<(), String> {
+        match size.0.as_slice() {
+            [count] if *count >= CHUNK && count % CHUNK == 0 && *count < 1_000_000_000 => Ok(()),
+            [count] => Err(format!(
+                "invalid number of subscribers '{count}': expected a multiple of {CHUNK} below 1,000,000,000"
+            )),
+            numbers => Err(format!("{} numbers of a size: expected 1", numbers.len())),
+        }
+    }
+
+    fn rows(&self, table: &Table, size: &Size) -> Rows {
+        let units = (subscribers(size) / CHUNK).unsigned_abs();
+        let loaded = match table.cardinality {
+            Cardinality::AboutPerLoadUnit(rows) => {
+                rows * units * (100 - TOLERANCE) / 100..=rows * units * (100 + TOLERANCE) / 100
+            }
+            _ => units * CHUNK.unsigned_abs()..=units * CHUNK.unsigned_abs(),
+        };
+        let at_most = |rows: u64| i128::from(rows);
+        match self.lasting(table) {
+            // Three of each service at most.
+            Lasting::Nothing => {
+                let later = 0..=at_most(units * CHUNK.unsigned_abs() * 12);
+                Rows { loaded, later, words: "at most three for each of four services of a subscriber".to_owned() }
+            }
+            _ => {
+                let later = at_most(*loaded.start())..=at_most(*loaded.end());
+                Rows { loaded, later, words: format!("scales with {} subscribers", subscribers(size)) }
+            }
+        }
+    }
+
+    fn lasting(&self, table: &Table) -> Lasting {
+        match table.name {
+            "subscriber" => Lasting::Rows { changed: &["bit_1", "vlr_location"] },
+            "special_facility" => Lasting::Rows { changed: &["data_a"] },
+            "call_forwarding" => Lasting::Nothing,
+            _ => Lasting::Rows { changed: &[] },
+        }
+    }
+
+    fn conditions(&self) -> &'static [Check] {
+        CONDITIONS
+    }
+
+    fn source_of_rows(&self) -> &'static str {
+        POPULATION
+    }
+
+    fn source_of_schema(&self) -> &'static str {
+        POPULATION
+    }
+}
+
+impl Generator for Tatp {
+    fn version(&self) -> i64 {
+        1
+    }
+
+    fn inputs(&self) -> String {
+        "none".to_owned()
+    }
+
+    fn generate(
+        &self,
+        size: &Size,
+        _: usize,
+        each: &mut dyn FnMut(&dyn Batch) -> Result<(), LoadError>,
+    ) -> Result<(), LoadError> {
+        generate(subscribers(size), each)
+    }
+}
+
+/// Status codes of designed misses.
+const MISSED: i32 = 1;
+const EXISTS: i32 = 2;
+
+impl Transactions for Tatp {
+    type Input = Request;
+    type Output = Output;
+    type Emulator = Emulator;
+
+    const NAMES: &'static [&'static str] = &NAMES;
+    const SHARES: &'static [f64] = &SHARES;
+    const CODES: &'static [(i32, &'static str)] =
+        &[(MISSED, "no such row, as designed"), (EXISTS, "the row to insert exists, as designed")];
+    const NOTICE: &'static str =
+        "TATP as published by its authors, unaudited. Misses are part of the workload and counted as such.";
+    const AMOUNTS: &'static [&'static str] = &["forwardings"];
+
+    fn emulator(size: &Size, seed: u64) -> Emulator {
+        Emulator::new(subscribers(size).unsigned_abs(), seed)
+    }
+
+    fn kind(input: &Request) -> usize {
+        input.kind()
+    }
+
+    fn demands(kind: usize) -> (Isolation, Access) {
+        (Isolation::ReadCommitted, if kind < 3 { Access::Read } else { Access::Write })
+    }
+
+    fn statements() -> &'static [&'static Sql] {
+        STATEMENTS
+    }
+
+    fn perform(session: &mut dyn Session, input: &Request) -> Result<Output, EngineError> {
+        perform(session, input)
+    }
+
+    fn judge(input: &Request, output: &Output) -> Judged {
+        let change = if *output == Output::Changed { Self::doubtful(input) } else { None };
+        let (outcome, code) = match output {
+            Output::Missed if input.kind() < 3 => (Outcome::Warned, MISSED),
+            Output::Missed => (Outcome::RolledBack, MISSED),
+            Output::Exists => (Outcome::RolledBack, EXISTS),
+            _ => (Outcome::Completed, 0),
+        };
+        Judged { outcome, code, change }
+    }
+
+    fn doubtful(input: &Request) -> Option<Change> {
+        match input {
+            Request::InsertCallForwarding { .. } => Some((0, 1)),
+            Request::DeleteCallForwarding { .. } => Some((0, -1)),
+            _ => None,
+        }
+    }
+
+    fn growths() -> &'static Growths {
+        &GROWTHS
+    }
+}
+
+static GROWTHS: Growths = Growths {
+    before_and_after: &[Query { sql: "SELECT count(*) FROM call_forwarding", totals: &[("forwardings", Unit::Whole)] }],
+    after: &[],
+    growths: &[Growth {
+        name: "call forwardings",
+        words: "call_forwarding has grown by the rows that were inserted, less those that were deleted",
+        total: "forwardings",
+        by: By::Acknowledged("forwardings"),
+    }],
+};
+
+/// Conditions of every database at any time.
+const CONDITIONS: &[Check] = &[
+    Check {
+        name: "numbers of subscribers",
+        source: POPULATION,
+        words: "no two subscribers have the same number",
+        sql: "SELECT sub_nbr, count(*) FROM subscriber GROUP BY sub_nbr HAVING count(*) > 1",
+    },
+    Check {
+        name: "access data of subscribers",
+        source: POPULATION,
+        words: "each subscriber has one to four rows of access data",
+        sql: "SELECT s.s_id, count(a.s_id)
+                FROM subscriber s LEFT JOIN access_info a ON a.s_id = s.s_id
+               GROUP BY s.s_id
+              HAVING count(a.s_id) < 1 OR count(a.s_id) > 4",
+    },
+    Check {
+        name: "services of subscribers",
+        source: POPULATION,
+        words: "each subscriber has one to four services",
+        sql: "SELECT s.s_id, count(f.s_id)
+                FROM subscriber s LEFT JOIN special_facility f ON f.s_id = s.s_id
+               GROUP BY s.s_id
+              HAVING count(f.s_id) < 1 OR count(f.s_id) > 4",
+    },
+    Check {
+        name: "hours of forwarding",
+        source: POPULATION,
+        words: "calls are forwarded from hour 0, 8 or 16 on, until an hour of the day",
+        sql: "SELECT s_id, sf_type, start_time, end_time
+                FROM call_forwarding
+               WHERE start_time NOT IN (0, 8, 16) OR end_time < 1 OR end_time > 24",
+    },
+    Check {
+        name: "settings",
+        source: POPULATION,
+        words: "changed settings and data are in their range",
+        sql: "SELECT s.s_id, s.bit_1, s.vlr_location
+                FROM subscriber s
+               WHERE s.bit_1 NOT IN (0, 1) OR s.vlr_location < 1 OR s.vlr_location > 4294967295",
+    },
+];

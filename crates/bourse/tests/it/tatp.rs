@@ -1,0 +1,103 @@
+//! `bourse tatp`: the commands of the harness with another workload than TPC-E.
+
+use crate::{output, text};
+use bourse_engine::Engine as _;
+use bourse_record::{CheckStatus, Document as _, Outcome, RunFile};
+use std::path::Path;
+
+/// A short run, whose figures do not matter.
+const SHORT: [&str; 8] = ["--for", "300ms", "--warmup", "100ms", "--users", "2", "--no-wait", "--seed=1"];
+
+fn run_file(folder: &Path) -> RunFile {
+    let mut runs = std::fs::read_dir(folder.join("bourse-runs")).expect("there are runs");
+    let run = runs.next().expect("there is a run").expect("a folder").path().join("run.json");
+    RunFile::read(&run).expect("a run file")
+}
+
+#[test]
+fn a_database_is_loaded_run_and_checked() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let target = "sqlite:x.db?sync=off";
+    let loaded = output(folder, &["tatp", "load", target, "--size", "2k"]);
+    assert!(loaded.status.success(), "{}", text(&loaded.stderr));
+    let checked = output(folder, &["tatp", "check", target]);
+    assert!(checked.status.success(), "{}", text(&checked.stdout));
+    assert!(text(&checked.stdout).contains("passed  access data of subscribers"), "{}", text(&checked.stdout));
+
+    let ran = output(folder, &[&["tatp", "run", target], &SHORT[..]].concat());
+    assert!(ran.status.success(), "{}{}", text(&ran.stdout), text(&ran.stderr));
+    let file = run_file(folder);
+    let case = &file.cases[0];
+    assert_eq!(case.workload.parameters[0].value, "2000", "a database that is there keeps its size");
+    let round = &case.rounds[0];
+    let ended: Vec<(&str, u64)> = round.operations.iter().map(|it| (it.name.as_str(), it.ended())).collect();
+    assert!(ended.len() == 7 && ended.iter().all(|(_, count)| *count > 0), "{ended:?}");
+    let misses = round.operations.iter().flat_map(|it| &it.outcomes).filter(|it| it.code == 1);
+    assert!(misses.clone().count() >= 5, "each kind but two can miss");
+    assert!(misses.clone().all(|it| matches!(it.outcome, Outcome::Warned | Outcome::RolledBack)));
+    let reconciled = round.checks.iter().find(|check| check.name == "call forwardings").expect("it is reconciled");
+    assert_eq!(reconciled.status, CheckStatus::Passed, "{}", reconciled.evidence);
+    assert!(round.checks.iter().all(|check| check.status != CheckStatus::Failed), "{:#?}", round.checks);
+}
+
+#[test]
+fn a_row_that_no_transaction_wrote_fails_check_and_run() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let target = "sqlite:x.db?sync=off";
+    assert!(output(folder, &["tatp", "load", target, "--size", "1k"]).status.success());
+    let engine = bourse_engine_sqlite::open(&format!("sqlite:{}", folder.join("x.db").display())).expect("a target");
+    let mut session = engine.session().expect("connects");
+    session.execute_text("UPDATE access_info SET data4 = 'AAAAA' WHERE s_id = 5", &[]).expect("updates");
+    drop(session);
+    drop(engine);
+    let checked = output(folder, &["tatp", "check", target]);
+    assert_eq!(checked.status.code(), Some(3), "{}", text(&checked.stdout));
+    assert!(text(&checked.stdout).contains("FAILED  contents of access_info"), "{}", text(&checked.stdout));
+    let ran = output(folder, &[&["tatp", "run", target], &SHORT[..]].concat());
+    assert_eq!(ran.status.code(), Some(3), "{}", text(&ran.stderr));
+}
+
+#[test]
+fn two_targets_are_verified_in_lockstep() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let verify = ["tatp", "verify", "sqlite::memory:", "sqlite:x.db?sync=off", "-n", "3000", "--size", "2k"];
+    let verified = output(folder.path(), &verify);
+    let said = text(&verified.stdout);
+    assert!(verified.status.success(), "{said}{}", text(&verified.stderr));
+    assert!(said.contains("3000 transactions gave the same outputs"), "{said}");
+    assert!(said.contains("all 4 tables equal at the end"), "{said}");
+    assert!(said.contains("no such row, as designed"), "{said}");
+    let replayed = output(folder.path(), &[&verify[..], &["--reload", "--replay", "2"]].concat());
+    assert!(text(&replayed.stdout).contains("on sqlite::memory:"), "{}", text(&replayed.stdout));
+}
+
+#[test]
+fn two_targets_are_compared() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    for name in ["sqlite:a.db?sync=off", "sqlite:b.db?sync=off"] {
+        assert!(output(folder, &["tatp", "load", name, "--size", "1k"]).status.success());
+    }
+    let compare = ["compare", "sqlite:a.db?sync=off", "sqlite:b.db?sync=off", "--workload", "tatp", "--rounds", "2"];
+    let compared = output(folder, &[&compare[..], &SHORT[..]].concat());
+    assert!(compared.status.success(), "{}{}", text(&compared.stdout), text(&compared.stderr));
+    assert_eq!(run_file(folder).cases.iter().map(|case| case.rounds.len()).collect::<Vec<_>>(), [2, 2]);
+    let refused = output(folder, &[&compare[..], &["--customers", "1000"]].concat());
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("--customers can only be used with the brokerage workload"));
+}
+
+#[test]
+fn databases_of_two_workloads_are_not_taken_for_one_another() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    assert!(output(folder, &["tatp", "load", "sqlite:x.db?sync=off", "--size", "1k"]).status.success());
+    let refused = output(folder, &["tpce", "check", "sqlite:x.db?sync=off"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("it has the tables of another workload"), "{}", text(&refused.stderr));
+    let refused = output(folder, &["tatp", "load", "sqlite:y.db", "--size", "1500"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("expected a multiple of 1000"), "{}", text(&refused.stderr));
+}
