@@ -165,57 +165,6 @@ fn skewed(engine: &ClusterEngine) {
     panic!("{TRIES} tries without a write skew: is serializable given after all?");
 }
 
-static NOTE: Sql = Sql::new("INSERT INTO note (id) VALUES (?1)");
-static SEE: Sql =
-    Sql::new("SELECT count(*) FROM account INNER JOIN note ON note.id = account.id WHERE account.id = ?1");
-static NOTE_AFTER: Sql = Sql::new("INSERT INTO note_after (id) VALUES (?1)");
-
-/// A node that makes way for another's commit while it prepares a statement does not say so, and went on without the transaction:
-/// of 5,000 transactions that were acknowledged 100 were there in part. A new session prepares all that its transaction asks.
-#[test]
-fn a_transaction_that_prepares_its_statements_is_whole() {
-    const EACH: i64 = 150;
-    let test = "conflicts::a_transaction_that_prepares_its_statements_is_whole";
-    let Some(engine) = cluster(test, Product::Galera, "nodes=2&lock_timeout=5s") else { return };
-    make(&engine);
-    for sql in ["CREATE TABLE note (id BIGINT PRIMARY KEY)", "CREATE TABLE note_after (id BIGINT PRIMARY KEY)"] {
-        engine.session().unwrap().query_text(sql, &[], &mut |_| Ok(())).unwrap();
-    }
-    let user = |number: i64| {
-        let attempt = |id: i64| {
-            let mut session = engine.session_at((number % 2) as usize)?;
-            session.begin(Isolation::RepeatableRead, Access::Write)?;
-            balance(&mut *session, 1)?;
-            session.execute(&NOTE, Params::of(&[id.into()]))?;
-            session.query(&SEE, Params::of(&[1.into()]), &mut |_| Ok(()))?;
-            session.execute(&ADD, Params::of(&[1.into(), 1.into()]))?;
-            session.execute(&NOTE_AFTER, Params::of(&[id.into()]))?;
-            session.commit()
-        };
-        let done = (1..=EACH).map(|n| attempt(number * 1_000 + n));
-        done.filter(|done| match done {
-            Ok(()) => true,
-            Err(e) if e.kind() == ErrorKind::Conflict => false,
-            Err(e) => panic!("{e}"),
-        })
-        .count() as i64
-    };
-    let user = &user;
-    let committed: i64 = std::thread::scope(|scope| {
-        let users: Vec<_> = (1..=4).map(|number| scope.spawn(move || user(number))).collect();
-        users.into_iter().map(|user| user.join().unwrap()).sum()
-    });
-    let mut session = engine.session().unwrap();
-    let mut count = |table: &str| {
-        let mut rows = 0_i64;
-        let sql = format!("SELECT count(*) FROM {table}");
-        session.query_text(&sql, &[], &mut |row| row.get(0).map(|found| rows = found)).unwrap();
-        rows
-    };
-    assert_eq!((count("note"), count("note_after")), (committed, committed));
-    assert_eq!(balance(&mut *session, 1).unwrap(), committed);
-}
-
 /// Loss of causality with `causal=off`: a node does not see a commit at another one immediately.
 fn without_causal_reads_a_commit_at_another_node_is_missed(test: &str, product: Product) {
     const TRIES: i64 = 2_000;

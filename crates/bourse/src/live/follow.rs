@@ -150,7 +150,7 @@ mod tests {
         let mut follower = Follower::open(folder.path()).unwrap();
         assert!(follower.poll().unwrap());
         let refused = follower.refused().expect("it is another");
-        assert!(refused.line().contains("version 2 of live.ndjson"), "{}", refused.line());
+        assert!(refused.line().contains("live.ndjson has version 2"), "{}", refused.line());
         assert_eq!(follower.state, State::default());
     }
 }

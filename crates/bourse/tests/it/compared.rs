@@ -15,7 +15,7 @@ fn store(folder: &Path, name: &str, figures: &[f64]) {
             "label": "sqlite", "rounds": [],
             "engine": { "name": "sqlite", "version": "3", "target": "sqlite:x.db", "durability": "durable",
                         "durability_reason": "", "settings": [], "compile_options": [] },
-            "workload": { "name": "point-read", "parameters": [], "headline_operation": "point-read",
+            "workload": { "name": "point-read", "kind": "micro", "outcomes": ["completed", "failed"], "parameters": [], "headline_operation": "point-read",
                           "headline_unit": "reads/s", "nominal": null, "notice": null }
         }],
         "warnings": [], "interrupted": false

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// Every command that opens a target. `T` is the target; no other argument has one letter.
 const COMMANDS: &[&str] = &[
     "tpce load T --days 1",
-    "tpce load T --days 1 --reload --threads 2",
+    "tpce load T --days 1 --reload --load-threads 2",
     "tpce check T",
     "tpce check T --json",
     "tpce run T --days 1 --for 1s --rounds 2",

@@ -207,7 +207,7 @@ fn only_results_of_runs_are_removed() {
     let before = state(&results);
     for (name, words) in [
         ("link", "it is a link"),
-        ("of-others", "JSON but not a run file"),
+        ("of-others", "run.json is not a run: it has no schema_version"),
         ("page", "report.html is not as Bourse writes it"),
         ("told", "live.ndjson is not as Bourse writes it"),
         ("linked", "report.html is no file of a run's results"),
