@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 110_000;
+const MOST_LINES: usize = 113_000;
 /// Upper bound of the workspace's crates below `crates/`.
 const MOST_CRATES: usize = 44;
 /// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
@@ -51,17 +51,20 @@ fn within(sizes: &[(&str, u64, u64)]) -> Result<(), String> {
     if beyond.is_empty() { Ok(()) } else { Err(beyond.join("\n  ")) }
 }
 
-/// Lines of production code in the Rust files of a folder and its folders.
-fn lines_below(folder: &Path) -> usize {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let lines = |path: &Path| match path.is_dir() {
-        // A folder that another crate shares is counted there.
-        true if path.is_symlink() => 0,
-        true => lines_below(path),
-        false if path.extension().is_none_or(|ending| ending != "rs") || path.is_symlink() => 0,
-        false => std::fs::read_to_string(path).map_or(0, |text| lines_of(&text)),
-    };
-    entries.map(|entry| lines(&entry.path())).sum()
+/// Lines of production code in the Rust files of a folder and its folders. Sources that another crate shares by a link are
+/// counted there.
+fn lines_below(path: &Path) -> usize {
+    if path.is_symlink() {
+        return 0;
+    }
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+        return entries.map(|entry| lines_below(&entry.path())).sum();
+    }
+    match path.extension().is_some_and(|ending| ending == "rs") {
+        true => std::fs::read_to_string(path).map_or(0, |text| lines_of(&text)),
+        false => 0,
+    }
 }
 
 /// Lines of a file that are code, up to its tests.

@@ -177,7 +177,11 @@ fn a_link_is_followed_and_stays_a_link() {
     assert_eq!(names(&engine), ["ONE"]);
     assert!(fs::symlink_metadata(directory.path().join("x.db")).unwrap().is_symlink());
     assert_eq!(files(&directory.path().join("data")), ["real.db"]);
-    assert_eq!(engine.footprint().unwrap().data_bytes, 3 * 4_096, "its head, a table, and the list of what Bourse made");
+    assert_eq!(
+        engine.footprint().unwrap().data_bytes,
+        3 * 4_096,
+        "its head, a table, and the list of what Bourse made"
+    );
 }
 
 #[test]

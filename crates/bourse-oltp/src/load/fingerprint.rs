@@ -5,7 +5,7 @@ use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_schema::{Dialect, Table, load_order};
 use std::fmt;
 
-/// Which of the workload's constraints a database declares.
+/// Constraints of the workload that a database declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Constraints {
     /// Primary keys, foreign keys and checks.

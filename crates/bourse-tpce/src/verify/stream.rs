@@ -211,7 +211,7 @@ impl Script for Stream<'_> {
         self.send(&orders).map_err(|error| error.to_string())
     }
 
-    /// With an order on its way to the market, which Trade-Cleanup finds.
+    /// Whether an order is on its way to the market, which Trade-Cleanup finds.
     fn may_end(&self) -> bool {
         self.ordered
     }

@@ -83,7 +83,7 @@ pub(crate) trait Work {
     /// The job of a short round of a search, without a schedule.
     fn short(&self) -> Job;
 
-    /// The same job at that rate.
+    /// Copy of the job at that rate.
     fn at_rate(&self, rate: f64) -> Job;
 
     /// Rate that a round without a schedule achieves, in the unit of the search.
