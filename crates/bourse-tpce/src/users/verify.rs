@@ -77,7 +77,7 @@ pub fn verify_and_reconcile(
     after_run(engine, &Tpce, &size_of(part), &mut reconcile, clock, progress)
 }
 
-/// Checks before a run ([`check::before_run`]), in the form of the run file.
+/// Checks before a run (`bourse_oltp::check::before_run`), in the form of the run file.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
