@@ -96,9 +96,25 @@ struct Traced {
 }
 
 impl Traced {
-    fn note(&mut self, sql: &'static Sql, params: Params<'_>, rows: Vec<Vec<String>>, count: u64) {
+    fn note(&mut self, sql: &'static Sql, params: Params<'_>, Seen { rows, count }: Seen) {
         let params = params.iter().map(shown).collect();
         self.statements.push(Statement { sql: sql.text(), params, rows, count });
+    }
+}
+
+/// Rows that a statement returned: their number, and the first of them in readable form.
+#[derive(Default)]
+struct Seen {
+    rows: Vec<Vec<String>>,
+    count: u64,
+}
+
+impl Seen {
+    fn row(&mut self, row: &dyn bourse_engine::Row) {
+        self.count += 1;
+        if self.rows.len() < ROWS_KEPT {
+            self.rows.push((0..row.columns()).map(|at| shown(row.value(at))).collect());
+        }
     }
 }
 
@@ -120,20 +136,17 @@ fn shown(value: Value<'_>) -> String {
 impl Session for Traced {
     forward_session!(inner: dialect, install, has_routines, begin, commit, rollback, query_text, execute_text);
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        let (mut rows, mut count) = (Vec::new(), 0);
+        let mut seen = Seen::default();
         let outcome = self.inner.query(sql, params, &mut |row| {
-            count += 1;
-            if rows.len() < ROWS_KEPT {
-                rows.push((0..row.columns()).map(|at| shown(row.value(at))).collect());
-            }
+            seen.row(row);
             each(row)
         });
-        self.note(sql, params, rows, count);
+        self.note(sql, params, seen);
         outcome
     }
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         let outcome = self.inner.execute(sql, params);
-        self.note(sql, params, Vec::new(), *outcome.as_ref().unwrap_or(&0));
+        self.note(sql, params, Seen { rows: Vec::new(), count: *outcome.as_ref().unwrap_or(&0) });
         outcome
     }
     fn call(
@@ -142,15 +155,12 @@ impl Session for Traced {
         params: Params<'_>,
         each: &mut EachFound<'_>,
     ) -> Result<(), EngineError> {
-        let (mut rows, mut count) = (Vec::new(), 0);
+        let mut seen = Seen::default();
         let outcome = self.inner.call(routine, params, &mut |set, row| {
-            count += 1;
-            if rows.len() < ROWS_KEPT {
-                rows.push((0..row.columns()).map(|at| shown(row.value(at))).collect());
-            }
+            seen.row(row);
             each(set, row)
         });
-        self.note(routine.sql(), params, rows, count);
+        self.note(routine.sql(), params, seen);
         outcome
     }
 }
