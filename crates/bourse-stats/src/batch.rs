@@ -17,8 +17,8 @@
 //!   neither matters. The part of a trend that exceeds its standard error widens the interval, since the rate may
 //!   continue to change.
 //! * Stalls, in which nothing or little is done (`STALLED`), are rare. Their number follows Poisson's distribution:
-//!   after two stalls up to seven may be usual. A single stall allows no estimate of how many to expect, nor of their
-//!   length.
+//!   after two stalls up to seven may be usual. A single stall allows no estimate of their length: it is taken as a
+//!   third of the usual one, which widens the interval, unless that would exceed `LONG_STALLS` of the mean.
 //!
 //! Coverage of these intervals for simulated series, verified by this module's test:
 #![doc = include_str!("batch.md")]
@@ -52,6 +52,11 @@ const SMALL: f64 = 0.015;
 const STALLED: f64 = 0.5;
 /// Minimum number of stalls to estimate their frequency.
 const FEWEST_STALLS: usize = 2;
+/// Ratio of the usual length of stalls to that of the only one seen, at most: it holds in seven of ten cases if lengths are
+/// exponentially distributed.
+const LONGER_STALLS: f64 = 3.0;
+/// Contribution of stalls relative to the mean from which a single one is too few.
+const LONG_STALLS: f64 = 0.04;
 /// Widening of the stalls' contribution, since the length of further stalls is uncertain too.
 const STALLS_WIDER: f64 = 1.2;
 
@@ -163,12 +168,15 @@ fn half_width(
     let of_trend = (trend.change.abs() - trend.error).max(0.0);
     let usual = median(values).expect("there are values");
     let stalls = Stalls::of(values, usual);
-    let known = Stalls::of(&before[before.len() / 3..], usual).seen + stalls.seen;
-    if known > 0 && stalls.seen < FEWEST_STALLS {
-        let seen = stalls.seen;
-        return Err(Withheld::RareStalls { seen, needs: 5.0 * (count + before.len() as f64) / known as f64 });
+    let earlier = Stalls::of(&before[before.len() / 3..], usual);
+    let known = earlier.seen + stalls.seen;
+    let few = known > 0 && stalls.seen < FEWEST_STALLS;
+    let (most, wider) = if few { (stalls.cost.max(earlier.cost), LONGER_STALLS) } else { (stalls.cost, 1.0) };
+    let of_stalls = usual * STALLS_WIDER * wider * most * unseen(stalls.seen.max(known.min(1))) / count;
+    if few && of_stalls > LONG_STALLS * value {
+        let needs = 5.0 * (count + before.len() as f64) / known as f64;
+        return Err(Withheld::RareStalls { seen: stalls.seen, needs });
     }
-    let of_stalls = usual * STALLS_WIDER * stalls.more() / count;
     Ok((of_batches + of_trend).max(of_stalls))
 }
 
@@ -226,14 +234,14 @@ impl Stalls {
         }
         Self { seen, cost: (squares / seen.max(1) as f64).sqrt() }
     }
+}
 
-    /// Values that the stalls not seen may cost: Poisson's upper limit of 97.5 % for their number, by the approximation
-    /// of Wilson and Hilferty.
-    fn more(&self) -> f64 {
-        let next = self.seen as f64 + 1.0;
-        let most = next * (1.0 - 1.0 / (9.0 * next) + 1.96 / (3.0 * next.sqrt())).powi(3);
-        if self.seen == 0 { 0.0 } else { (most - self.seen as f64) * self.cost }
-    }
+/// Number of stalls that may be missing from a series with `seen` of them: Poisson's upper limit of 97.5 % less `seen`, by
+/// the approximation of Wilson and Hilferty; 0 without any.
+fn unseen(seen: usize) -> f64 {
+    let next = seen as f64 + 1.0;
+    let most = next * (1.0 - 1.0 / (9.0 * next) + 1.96 / (3.0 * next.sqrt())).powi(3);
+    if seen == 0 { 0.0 } else { most - seen as f64 }
 }
 
 /// Student's interval of the mean of batches with these means.
@@ -433,12 +441,18 @@ mod tests {
         let stall = |at: usize| if (200..207).contains(&at) { 0.0 } else { 1.0 };
         assert_eq!(with(&stall), Some(Withheld::RareStalls { seen: 1, needs: 2_000.0 }));
         // One in the warm-up is to be expected in the interval too; one at its very beginning is not.
-        let before = |at: usize| (0..60).map(|it| if it == at { 0.0 } else { 100.0 }).collect::<Vec<f64>>();
-        assert_eq!(
-            mean_after(&before(40), &level).unwrap().withheld,
-            Some(Withheld::RareStalls { seen: 0, needs: 2_300.0 })
-        );
-        assert_eq!(mean_after(&before(2), &level).unwrap().withheld, None);
+        let before = |from: usize, length: usize| {
+            (0..60).map(|it| if (from..from + length).contains(&it) { 20.0 } else { 100.0 }).collect::<Vec<f64>>()
+        };
+        let after = |from, length| mean_after(&before(from, length), &level).unwrap();
+        assert_eq!(after(40, 2).withheld, Some(Withheld::RareStalls { seen: 0, needs: 2_300.0 }));
+        assert_eq!(after(2, 2).withheld, None);
+        // A single step costs little, even if further stalls are longer: it widens the interval, seen before it or in it.
+        let half = |found: SeriesMean| found.mean.interval.unwrap().half_width();
+        assert!((3.0..4.0).contains(&half(after(40, 1))), "{}", half(after(40, 1)));
+        assert!(half(after(2, 1)) < 1.5);
+        let short: Vec<f64> = level.iter().enumerate().map(|(at, it)| if at == 200 { 20.0 } else { *it }).collect();
+        assert!((3.0..4.0).contains(&half(mean(&short).unwrap())));
         // Many small ones are noise like any other.
         assert_eq!(with(&|at| if at % 10 == 0 { 0.0 } else { 1.0 }), None);
     }

@@ -17,6 +17,8 @@ pub(crate) enum Noise {
     Cycle(f64),
     /// Stalls with rate 0 that begin at random, with this mean distance and a twentieth of it as length.
     Stalls(f64),
+    /// Stalls like those, but with a mean length of a tenth of a second.
+    ShortStalls(f64),
     /// Rate a tenth up or down, changing at random after this mean time.
     Levels(f64),
     /// Drift about the mean by 5 % with this correlation time.
@@ -28,7 +30,7 @@ pub(crate) enum Noise {
 
 impl Noise {
     /// Kinds of disturbance that the interval of the default job is tested with.
-    pub(crate) const KINDS: [Self; 20] = [
+    pub(crate) const KINDS: [Self; 21] = [
         Self::Lasting(0.0),
         Self::Lasting(0.1),
         Self::Lasting(0.4),
@@ -43,6 +45,7 @@ impl Noise {
         Self::Stalls(1.0),
         Self::Stalls(5.0),
         Self::Stalls(15.0),
+        Self::ShortStalls(30.0),
         Self::Levels(1.0),
         Self::Levels(3.0),
         Self::Levels(10.0),
@@ -58,6 +61,7 @@ impl Noise {
             Self::Lasting(lasts) => format!("what happens lasts {lasts} s"),
             Self::Cycle(period) => format!("a cycle of {period} s"),
             Self::Stalls(apart) => format!("stalls {apart} s apart"),
+            Self::ShortStalls(apart) => format!("stalls of 0.1 s, {apart} s apart"),
             Self::Levels(lasts) => format!("two levels of {lasts} s"),
             Self::Wander(lasts) => format!("drift about the mean, {lasts} s"),
             Self::Heavy => "stalls of any length".to_owned(),
@@ -95,6 +99,7 @@ impl Noise {
                 let length = |random: &mut SplitMix| exponential(apart / 20.0, random);
                 stalled(count, apart, apart / 20.0, random, length)
             }
+            Self::ShortStalls(apart) => stalled(count, apart, 0.1, random, |random| exponential(0.1, random)),
             Self::Heavy => {
                 const LEAST: f64 = 0.05;
                 let length = |random: &mut SplitMix| LEAST * (1.0 - random.unit()).powf(-1.0 / 1.5);
