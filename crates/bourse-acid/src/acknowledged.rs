@@ -66,18 +66,18 @@ impl Wrapper for Acknowledging<'_> {
         self.inner
     }
     fn wrap(&self, inner: Box<dyn Session>) -> Box<dyn Session> {
-        Box::new(Telling { inner, listener: Arc::clone(&self.listener), written: Vec::new() })
+        Box::new(ReportingSession { inner, listener: Arc::clone(&self.listener), written: Vec::new() })
     }
 }
 
-struct Telling {
+struct ReportingSession {
     inner: Box<dyn Session>,
     listener: Listener,
     /// Trades written by the open transaction, reported at its commit.
     written: Vec<Acknowledgement>,
 }
 
-impl Session for Telling {
+impl Session for ReportingSession {
     forward_session!(inner: dialect, query, plan, query_text, execute_text);
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.written.clear();

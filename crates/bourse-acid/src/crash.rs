@@ -34,7 +34,7 @@ const LONGEST: Duration = Duration::from_secs(40);
 ///
 /// # Errors
 /// If the load could not begin.
-pub fn load_and_tell(
+pub fn load_and_report(
     engine: &dyn Engine,
     inputs: &Inputs,
     part: Part,
@@ -51,7 +51,7 @@ pub fn load_and_tell(
 
 /// Result of a crash.
 #[derive(Debug)]
-pub(crate) struct Crashed {
+pub(crate) struct CrashResult {
     label: String,
     steps: Vec<Step>,
     /// Findings on whether the database is intact.
@@ -65,7 +65,7 @@ pub(crate) struct Crashed {
     pub(crate) recovery_s: f64,
 }
 
-impl Crashed {
+impl CrashResult {
     /// Case with the selected findings.
     pub(crate) fn case(&self, whole: bool, kept: bool) -> Case {
         let of = |wanted: bool, findings: &[Finding]| if wanted { findings.to_vec() } else { Vec::new() };
@@ -116,7 +116,7 @@ pub(crate) fn child_of_ours(
     site: &dyn Site,
     crash: Crash,
     seed: u64,
-) -> Result<Crashed, AcidError> {
+) -> Result<CrashResult, AcidError> {
     let trouble = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
     site.renew()?;
     let before = Snapshot::take(&mut *site.open()?.session()?)?;
@@ -168,17 +168,21 @@ pub(crate) fn child_of_ours(
         let said = complaints.trim();
         return Err(AcidError::Machinery(format!("the load ended by itself ({status}) before the crash: {said}")));
     }
+    if crash == Crash::Power {
+        site.check_intercepted()?;
+        site.lose_power(seed)?;
+    }
     let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
     let what = match crash {
         Crash::Kill => "process killed",
         Crash::Power => "power lost",
     };
-    let mut crashed = Crashed::of(format!("{what} after {:.1} s", took.as_secs_f64()), &log);
+    let mut crashed = CrashResult::of(format!("{what} after {:.1} s", took.as_secs_f64()), &log);
     crashed.step(
         "crash",
         match crash {
             Crash::Kill => "SIGKILL to the process",
-            Crash::Power => "the process and its disk's memory end: writes not synced are lost, or there in part",
+            Crash::Power => "SIGKILL to the process; its files are what a disk has of them: writes not synced are lost, or there in part",
         },
         status.to_string(),
     );
@@ -193,7 +197,11 @@ fn results_in(log: &Mutex<Vec<Acknowledgement>>) -> usize {
 }
 
 /// Crashes a server that Bourse started; its sessions are in this process.
-pub(crate) fn server_of_ours(subject: &Subject<'_>, server: &dyn OwnedServer, seed: u64) -> Result<Crashed, AcidError> {
+pub(crate) fn server_of_ours(
+    subject: &Subject<'_>,
+    server: &dyn OwnedServer,
+    seed: u64,
+) -> Result<CrashResult, AcidError> {
     let engine = subject.engine;
     let before = Snapshot::take(&mut *engine.session()?)?;
     let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
@@ -203,7 +211,7 @@ pub(crate) fn server_of_ours(subject: &Subject<'_>, server: &dyn OwnedServer, se
     let began = Instant::now();
     let (took, kill) = std::thread::scope(|scope| {
         let (inputs, part, stop) = (subject.inputs, subject.part, &stop);
-        let load = scope.spawn(move || load_and_tell(engine, inputs, part, seed, stop, listener));
+        let load = scope.spawn(move || load_and_report(engine, inputs, part, seed, stop, listener));
         while !is_enough(results_in(&log), began) && !load.is_finished() && !subject.interrupted.load(Ordering::Relaxed)
         {
             std::thread::sleep(Duration::from_millis(10));
@@ -225,7 +233,7 @@ pub(crate) fn server_of_ours(subject: &Subject<'_>, server: &dyn OwnedServer, se
     })?;
     kill?;
     let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut crashed = Crashed::of(format!("server killed after {:.1} s", took.as_secs_f64()), &log);
+    let mut crashed = CrashResult::of(format!("server killed after {:.1} s", took.as_secs_f64()), &log);
     crashed.step("crash", "SIGKILL to the server", "it is gone");
     let began = Instant::now();
     let restarted = server.restart();
@@ -242,7 +250,7 @@ fn examine(
     engine: Result<Box<dyn Engine>, AcidError>,
     last_trade: TradeId,
     log: &[Acknowledgement],
-    crashed: &mut Crashed,
+    crashed: &mut CrashResult,
 ) {
     match engine {
         Ok(engine) => examine_engine(subject, engine.as_ref(), last_trade, log, crashed),
@@ -255,7 +263,7 @@ fn examine_engine(
     engine: &dyn Engine,
     last_trade: TradeId,
     log: &[Acknowledgement],
-    crashed: &mut Crashed,
+    crashed: &mut CrashResult,
 ) {
     if let Err(error) = look(subject, engine, last_trade, log, crashed) {
         unreadable(crashed, &error);
@@ -263,7 +271,7 @@ fn examine_engine(
 }
 
 /// Findings of a database that cannot be read: its state is unknown, and all its trades count as lost.
-fn unreadable(crashed: &mut Crashed, error: &AcidError) {
+fn unreadable(crashed: &mut CrashResult, error: &AcidError) {
     let finding = |what: &str| Finding {
         what: what.to_owned(),
         wanted: "yes".to_owned(),
@@ -280,7 +288,7 @@ fn look(
     engine: &dyn Engine,
     last_trade: TradeId,
     log: &[Acknowledgement],
-    crashed: &mut Crashed,
+    crashed: &mut CrashResult,
 ) -> Result<(), AcidError> {
     let began = Instant::now();
     let test_bed = TestBed::new(engine, subject.part, subject.first_free, subject.config)?;

@@ -39,7 +39,10 @@ pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashR
     row.killed = Some(outcome(subject, Crash::Kill, times)?);
     match subject.site.filter(|_| is_in_process) {
         Some(site) => match site.no_power() {
-            None => row.power = Some(outcome(subject, Crash::Power, times)?),
+            None => match outcome(subject, Crash::Power, times) {
+                Err(AcidError::NotIntercepted(why)) => row.not_tried = why,
+                power => row.power = Some(power?),
+            },
             Some(why) => row.not_tried = why,
         },
         None => row.not_tried = "its disk cannot be simulated".to_owned(),

@@ -37,7 +37,7 @@ pub mod states;
 mod test_bed;
 mod tests;
 
-pub use crash::load_and_tell;
+pub use crash::load_and_report;
 pub use test_bed::{AcidError, TestConfig};
 pub use tests::{TESTS, TestSpec};
 
@@ -84,7 +84,7 @@ impl std::fmt::Debug for Subject<'_> {
 
 /// A copy of the database that crashes may corrupt, and the processes that work on it.
 pub trait Site {
-    /// Reason that the loss of power cannot be simulated; `None` if it can.
+    /// Reason that the loss of power cannot be simulated, and no load be recorded; `None` if both can.
     fn no_power(&self) -> Option<String>;
 
     /// Makes a fresh copy.
@@ -99,18 +99,28 @@ pub trait Site {
     /// If it cannot be opened.
     fn open(&self) -> Result<Box<dyn Engine>, AcidError>;
 
-    /// Command of a process that calls [`load_and_tell`] on the copy and prints each acknowledgement as a line to its stdout.
-    /// For [`Crash::Power`] its disk is simulated, so that killing the process is the loss of power.
+    /// Command of a process that calls [`load_and_report`] on the copy and prints each acknowledgement as a line to its stdout.
+    /// For [`Crash::Power`] its disk is simulated.
     ///
     /// # Errors
     /// If no such process can be started.
     fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError>;
 
-    /// Path of the copy.
-    fn copy(&self) -> &Path;
+    /// Checks that the last process with a simulated disk, or whose load was recorded, made its calls where they are seen.
+    ///
+    /// # Errors
+    /// [`AcidError::NotIntercepted`] if it did not.
+    fn check_intercepted(&self) -> Result<(), AcidError>;
 
-    /// Reason that a load cannot be recorded; `None` if it can.
-    fn no_recording(&self) -> Option<String>;
+    /// Replaces the copy by what the simulated disk has of it, with some later writes that follow from the seed; the process
+    /// was killed.
+    ///
+    /// # Errors
+    /// If files cannot be written.
+    fn lose_power(&self, seed: u64) -> Result<(), AcidError>;
+
+    /// Path of the copy, in a folder of its own.
+    fn copy(&self) -> &Path;
 
     /// Command of a process that records a load on the copy with [`LoadRecording`](sampled::LoadRecording), as one on `target`,
     /// and writes it to a file.

@@ -5,7 +5,7 @@
 //! may make a session wait, refuse it with a conflict, or let it read an old version, and each of these can be right.
 
 use crate::pausable_session::{Command, Doing, Event, ON_PURPOSE, PausableSession, Point, plain};
-use crate::test_bed::{AcidError, TestBed, World, is_conflict};
+use crate::test_bed::{AcidError, TestBed, TxnEnvironment, is_conflict};
 use bourse_engine::{Engine, EngineError};
 use bourse_record::acid::{Case, Finding, Step};
 use bourse_tpce::transactions::{FrameError, Output, Request, TxnError};
@@ -114,7 +114,7 @@ impl<'l> Scenario<'l> {
     /// Starts another session, on its own thread.
     pub(crate) fn session(&mut self) -> Result<Id, AcidError> {
         let name = format!("S{}", self.participants.len() + 1);
-        let participant = Participant::new(name, self.test_bed.engine, Arc::clone(&self.test_bed.world))?;
+        let participant = Participant::new(name, self.test_bed.engine, Arc::clone(&self.test_bed.environment))?;
         self.participants.push(participant);
         Ok(Id(self.participants.len() - 1))
     }
@@ -260,7 +260,7 @@ fn lost() -> TxnError {
 }
 
 impl Participant {
-    fn new(name: String, engine: &dyn Engine, world: Arc<World>) -> Result<Self, AcidError> {
+    fn new(name: String, engine: &dyn Engine, environment: Arc<TxnEnvironment>) -> Result<Self, AcidError> {
         let inner = engine.session()?;
         let (jobs, to_do) = channel::<(Request, Option<Point>)>();
         let (words, told) = channel();
@@ -271,7 +271,7 @@ impl Participant {
             let mut session = PausableSession::new(inner, says.clone(), told, shown);
             while let Ok((request, point)) = to_do.recv() {
                 session.point = point;
-                let ended = world.perform(&mut session, &request, 1).map(|performed| performed.output);
+                let ended = environment.perform(&mut session, &request, 1).map(|performed| performed.output);
                 if says.send(Event::Ended(ended)).is_err() {
                     return;
                 }

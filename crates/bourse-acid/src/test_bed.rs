@@ -46,6 +46,9 @@ pub enum AcidError {
     /// The database has no data that the test could be tried on.
     #[error("the database has no {0}")]
     Lacking(&'static str),
+    /// The engine's calls on its files cannot be intercepted, so that no disk can be simulated below them.
+    #[error("{0}")]
+    NotIntercepted(String),
     /// The machinery around the engine failed.
     #[error("{0}")]
     Machinery(String),
@@ -72,14 +75,14 @@ impl TestConfig {
 }
 
 /// Surroundings of transactions, shared by sessions on all threads.
-pub(crate) struct World {
+pub(crate) struct TxnEnvironment {
     trade_ids: TradeIds,
     /// Simulated clock in milliseconds; advances by one with each reading, so that no two are equal.
     now_ms: AtomicI64,
     sent: Mutex<Vec<TradeRequest>>,
 }
 
-impl World {
+impl TxnEnvironment {
     /// Runs a transaction, at most `attempts` times.
     pub(crate) fn perform(
         &self,
@@ -124,7 +127,7 @@ pub(crate) struct TestBed<'e> {
     pub(crate) engine: &'e dyn Engine,
     pub(crate) part: Part,
     pub(crate) config: TestConfig,
-    pub(crate) world: Arc<World>,
+    pub(crate) environment: Arc<TxnEnvironment>,
     random: RefCell<SplitMix>,
     observer: RefCell<Box<dyn Session>>,
 }
@@ -137,7 +140,7 @@ impl<'e> TestBed<'e> {
         config: TestConfig,
     ) -> Result<Self, AcidError> {
         let mut observer = engine.session()?;
-        let world = World {
+        let environment = TxnEnvironment {
             trade_ids: TradeIds::following(&mut *observer, first_free)?,
             now_ms: AtomicI64::new(RealClock::start().timestamp().millis()),
             sent: Mutex::default(),
@@ -146,7 +149,7 @@ impl<'e> TestBed<'e> {
             engine,
             part,
             config,
-            world: Arc::new(world),
+            environment: Arc::new(environment),
             random: RefCell::new(SplitMix::new(config.seed)),
             observer: RefCell::new(observer),
         })
@@ -198,7 +201,7 @@ impl<'e> TestBed<'e> {
     /// Runs a transaction alone; it must not fail.
     pub(crate) fn run(&self, request: impl Into<Request>) -> Result<Output, AcidError> {
         let request = request.into();
-        let performed = self.with_observer(|db| self.world.perform(db, &request, 10))?;
+        let performed = self.with_observer(|db| self.environment.perform(db, &request, 10))?;
         Ok(performed.output)
     }
 

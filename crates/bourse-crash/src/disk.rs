@@ -3,7 +3,7 @@
 use crate::image::{Directory, FileImage};
 use crate::plan::Arrived;
 use crate::trace::{FileId, Operation, Trace};
-use bourse_record::SplitMix;
+use bourse_stats::SplitMix;
 use std::collections::{BTreeMap, HashMap};
 
 /// Effect of a power loss on sectors that are being written.

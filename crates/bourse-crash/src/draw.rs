@@ -5,7 +5,7 @@ use crate::explore::{StateId, points, seed_of};
 use crate::image::Directory;
 use crate::plan::{Limits, Plan, Selection};
 use crate::trace::Trace;
-use bourse_record::SplitMix;
+use bourse_stats::SplitMix;
 
 /// State drawn at random.
 #[derive(Debug, Clone, PartialEq, Eq)]

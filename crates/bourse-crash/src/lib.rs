@@ -1,5 +1,7 @@
-//! Every state that a power loss may leave of a database's files, enumerated from a trace of its file operations. Pure: no
-//! file, thread, clock or engine.
+//! Every state that a power loss may leave of a database's files, enumerated from a trace of its file operations; and the
+//! library that records such a trace, simulates a disk that loses its power, and makes calls fail.
+//!
+//! The states are pure: no file, thread, clock or engine. Only [`preload`] touches files.
 //!
 //! A [`Trace`] is the sequence of an engine's file operations. A [`Disk`] replays it: synced data is durable, the rest is
 //! pending, in pieces that a power loss preserves or loses one by one. At each point of the trace a [`Plan`] lists the
@@ -22,6 +24,7 @@
 //! | `fault` | traces of an engine or a disk that ignores syncs |
 //! | `explore` | all states of a trace, checked and judged |
 //! | `draw` | states of a trace at random, by their numbers |
+//! | [`preload`] | the preloaded library: faults, the disk's image, recordings |
 
 mod disk;
 mod draw;
@@ -29,6 +32,7 @@ mod explore;
 mod fault;
 mod image;
 mod plan;
+pub mod preload;
 mod trace;
 
 pub use disk::{Device, Disk, Group, GroupKind};

@@ -1,7 +1,7 @@
 //! Selections: the pending pieces that have arrived when the power is lost.
 
 use crate::disk::{Device, Group, GroupKind};
-use bourse_record::SplitMix;
+use bourse_stats::SplitMix;
 use std::fmt;
 use std::str::FromStr;
 

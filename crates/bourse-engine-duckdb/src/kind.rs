@@ -1,7 +1,7 @@
 //! Registers DuckDB as an engine.
 
-use crate::{GRAMMAR, Options, info, open, side_file_kind};
-use bourse_engine::{Crashes, EngineKind, Faults, InProcess};
+use crate::{GRAMMAR, Options, info, open};
+use bourse_engine::{EngineKind, Faults, InProcess};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
@@ -25,13 +25,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     compiled: Vec::new,
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
-    crashes: Some(Crashes {
-        copy: side_file_kind(".bourse-crash", "a copy that crashes may ruin"),
-        sweeps: &[],
-        lossy_disk: None,
-        can_be_recorded: false,
-        takes_the_lock: false,
-    }),
+    crash_sweeps: Some(&[]),
     faults: Faults::NONE,
     stays_loaded: true,
 }];

@@ -29,5 +29,4 @@ mod statement;
 pub use engine::{DuckDbEngine, open};
 pub use kind::KINDS;
 pub use library::{Absent, Info, LIBRARY_VARIABLE, info};
-pub use mark::side_file_kind;
 pub use options::{GRAMMAR, Options, Writers};

@@ -22,7 +22,7 @@ pub(crate) const COMPANIONS: [&str; 2] = [".wal", ".tmp"];
 pub(crate) const TEMPLATE: &str = ".new";
 
 /// Kind of side file that is a DuckDB database of Bourse's itself.
-pub const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
+pub(crate) const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
     SideFileKind { suffix, of, companions: &[".wal", TEMPLATE, ".new.wal"], start: PAGE, has_mark }
 }
 

@@ -38,5 +38,4 @@ mod status;
 pub use engine::{FirebirdEngine, open};
 pub use kind::KINDS;
 pub use library::{Absent, Info, LIBRARY_VARIABLE, info};
-pub use mark::side_file_kind;
 pub use options::{GRAMMAR, Options, PageSize, Serializable, Sync};

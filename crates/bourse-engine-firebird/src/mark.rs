@@ -24,7 +24,7 @@ const FIREBIRD: u8 = 0x80;
 pub(crate) const TEMPLATE: &str = ".new";
 
 /// Kind of side file that is a Firebird database of Bourse's itself.
-pub const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
+pub(crate) const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
     SideFileKind { suffix, of, companions: &[TEMPLATE], start: START, has_mark }
 }
 

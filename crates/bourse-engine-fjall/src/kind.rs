@@ -19,7 +19,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     compiled: Vec::new,
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
-    crashes: None,
+    crash_sweeps: None,
     faults: Faults::NONE,
     stays_loaded: false,
 }];

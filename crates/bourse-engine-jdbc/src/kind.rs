@@ -71,7 +71,7 @@ const fn with_files(file_ending: &'static str) -> EngineKind {
         compiled: Vec::new,
         open: |target| Ok(Box::new(open(target)?)),
         cleanup: |_| {},
-        crashes: None,
+        crash_sweeps: None,
         faults: Faults::NONE,
         // There is one virtual machine in a process, which is never unloaded.
         stays_loaded: true,

@@ -43,7 +43,7 @@ const RUNNING: EngineKind = EngineKind {
             sweep_target(&target);
         }
     },
-    crashes: None,
+    crash_sweeps: None,
     faults: Faults::NONE,
     stays_loaded: false,
 };

@@ -51,7 +51,7 @@ pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
     Ok(RedbEngine { target, path, is_watched: false, opened: Mutex::new(None), memory_bytes: Arc::default() })
 }
 
-/// Opens a target whose file's calls fail as the environment says (`bourse_faults`).
+/// Opens a target whose file's calls fail as the environment says (`bourse_crash::preload`).
 ///
 /// # Errors
 /// Those of [`open`].

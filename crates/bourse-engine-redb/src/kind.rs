@@ -19,7 +19,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     compiled: Vec::new,
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
-    crashes: None,
+    crash_sweeps: None,
     faults: Faults { by_preload: true, on_storage: Some(|target| Ok(Box::new(open_watched(target)?))) },
     stays_loaded: false,
 }];

@@ -1,6 +1,6 @@
 //! redb's storage as a file whose calls are counted and made to fail on purpose.
 
-use bourse_faults::Watched;
+use bourse_crash::preload::Watched;
 use redb::{DatabaseError, StorageBackend};
 use std::fs::File;
 use std::io;

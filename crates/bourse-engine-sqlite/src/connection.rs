@@ -1,6 +1,6 @@
 //! Connections of the C library: opened with a target's settings, closed with their last statement.
 
-use crate::counting::CountingFiles;
+use crate::counting::{self, CountingFiles};
 use crate::error::{error, words};
 use crate::ffi::{self, Library};
 use crate::mark::APPLICATION_ID;
@@ -54,8 +54,8 @@ impl Connection {
         };
         let used = source.path.as_deref().map(|path| FileUse::begin(path, library.name())).transpose()?;
         let mut db = ptr::null_mut();
-        let counting = source.files.as_ref().map(|files| files.name());
-        let file_system = source.file_system.or(source.observed()).or(counting).map_or(ptr::null(), CStr::as_ptr);
+        let counting = source.files.as_ref().or(source.path.as_ref().and_then(|_| counting::declared()));
+        let file_system = counting.map_or(ptr::null(), |files| files.name().as_ptr());
         // SAFETY: the names end in zero, the out pointer is valid, a null file system's name means the default.
         let code = unsafe { library.sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, file_system) };
         let Some(db) = NonNull::new(db) else { return Err(error(code, words(library, code))) };

@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::engine::threading;
 use crate::library::SCHEME;
-use crate::options::{Disk, Journal, Locking, MemoryKind, Sync, Writers};
+use crate::options::{Journal, Locking, MemoryKind, Sync, Writers};
 use crate::target::{Place, Target};
 use bourse_engine::{
     Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, lost_with_machine,
@@ -52,7 +52,6 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         "begin",
         "stable_plans",
         "statement_cache",
-        "disk",
     ] {
         let option = crate::GRAMMAR.options.iter().find(|option| option.name == name).expect("named in the table");
         add(name, (option.show)(&target.options));
@@ -209,9 +208,6 @@ fn warnings(target: &Target, facts: &Facts, page_size: &str, mmap_size: &str) ->
             "shared_cache with journal=wal: sessions share one snapshot, so readers wait for the writer after all"
                 .to_owned(),
         );
-    }
-    if options.disk == Disk::Lossy {
-        warn("disk=lossy: what is not synced is lost with this process".to_owned());
     }
     if options.read_uncommitted {
         warn("read_uncommitted=on: sessions read what others have not committed, and may never commit".to_owned());

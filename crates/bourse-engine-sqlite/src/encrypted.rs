@@ -5,9 +5,8 @@ use crate::connection::Connection;
 use crate::ffi::Library;
 use crate::loaded::interned;
 use crate::mark::{APPLICATION_ID, COMPANIONS, Found, is_plain};
-#[cfg(unix)]
-use crate::options::Disk;
 use crate::options::Options;
+use crate::reading::Copy;
 use crate::source::Source;
 use bourse_engine::{EngineError, ErrorKind, FileUse, TargetFile};
 use std::path::Path;
@@ -109,22 +108,13 @@ fn mark(library: Library, path: &Path, options: &Options) -> Result<Result<Strin
             .and_then(|connection| connection.text_of("PRAGMA application_id"))
     };
     // Immutable: nothing is locked, rolled back or made.
-    #[cfg_attr(not(unix), allow(unused_mut, reason = "only there are other file systems of ours"))]
-    let mut source = Source::read_only(library, path, true)?;
-    #[cfg(unix)]
-    if options.disk == Disk::Lossy {
-        // There alone is what this process has written and not synced.
-        crate::lossy::register(library);
-        source = source.with_file_system(crate::lossy::NAME);
-    }
-    let found = read(&source);
+    let found = read(&Source::read_only(library, path, true)?);
     // A crash may leave a part of a page written, which then is not what was encrypted. The whole page is in the log or the
-    // journal, from where the library gets it; of what it does to the files for that nothing reaches them here.
-    #[cfg(unix)]
+    // journal, from where the library gets it; what it writes for that goes to a copy.
     if found.is_err() && COMPANIONS.iter().any(|suffix| std::fs::metadata(bourse_engine::beside(path, suffix)).is_ok())
     {
-        let source = Source::file(library, path, false)?;
-        return Ok(crate::lossy::while_only_read(library, |name| read(&source.with_file_system(name))));
+        let copy = Copy::of(path)?;
+        return Ok(read(&Source::file(library, copy.path(), false)?));
     }
     Ok(found)
 }

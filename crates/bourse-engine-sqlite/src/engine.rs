@@ -9,7 +9,7 @@ use crate::loader::{self, FileLoader, MemVfsLoader, MemoryLoader};
 use crate::mark::{COMPANIONS, Found, look, look_for_ours};
 use crate::memvfs;
 use crate::one_writer::OneWriterPlace;
-use crate::options::{Disk, Journal, Locking, MemoryKind, Threading, Writers};
+use crate::options::{Journal, Locking, MemoryKind, Threading, Writers};
 use crate::prepared::Prepared;
 use crate::queue::WriterQueue;
 use crate::reading::{self, Access};
@@ -156,7 +156,6 @@ impl SqliteEngine {
             confined: Arc::default(),
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        // What is kept from the disk on purpose is not counted.
         #[cfg(loaded)]
         let parts = match &target.place {
             Place::File(path) if library.is_berkeley_db() => Some(crate::berkeley::parts(path)),
@@ -164,7 +163,7 @@ impl SqliteEngine {
         };
         #[cfg(not(loaded))]
         let parts = None;
-        let is_real = target.place != Place::Memory && target.options.disk == Disk::Real && parts.is_none();
+        let is_real = target.place != Place::Memory && parts.is_none();
         let files = if is_real { CountingFiles::register(library) } else { None };
         Self {
             target,
@@ -202,7 +201,7 @@ impl SqliteEngine {
                     return Source::read_only(library, path, is_immutable);
                 }
                 let source = Source::file(library, path, true)?.with_shared_cache(self.target.options.shared_cache);
-                self.on_its_disk(source.with_files(self.files.clone()))
+                source.with_files(self.files.clone())
             }
             (Place::Memory, MemoryKind::Ram) => {
                 Source::uri(library, &format!("file:{}?vfs=bourse-ram", self.ram_name()), false)
@@ -214,22 +213,6 @@ impl SqliteEngine {
             (Place::Memory, MemoryKind::SharedCache) => Source::memory(library, &format!("bourse-{number}"), true),
             (Place::Memory, MemoryKind::Private) => Source::memory(library, &format!("bourse-{number}"), false),
         })
-    }
-
-    #[cfg(unix)]
-    fn on_its_disk(&self, source: Source) -> Source {
-        match self.target.options.disk {
-            Disk::Real => source,
-            Disk::Lossy => {
-                crate::lossy::register(self.library());
-                source.with_file_system(crate::lossy::NAME)
-            }
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn on_its_disk(&self, source: Source) -> Source {
-        source
     }
 
     /// Whether sessions use the database with its own settings, neither read-only nor as a copy.
@@ -422,10 +405,7 @@ impl Engine for SqliteEngine {
             snapshots: (self.has_log() || self.parts.is_some()) && !self.target.options.shared_cache && !one_session,
             checkpoints: self.has_log(),
             one_session,
-            processes: self.path().is_some()
-                && self.parts.is_none()
-                && !one_session
-                && self.target.options.disk == Disk::Real,
+            processes: self.path().is_some() && self.parts.is_none() && !one_session,
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }
@@ -585,9 +565,6 @@ impl SqlEngine for SqliteEngine {
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        if self.target.options.disk == Disk::Lossy {
-            return Err(EngineError::unsupported("disk=lossy is for databases that are loaded already"));
-        }
         #[cfg(loaded)]
         if let Some(parts) = &self.parts {
             return Ok(Box::new(crate::berkeley::FolderLoader::new(parts, &self.target.options, &self.shared)?));

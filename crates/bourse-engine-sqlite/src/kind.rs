@@ -1,8 +1,8 @@
 //! Registers this build of SQLite as an engine.
 
 use crate::library::SCHEME;
-use crate::{GRAMMAR, Options, info, open, side_file_kind};
-use bourse_engine::{Crashes, EngineKind, Faults, InProcess};
+use crate::{GRAMMAR, Options, info, open};
+use bourse_engine::{EngineKind, Faults, InProcess};
 
 /// The engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
@@ -25,13 +25,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     compiled,
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
-    crashes: Some(Crashes {
-        copy: side_file_kind(".bourse-crash", "a copy that crashes may ruin"),
-        sweeps: &["journal=wal,delete", "sync=full,normal,off"],
-        lossy_disk: Some("disk=lossy"),
-        can_be_recorded: !cfg!(any(lean, loaded)),
-        takes_the_lock: false,
-    }),
+    crash_sweeps: Some(&["journal=wal,delete", "sync=full,normal,off"]),
     faults: Faults::BY_PRELOAD,
     stays_loaded: cfg!(loaded),
 }];

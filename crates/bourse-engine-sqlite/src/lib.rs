@@ -11,10 +11,8 @@
 //! (settings), `source`, `connection` and `statement` (safe C interface), `session` and `loader` (the engine
 //! interface), `mark` (ownership of a database), `reading` (read-only use), `shared_connection` (a connection that
 //! outlives its session), `waits` and `queue` (lock waits), `counting` (disk operations), `memvfs` (files in memory),
-//! `lossy` (a disk whose power can fail), `vfs` (common parts of these three), `snapshot` (copies that rounds are
-//! restored from), `describe` (description of the database), `kind` (registration), `error` (codes), `syscalls` (system
-//! calls, observed and made to fail), `power` (file operations recorded, and the states that a power loss leaves of
-//! them opened), `files` (the loader's own file operations).
+//! `power` (states that a power loss leaves, opened), `vfs` (common parts of these three), `snapshot` (copies that rounds
+//! are restored from), `describe` (description of the database), `kind` (registration), `error` (codes).
 
 #[cfg(loaded)]
 mod berkeley;
@@ -29,7 +27,6 @@ mod encrypted;
 mod engine;
 mod error;
 mod ffi;
-mod files;
 #[cfg(loaded)]
 mod fitting;
 mod kind;
@@ -37,13 +34,11 @@ mod library;
 #[cfg(loaded)]
 mod loaded;
 mod loader;
-#[cfg(unix)]
-mod lossy;
 mod mark;
 mod memvfs;
 mod one_writer;
 mod options;
-#[cfg(all(unix, not(loaded)))]
+#[cfg(not(any(lean, loaded)))]
 pub mod power;
 mod prepared;
 mod queue;
@@ -53,19 +48,16 @@ mod shared_connection;
 mod snapshot;
 mod source;
 mod statement;
-#[cfg(all(unix, not(loaded)))]
-pub mod syscalls;
 mod target;
 mod vfs;
 mod waits;
 
+#[cfg(not(any(lean, loaded)))]
+pub use counting::declare_device;
 pub use describe::durability_on_disk;
 #[cfg(loaded)]
 pub use encrypted::Key;
 pub use engine::{Info, SqliteEngine, info, open};
 pub use kind::KINDS;
-#[cfg(unix)]
-pub use lossy::seed_simulated_disk;
-pub use mark::side_file_kind;
-pub use options::{Disk, GRAMMAR, Journal, Locking, MemoryKind, Options, Sets, Sync, TempStore, Threading, Writers};
+pub use options::{GRAMMAR, Journal, Locking, MemoryKind, Options, Sets, Sync, TempStore, Threading, Writers};
 pub use target::{Place, Target};

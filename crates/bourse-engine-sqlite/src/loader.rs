@@ -3,7 +3,6 @@
 use crate::connection::Connection;
 use crate::error::error;
 use crate::ffi;
-use crate::files;
 use crate::mark::{COMPANIONS, look_for_ours, side_file_kind};
 use crate::memvfs;
 use crate::options::{Journal, MemoryKind, Options};
@@ -140,7 +139,6 @@ impl FileLoader {
             SideFile::remove_leftover(path, kind);
         }
         let work = SideFile::create(path, &LOADING)?;
-        files::created(work.path());
         let rows = Some(Rows::alone(&Source::file(shared.library, work.path(), true)?, &options, shared)?);
         Ok(Self { path: path.to_owned(), rows, work, options, shared: shared.clone() })
     }
@@ -205,29 +203,20 @@ impl Loader for FileLoader {
             connection.set_journal(self.options.journal.word())?;
         }
         // What is long to sync is synced before the old database is touched.
-        files::syncs(self.work.path());
         self.work.file().sync_all().map_err(|e| EngineError::io("sync", self.work.path(), &e))?;
         self.retire_old()?;
         // Else a power loss may keep the renaming and bring the old database's journal back, to be rolled back into the new.
         sync_directory_of(&self.path)?;
         let Self { path, work, .. } = *self;
-        let from = work.path().to_owned();
-        // Renaming syncs it once more.
-        files::syncs(&from);
         work.rename(&path)?;
-        files::renamed(&from, &path);
         sync_directory_of(&path)
     }
 }
 
 pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
     match fs::remove_file(path) {
-        Ok(()) => {
-            files::removed(path);
-            Ok(())
-        }
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(EngineError::io("remove", path, &e)),
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(EngineError::io("remove", path, &e)),
+        _ => Ok(()),
     }
 }
 
@@ -241,11 +230,7 @@ fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    File::open(directory)
-        .and_then(|directory| directory.sync_all())
-        .map_err(|e| EngineError::io("sync", directory, &e))?;
-    files::synced_directory_of(path);
-    Ok(())
+    File::open(directory).and_then(|directory| directory.sync_all()).map_err(|e| EngineError::io("sync", directory, &e))
 }
 
 /// Loads directly into the database that sessions see, in one transaction, of which they see nothing before its end.

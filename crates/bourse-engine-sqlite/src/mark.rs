@@ -23,7 +23,7 @@ const APPLICATION_ID_AT: usize = 68;
 pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// A kind of side file that is a SQLite database with Bourse's mark too.
-pub const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
+pub(crate) const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
     SideFileKind { suffix, of, companions: &COMPANIONS, start: HEADER, has_mark }
 }
 

@@ -102,15 +102,6 @@ pub enum Defaults {
     Sqlite,
 }
 
-/// Storage below a database in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Disk {
-    /// The file system it is on.
-    Real,
-    /// Bourse's simulated disk, which holds unsynced data in the memory of this process: its end is the power loss.
-    Lossy,
-}
-
 /// Storage of a database in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryKind {
@@ -198,8 +189,6 @@ pub struct Options {
     pub stable_plans: bool,
     /// Option `defaults`.
     pub defaults: Defaults,
-    /// Option `disk`.
-    pub disk: Disk,
     /// Option `statement_cache`.
     pub statement_cache: bool,
     /// Settings that are applied; the others are the library's own.
@@ -235,7 +224,6 @@ impl Options {
         begin: Begin::Immediate,
         stable_plans: true,
         defaults: Defaults::Bourse,
-        disk: Disk::Real,
         statement_cache: true,
         sets: Sets::ALL,
         #[cfg(loaded)]
@@ -295,13 +283,12 @@ option_words!(Locking { Normal = "normal", Exclusive = "exclusive" });
 option_words!(TempStore { Default = "default", File = "file", Memory = "memory" });
 option_words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
 option_words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared", Private = "private" });
-option_words!(Disk { Real = "real", Lossy = "lossy" });
 option_words!(Writers { Queue = "queue", Busy = "busy", Sqlite = "sqlite", One = "one" });
 option_words!(Begin { Immediate = "immediate", Deferred = "deferred" });
 option_words!(Defaults { Bourse = "bourse", Sqlite = "sqlite" });
 
 /// Settings that apply to files, so that a database in memory cannot have them.
-pub(crate) const FILE_ONLY: [&str; 6] = ["sync", "mmap", "autocheckpoint", "locking", "disk", "key"];
+pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "locking", "key"];
 
 /// Grammar of SQLite targets: every setting in the order of help and documents.
 pub static GRAMMAR: Grammar<Options> = Grammar {
@@ -408,10 +395,6 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         option_spec!(
             "statement_cache" => statement_cache: switch,
             "keep prepared statements; off: prepare each statement again every time",
-        ),
-        option_spec!(
-            "disk" => disk: word(Disk), "real, lossy",
-            "lossy: a test disk that keeps unsynced writes in memory, so that the end of the process acts as a power loss; for one process at a time",
         ),
         #[cfg(loaded)]
         OptionSpec {

@@ -8,7 +8,6 @@
 
 use crate::engine::SqliteEngine;
 use crate::mark::{Found, look, side_file_kind};
-use crate::options::Disk;
 use crate::target::Place;
 use bourse_engine::{EngineError, ErrorKind, FileUse, ForReading, SideFile, SideFileKind, TargetFile, beside};
 use std::fs;
@@ -45,8 +44,6 @@ pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineEr
     let Some(path) = engine.path() else { return Ok(None) };
     let Found::Ours { has_log } = look(engine.library(), path, &engine.target().options)? else { return Ok(None) };
     let mut target = engine.target().clone();
-    // The simulated disk is for tests of what is written.
-    target.options.disk = Disk::Real;
     if let Some(left) = log_of(path)? {
         let copy = FileUse::unless_used(path, || Copy::of(path)).unwrap_or_else(|| Err(changed(path)))?;
         let copied = format!(
@@ -73,9 +70,7 @@ pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineEr
 /// another process has that open or a killed one has left it, and otherwise as [`open`] does. `None` if this process has
 /// the database open, since its settings are made already.
 pub(crate) fn open_for_a_look(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineError> {
-    let Some(path) = engine.path().filter(|_| engine.target().options.disk == Disk::Real && engine.is_full()) else {
-        return Ok(None);
-    };
+    let Some(path) = engine.path().filter(|_| engine.is_full()) else { return Ok(None) };
     if FileUse::unless_used(path, || ()).is_none() {
         return Ok(None);
     }
@@ -129,7 +124,11 @@ pub(crate) struct Copy {
 }
 
 impl Copy {
-    fn of(path: &Path) -> Result<Self, EngineError> {
+    /// Copies the database at a path.
+    ///
+    /// # Errors
+    /// The system's; [`Conflict`](ErrorKind::Conflict) if another program changes it meanwhile.
+    pub(crate) fn of(path: &Path) -> Result<Self, EngineError> {
         remove_leftovers();
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -152,7 +151,8 @@ impl Copy {
         Err(changed(path))
     }
 
-    fn path(&self) -> &Path {
+    /// Path of the copied file.
+    pub(crate) fn path(&self) -> &Path {
         self.file.as_ref().expect("a copy that was made has its file").path()
     }
 }

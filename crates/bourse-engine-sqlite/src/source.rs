@@ -3,7 +3,7 @@
 use crate::counting::CountingFiles;
 use crate::ffi::Library;
 use bourse_engine::{EngineError, ErrorKind};
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,8 +20,6 @@ pub(crate) struct Source {
     pub(crate) shared_cache: bool,
     pub(crate) create: bool,
     pub(crate) read_only: bool,
-    /// Name of the file system, unless it is the default one or a counting one.
-    pub(crate) file_system: Option<&'static CStr>,
     /// Counting file system, if used.
     pub(crate) files: Option<Arc<CountingFiles>>,
 }
@@ -48,7 +46,6 @@ impl Source {
             shared_cache: false,
             create,
             read_only: false,
-            file_system: None,
             files: None,
         })
     }
@@ -56,17 +53,7 @@ impl Source {
     /// A URI made by Bourse.
     pub(crate) fn uri(library: Library, uri: &str, shared_cache: bool) -> Self {
         let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
-        Self {
-            library,
-            name,
-            is_uri: true,
-            path: None,
-            shared_cache,
-            create: true,
-            read_only: false,
-            file_system: None,
-            files: None,
-        }
+        Self { library, name, is_uri: true, path: None, shared_cache, create: true, read_only: false, files: None }
     }
 
     /// A database in memory that SQLite itself holds: private to the connection, or one of that name shared by
@@ -108,24 +95,6 @@ impl Source {
 
     pub(crate) fn with_shared_cache(mut self, shared_cache: bool) -> Self {
         self.shared_cache = shared_cache;
-        self
-    }
-
-    /// File system whose calls are observed, for a file opened while an observer is active.
-    #[cfg(all(unix, not(loaded)))]
-    pub(crate) fn observed(&self) -> Option<&'static CStr> {
-        (self.path.is_some() && crate::syscalls::is_active()).then_some(crate::syscalls::NAME)
-    }
-
-    #[cfg(not(all(unix, not(loaded))))]
-    pub(crate) fn observed(&self) -> Option<&'static CStr> {
-        None
-    }
-
-    /// Sets a file system that is registered under this name.
-    #[cfg(unix)]
-    pub(crate) fn with_file_system(mut self, name: &'static CStr) -> Self {
-        self.file_system = Some(name);
         self
     }
 }

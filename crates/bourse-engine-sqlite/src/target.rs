@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::library::{ENGINE, HAS_SHARED_CACHE, SCHEME};
-use crate::options::{Begin, Defaults, Disk, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options, Sets, Writers};
+use crate::options::{Begin, Defaults, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options, Sets, Writers};
 use bourse_engine::target::{Parsed, TargetError};
 use std::path::PathBuf;
 
@@ -152,9 +152,6 @@ fn check_together(target: &Target, parsed: &Parsed<Options>) -> Result<(), Targe
                 "one connection writes beside others that read, each with a cache of its own",
             );
         }
-    }
-    if options.disk == Disk::Lossy && !cfg!(unix) {
-        return refuse("disk", "this system", "the simulated disk is made for Unix alone");
     }
     if options.shared_cache && options.locking == Locking::Exclusive {
         return refuse("shared_cache", "locking=exclusive", "a cache is shared by several sessions");

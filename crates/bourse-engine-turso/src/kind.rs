@@ -1,7 +1,7 @@
 //! Registers Turso as an engine.
 
-use crate::{GRAMMAR, Options, open, side_file_kind, version};
-use bourse_engine::{Crashes, EngineKind, Faults, InProcess};
+use crate::{GRAMMAR, Options, open, version};
+use bourse_engine::{EngineKind, Faults, InProcess};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
@@ -19,13 +19,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     compiled: Vec::new,
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
-    crashes: Some(Crashes {
-        copy: side_file_kind(".bourse-crash", "a copy that crashes may ruin"),
-        sweeps: &["journal=wal,mvcc", "sync=full,normal,off"],
-        lossy_disk: None,
-        can_be_recorded: false,
-        takes_the_lock: false,
-    }),
+    crash_sweeps: Some(&["journal=wal,mvcc", "sync=full,normal,off"]),
     faults: Faults::NONE,
     stays_loaded: false,
 }];

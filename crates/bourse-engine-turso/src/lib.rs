@@ -25,5 +25,4 @@ mod statement;
 pub use describe::version;
 pub use engine::{TursoEngine, open};
 pub use kind::KINDS;
-pub use mark::side_file_kind;
 pub use options::{GRAMMAR, Journal, Options, Sync, TempStore};

@@ -18,7 +18,7 @@ pub(crate) const ROWS_LOG: &str = "-log";
 pub(crate) const COMPANIONS: [&str; 2] = [PAGES_LOG, ROWS_LOG];
 
 /// Kind of side file that is a Turso database of Bourse's itself.
-pub const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
+pub(crate) const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
     SideFileKind { suffix, of, companions: &COMPANIONS, start: HEADER, has_mark }
 }
 

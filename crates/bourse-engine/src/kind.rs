@@ -1,7 +1,7 @@
 //! Declaration of an engine by its crate, for a program that lists engines and opens targets.
 
+use crate::Engine;
 use crate::target::{OptionHelp, TargetError};
-use crate::{Engine, SideFileKind};
 
 /// An engine that targets can name. Its crate has a list `KINDS`: more than one entry if several schemes share a crate.
 ///
@@ -45,8 +45,9 @@ pub struct EngineKind {
     pub open: Open,
     /// Ends and removes the private server that a killed process has left of a target.
     pub cleanup: fn(&str),
-    /// Settings of crash tests, for an engine with files that a child process can work on and that can be copied.
-    pub crashes: Option<Crashes>,
+    /// Options that crash tests vary by default, each with its values, as `journal=wal,delete`; `None` for an engine without
+    /// a database file that a child process can work on a copy of.
+    pub crash_sweeps: Option<&'static [&'static str]>,
     /// The ways in which its reads, writes and syncs can be made to fail.
     pub faults: Faults,
     /// Whether a target loads a library of its own, which stays in the process.
@@ -66,20 +67,6 @@ pub struct InProcess {
     pub variant_of: Option<&'static str>,
     /// Whether `quick` includes it only with all engines, since its results depend on which library a target names.
     pub is_asked_for: bool,
-}
-
-/// Crash tests of an engine.
-pub struct Crashes {
-    /// The copy that is crashed: its name, and the mark by which an existing one is recognised as left by Bourse.
-    pub copy: SideFileKind,
-    /// Options that crash tests vary by default, each with its values, as `journal=wal,delete`.
-    pub sweeps: &'static [&'static str],
-    /// Setting that puts the files on a simulated disk that loses unsynced writes, if the engine has one.
-    pub lossy_disk: Option<&'static str>,
-    /// Whether its system calls can be recorded.
-    pub can_be_recorded: bool,
-    /// Whether the engine locks a file as a side file is locked, so that a copy is left to it without a lock.
-    pub takes_the_lock: bool,
 }
 
 /// The ways in which an engine's reads, writes and syncs can be made to fail.

@@ -69,7 +69,7 @@ pub use folder_parts::FolderParts;
 pub use folders::{remove_folder, sync_folder, sync_names};
 pub use footprint::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 pub use inventory::{Inventory, foreign_among, listed, refuse_others};
-pub use kind::{Crashes, EngineKind, Faults, InProcess, Open};
+pub use kind::{EngineKind, Faults, InProcess, Open};
 pub use location::{DatabaseFiles, Location, path_in_target, target_with_path};
 pub use null::{KINDS, NullEngine};
 pub use own_files::other_files;

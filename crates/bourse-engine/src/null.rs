@@ -20,7 +20,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     compiled: Vec::new,
     open: |_| Ok(Box::new(NullEngine)),
     cleanup: |_| {},
-    crashes: None,
+    crash_sweeps: None,
     faults: Faults::NONE,
     stays_loaded: false,
 }];

@@ -111,6 +111,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Faults(arguments) => faults::run(&arguments),
         Command::FaultWork(arguments) => faults::work(&arguments),
+        Command::CrashWork { work } => crash::work(&work),
         Command::Suite(Suite::List { json: false }) => output::print(&suite::list::list()?),
         Command::Suite(Suite::List { json: true }) => output::print(&format!("{:#}\n", suite::list::json()?)),
         Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),

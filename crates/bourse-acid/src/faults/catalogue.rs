@@ -1,6 +1,6 @@
 //! The catalogue of faults.
 
-use bourse_faults::{Call, Effect};
+use bourse_crash::preload::{Call, Effect};
 use bourse_record::SplitMix;
 
 /// A fault: an effect on one kind of system call.

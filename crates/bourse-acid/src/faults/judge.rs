@@ -3,14 +3,14 @@
 use super::catalogue::Fault;
 use super::work::Event;
 use crate::demand::{Crash, promised};
+use bourse_crash::preload::Effect;
 use bourse_engine::{Description, Durability, MayLose};
-use bourse_faults::Effect;
 use bourse_record::crash::Guarantee;
 use bourse_record::faults::{FaultCase, FaultVerdict, Left, Reaction};
 
 /// End of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ProcessEnd {
     /// Exit with this code.
     Code(i32),
     /// Death by this signal.
@@ -25,7 +25,7 @@ pub struct Account {
     /// Reported events, in order.
     pub events: Vec<Event>,
     /// End of the process.
-    pub ended: Ended,
+    pub ended: ProcessEnd,
 }
 
 /// Observations of one trial of a fault.
@@ -81,8 +81,8 @@ pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
     let (left, lost, evidence) = left(observed);
     let reaction = reaction(fault, observed, !errors.is_empty());
     let signal = match observed.work.ended {
-        Ended::Signal(signal) => Some(signal),
-        Ended::Code(_) | Ended::Hung => None,
+        ProcessEnd::Signal(signal) => Some(signal),
+        ProcessEnd::Code(_) | ProcessEnd::Hung => None,
     };
     let verdict = verdict(class.promise(fault), fault, reaction, left);
     let errors = errors.into_iter().take(3).collect();
@@ -105,12 +105,12 @@ fn count(events: &[Event], is_meant: impl Fn(&Event) -> bool) -> u64 {
 fn reaction(fault: &Fault, observed: &Observed, has_errors: bool) -> Reaction {
     match observed.work.ended {
         _ if observed.fired == 0 => Reaction::NotMet,
-        Ended::Hung => Reaction::Hung,
-        Ended::Signal(_) | Ended::Code(_) if fault.effect == Effect::End => Reaction::Killed,
-        Ended::Signal(_) => Reaction::Died,
-        Ended::Code(_) if has_errors => Reaction::Reported,
-        Ended::Code(0) => Reaction::WentOn,
-        Ended::Code(_) => Reaction::Died,
+        ProcessEnd::Hung => Reaction::Hung,
+        ProcessEnd::Signal(_) | ProcessEnd::Code(_) if fault.effect == Effect::End => Reaction::Killed,
+        ProcessEnd::Signal(_) => Reaction::Died,
+        ProcessEnd::Code(_) if has_errors => Reaction::Reported,
+        ProcessEnd::Code(0) => Reaction::WentOn,
+        ProcessEnd::Code(_) => Reaction::Died,
     }
 }
 
@@ -151,11 +151,13 @@ fn left(observed: &Observed) -> (Left, u64, String) {
             }
         }
         (Some(Event::Unreadable(text)), _) => (Left::Unreadable, all, text.clone()),
-        (_, Ended::Signal(signal)) => {
+        (_, ProcessEnd::Signal(signal)) => {
             (Left::Unreadable, all, format!("opening it ends the process by signal {signal}"))
         }
-        (_, Ended::Hung) => (Left::Unreadable, all, "opening it does not end".to_owned()),
-        (_, Ended::Code(code)) => (Left::Unreadable, all, format!("opening it ends the process with exit code {code}")),
+        (_, ProcessEnd::Hung) => (Left::Unreadable, all, "opening it does not end".to_owned()),
+        (_, ProcessEnd::Code(code)) => {
+            (Left::Unreadable, all, format!("opening it ends the process with exit code {code}"))
+        }
     }
 }
 
@@ -184,13 +186,13 @@ mod tests {
         FAULTS.iter().find(|fault| fault.name == name).expect("there is one")
     }
 
-    fn observed(work: Vec<Event>, ended: Ended, look: Event) -> Observed {
+    fn observed(work: Vec<Event>, ended: ProcessEnd, look: Event) -> Observed {
         Observed {
             nth: 3,
             fired: 1,
             met: "fsync of x".to_owned(),
             work: Account { events: work, ended },
-            look: Account { events: vec![look], ended: Ended::Code(0) },
+            look: Account { events: vec![look], ended: ProcessEnd::Code(0) },
         }
     }
 
@@ -215,7 +217,7 @@ mod tests {
     #[test]
     fn nothing_that_was_acknowledged_may_be_gone_without_a_word() {
         use Durability::{Consistent, Durable, Process};
-        let code = Ended::Code(0);
+        let code = ProcessEnd::Code(0);
         let gone = observed(acknowledged(9), code, found(5));
         check("sync-error-power", Durable, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Broken));
         check("sync-error-power", Consistent, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Expected));
@@ -238,14 +240,14 @@ mod tests {
 
     #[test]
     fn what_the_engines_memory_alone_has_may_go_with_its_process() {
-        let gone = observed(acknowledged(9), Ended::Signal(9), found(5));
+        let gone = observed(acknowledged(9), ProcessEnd::Signal(9), found(5));
         for durability in [Durability::Process, Durability::Consistent] {
             let of = |may_lose| Class { may_lose, ..of(durability) };
             let judged = |class: &Class, seen: &Observed| judge(fault("write-error"), class, seen).verdict;
             assert_eq!(judged(&of(Some(MayLose::LastSecondInMemory)), &gone), FaultVerdict::Expected);
             assert_eq!(judged(&of(Some(MayLose::LastSecond)), &gone), FaultVerdict::Broken);
             let differs = Event::Found { progress: 9, differs: Some("row 7".to_owned()), damage: Vec::new() };
-            let damaged = observed(acknowledged(9), Ended::Signal(9), differs);
+            let damaged = observed(acknowledged(9), ProcessEnd::Signal(9), differs);
             assert_eq!(judged(&of(Some(MayLose::LastSecondInMemory)), &damaged), FaultVerdict::Broken);
         }
     }
@@ -256,11 +258,11 @@ mod tests {
         let differs = Event::Found { progress: 9, differs: Some("row 7".to_owned()), damage: Vec::new() };
         let damaged = Event::Found { progress: 9, differs: None, damage: vec!["page 7".to_owned()] };
         for look in [differs, damaged] {
-            let seen = observed(acknowledged(9), Ended::Code(0), look);
+            let seen = observed(acknowledged(9), ProcessEnd::Code(0), look);
             check("write-error", Durable, &seen, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
             check("lying-disk", Durable, &seen, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Expected));
         }
-        let mut wrong = observed(acknowledged(9), Ended::Code(0), found(9));
+        let mut wrong = observed(acknowledged(9), ProcessEnd::Code(0), found(9));
         wrong.work.events.push(Event::Wrong { transaction: 10, text: "row 7".to_owned() });
         check("read-error", Durable, &wrong, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
     }
@@ -269,19 +271,19 @@ mod tests {
     fn how_the_process_ends_is_told() {
         use Durability::Durable;
         let ended = |ended| observed(acknowledged(9), ended, found(9));
-        check("map-error", Durable, &ended(Ended::Signal(7)), (Reaction::Died, Left::Whole, FaultVerdict::Ok));
-        assert_eq!(judge(fault("map-error"), &of(Durable), &ended(Ended::Signal(7))).signal, Some(7));
-        check("write-error", Durable, &ended(Ended::Hung), (Reaction::Hung, Left::Whole, FaultVerdict::Ok));
-        check("power", Durable, &ended(Ended::Signal(9)), (Reaction::Killed, Left::Whole, FaultVerdict::Ok));
-        let mut unmet = ended(Ended::Code(0));
+        check("map-error", Durable, &ended(ProcessEnd::Signal(7)), (Reaction::Died, Left::Whole, FaultVerdict::Ok));
+        assert_eq!(judge(fault("map-error"), &of(Durable), &ended(ProcessEnd::Signal(7))).signal, Some(7));
+        check("write-error", Durable, &ended(ProcessEnd::Hung), (Reaction::Hung, Left::Whole, FaultVerdict::Ok));
+        check("power", Durable, &ended(ProcessEnd::Signal(9)), (Reaction::Killed, Left::Whole, FaultVerdict::Ok));
+        let mut unmet = ended(ProcessEnd::Code(0));
         unmet.fired = 0;
         check("read-error", Durable, &unmet, (Reaction::NotMet, Left::Whole, FaultVerdict::NotMet));
         let refused = Event::Unreadable("database disk image is malformed".to_owned());
-        let refused = observed(acknowledged(9), Ended::Code(0), refused);
+        let refused = observed(acknowledged(9), ProcessEnd::Code(0), refused);
         check("write-error", Durable, &refused, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Told));
         check("power", Durable, &refused, (Reaction::Killed, Left::Unreadable, FaultVerdict::Broken));
-        let mut killed = ended(Ended::Code(0));
-        killed.look = Account { events: Vec::new(), ended: Ended::Signal(11) };
+        let mut killed = ended(ProcessEnd::Code(0));
+        killed.look = Account { events: Vec::new(), ended: ProcessEnd::Signal(11) };
         check("write-error", Durable, &killed, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Told));
     }
 }

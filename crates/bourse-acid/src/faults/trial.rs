@@ -3,8 +3,8 @@
 use super::catalogue::{Fault, moments};
 use super::judge::{Account, Class, Observed, judge};
 use crate::test_bed::AcidError;
+use bourse_crash::preload::{Control, Counts, Effect, Spec, Survival};
 use bourse_engine::Durability;
-use bourse_faults::{Control, Counts, Effect, Spec, Survival};
 use bourse_record::SplitMix;
 use bourse_record::faults::{FaultRow, Left, Through};
 use std::io;
@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Specification of one trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Order {
+pub struct TrialSpec {
     /// Fault to make; `None` for the same work without a fault.
-    pub spec: Option<Spec>,
+    pub fault: Option<Spec>,
     /// Unsynced data that survives the loss of power; `None` if the power is not lost.
     pub power: Option<Survival>,
 }
@@ -75,7 +75,7 @@ pub trait Bed {
     ///
     /// # Errors
     /// If the trial itself could not be made; the engine's reaction is never an error.
-    fn attempt(&self, order: &Order) -> Result<Trial, AcidError>;
+    fn attempt(&self, spec: &TrialSpec) -> Result<Trial, AcidError>;
 }
 
 /// Tries the faults on a target: `times` of each, at calls that follow from the seed.
@@ -92,7 +92,7 @@ pub fn rows(
 ) -> Result<Vec<FaultRow>, AcidError> {
     progress("no fault");
     let is_over = || interrupted.load(Ordering::Relaxed);
-    let clean = bed.attempt(&Order { spec: None, power: None });
+    let clean = bed.attempt(&TrialSpec { fault: None, power: None });
     // An interrupted trial shows nothing, since its processes get the signal too.
     if is_over() {
         return Ok(Vec::new());
@@ -112,12 +112,14 @@ pub fn rows(
             for (at, nth) in
                 moments(clean.counts.of(fault.call), times, seed ^ fault.name.len() as u64).into_iter().enumerate()
             {
-                let spec = Some(Spec { call: fault.call, nth, effect: fault.effect });
                 // Once nothing survives that was not synced; then some of it.
                 let drawn = random.next();
                 let survival = if at == 0 { Survival::None } else { Survival::Some(drawn) };
-                let order = Order { spec, power: fault.loses_power.then_some(survival) };
-                let observed = met(bed, order);
+                let spec = TrialSpec {
+                    fault: Some(Spec { call: fault.call, nth, effect: fault.effect }),
+                    power: fault.loses_power.then_some(survival),
+                };
+                let observed = met(bed, spec);
                 if is_over() {
                     // A row of fewer cases would look like one that is complete.
                     return Ok(all);
@@ -133,17 +135,17 @@ pub fn rows(
 
 /// Repeats a trial until the fault hits a call: if threads write in the background, or nothing is closed, there may be fewer
 /// calls than were counted.
-fn met(bed: &dyn Bed, mut order: Order) -> Result<Observed, AcidError> {
+fn met(bed: &dyn Bed, mut spec: TrialSpec) -> Result<Observed, AcidError> {
     const TRIES: u32 = 3;
     let mut tries = 1;
     loop {
-        let nth = order.spec.map_or(0, |spec| spec.nth);
-        let Trial { fired, met, work, look, .. } = bed.attempt(&order)?;
+        let nth = spec.fault.map_or(0, |fault| fault.nth);
+        let Trial { fired, met, work, look, .. } = bed.attempt(&spec)?;
         if fired > 0 || tries == TRIES || nth <= 1 {
             return Ok(Observed { nth, fired, met, work, look });
         }
         tries += 1;
-        order.spec = order.spec.map(|spec| Spec { nth: spec.nth / 2, ..spec });
+        spec.fault = spec.fault.map(|fault| Spec { nth: fault.nth / 2, ..fault });
     }
 }
 

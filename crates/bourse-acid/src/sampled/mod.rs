@@ -16,7 +16,7 @@ pub use record::LoadRecording;
 pub use stored::{LoadTrace, LoadTraceError};
 
 use crate::acknowledged::Acknowledgement;
-use crate::crash::Crashed;
+use crate::crash::CrashResult;
 use crate::demand::{Crash, promised};
 use crate::test_bed::AcidError;
 use crate::{Site, Subject};
@@ -48,6 +48,7 @@ pub fn sampled(
         .stdin(Stdio::null())
         .output()
         .map_err(|error| trouble("the process for the recorded load could not be started", error))?;
+    site.check_intercepted()?;
     if !ended.status.success() {
         let said = String::from_utf8_lossy(&ended.stderr);
         return Err(AcidError::Machinery(format!(
@@ -101,11 +102,11 @@ fn state(
     }
     let acknowledged = usize::try_from(drawn.acknowledged).unwrap_or(usize::MAX);
     let log: &[Acknowledgement] = trace.acknowledged().get(..acknowledged).unwrap_or(trace.acknowledged());
-    let crashed = Crashed::examined(subject, site.open(), trace.last_trade(), log);
+    let crashed = CrashResult::examined(subject, site.open(), trace.last_trade(), log);
     Ok(judged(number, drawn.id.to_string(), promised(subject.class, subject.may_lose, Crash::Power), &crashed))
 }
 
-fn judged(number: u64, state: String, promise: Guarantee, crashed: &Crashed) -> SampledState {
+fn judged(number: u64, state: String, promise: Guarantee, crashed: &CrashResult) -> SampledState {
     let (whole, kept) = (crashed.case(true, false), crashed.case(false, true));
     let (is_whole, has_all) = (whole.holds(), kept.holds());
     let wrong: Vec<_> = whole.findings.into_iter().chain(kept.findings).filter(|finding| !finding.holds).collect();

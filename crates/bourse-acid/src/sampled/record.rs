@@ -1,85 +1,104 @@
-//! Recording of the load, in a process of its own.
+//! Recording of the load, in a process of its own into which the library is preloaded.
 
-use super::DEVICE;
-use super::stored::{Base, LoadTrace};
+use super::stored::{Base, DATABASE, LoadTrace, files_beside, name_in_trace};
 use crate::acknowledged::{Acknowledgement, Listener};
-use crate::crash::load_and_tell;
+use crate::crash::load_and_report;
 use crate::test_bed::AcidError;
+use bourse_crash::preload::Recorder;
+use bourse_crash::{Directory, FileImage};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
-use bourse_engine_sqlite::power::{Recording, Scope};
 use bourse_tpce::check::reconciliation::Snapshot;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 /// Limits of a recording, whichever comes first: acknowledged trades, bytes written, or time.
 const ENOUGH_TRADES: usize = 100;
 const MOST_BYTES: u64 = 16 << 20;
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// Recording of a load on a copy of a database. It observes the files of all threads, so a process can have only one.
+/// Recording of a load on a copy of a database, in a folder of its own. It has the operations of all threads of this process.
 #[derive(Debug)]
 pub struct LoadRecording {
-    recording: Recording,
+    recorder: Arc<Recorder>,
+    /// File name of the copy.
+    file: String,
+    /// Files at the start; the database is all zeros, since its states depend on few of its bytes.
+    files: Directory,
     base: Base,
     target: String,
     seed: u64,
 }
 
+fn trouble(error: io::Error) -> AcidError {
+    AcidError::Machinery(format!("file operations cannot be recorded: {error}"))
+}
+
 impl LoadRecording {
-    /// Begins a recording of a SQLite file that no process has open. `target` is the database that the file is a copy of.
+    /// Prepares the recording of a database file that no process has open. `target` is the database that the file is a copy
+    /// of.
     ///
     /// # Errors
-    /// If the file cannot be read, or SQLite's system calls cannot be observed.
+    /// If the file cannot be read, or this process is not recorded.
     pub fn begin(copy: &Path, target: &str, seed: u64) -> Result<Self, AcidError> {
+        let recorder = Arc::new(Recorder::of_this_process().map_err(trouble)?);
         let base = Base::of(copy)?;
-        let recording = Recording::of_database(copy, DEVICE, Scope::Process)?;
-        Ok(Self { recording, base, target: target.to_owned(), seed })
+        let file = copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut main = FileImage::default();
+        main.set_size(base.bytes);
+        let mut files = Directory { files: [(DATABASE.to_owned(), main)].into() };
+        for (name, path) in files_beside(copy).map_err(trouble)? {
+            files.files.insert(name, FileImage::from(&fs::read(path).map_err(trouble)?[..]));
+        }
+        Ok(Self { recorder, file, files, base, target: target.to_owned(), seed })
     }
 
-    /// Runs the load on the copy, which the engine has open since the beginning, and closes it.
+    /// Runs the load on the copy and closes it.
     ///
     /// # Errors
-    /// If the load could not begin.
+    /// If the load could not begin, or its operations cannot be read.
     pub fn run(self, engine: Box<dyn Engine>, inputs: &Inputs, part: Part) -> Result<LoadTrace, AcidError> {
         let last_trade = Snapshot::take(&mut *engine.session()?)?.last_trade;
         let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
         let stop: Arc<AtomicBool> = Arc::default();
         let listener = {
-            let (log, stop, acknowledge) = (Arc::clone(&log), Arc::clone(&stop), self.recording.acknowledge());
+            let (log, stop, recorder) = (Arc::clone(&log), Arc::clone(&stop), Arc::clone(&self.recorder));
             let listener: Listener = Arc::new(move |it| {
                 // One lock for both, so that the numbers in the trace follow the log.
                 let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-                log.push(it);
-                acknowledge(log.len() as u64);
+                // One that cannot be recorded was not acknowledged as far as the trace is concerned.
+                if recorder.acknowledge(log.len() as u64 + 1).is_ok() {
+                    log.push(it);
+                }
                 if log.len() >= ENOUGH_TRADES {
                     stop.store(true, Ordering::Relaxed);
                 }
             });
             listener
         };
-        let (bytes, began) = (self.recording.bytes_written(), Instant::now());
+        let (is_full, began) = (|| self.recorder.bytes().is_ok_and(|bytes| bytes >= MOST_BYTES), Instant::now());
         let is_done = AtomicBool::new(false);
         let ended = std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) {
-                    if bytes() >= MOST_BYTES || began.elapsed() >= LONGEST {
+                    if is_full() || began.elapsed() >= LONGEST {
                         stop.store(true, Ordering::Relaxed);
                     }
                     std::thread::sleep(Duration::from_millis(5));
                 }
             });
-            let ended = load_and_tell(engine.as_ref(), inputs, part, self.seed, &stop, listener);
+            let ended = load_and_report(engine.as_ref(), inputs, part, self.seed, &stop, listener);
             is_done.store(true, Ordering::Relaxed);
             ended
         });
         ended.map_err(|error| AcidError::Machinery(format!("the load could not begin: {error}")))?;
-        let is_full = bytes() >= MOST_BYTES;
+        let is_full = is_full();
         // The last connection moves a log into the database when it is closed, which is recorded too.
         drop(engine);
-        let trace = self.recording.finish();
+        let trace = self.recorder.trace(self.files, &|path| name_in_trace(&self.file, path)).map_err(trouble)?;
         let acknowledged = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
         let ended = match (acknowledged.len() >= ENOUGH_TRADES, is_full) {
             (true, _) => format!("{ENOUGH_TRADES} trades were acknowledged"),

@@ -7,30 +7,57 @@
 use crate::acknowledged::Acknowledgement;
 use crate::test_bed::{AcidError, new_folder};
 use bourse_crash::{BLOCK_BYTES, Directory, FileImage, Operation, Trace};
-use bourse_engine::beside;
-use bourse_engine_sqlite::power::DATABASE;
 use bourse_schema::TradeId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Name of the format, in the first line; the digit is its version.
 const FORMAT: &str = "bourse load trace 1";
 /// Size of SQLite's file header in bytes.
 const HEADER_BYTES: u64 = 100;
-/// Suffixes of files that belong to a database.
-const COMPANIONS: [&str; 3] = ["-wal", "-journal", "-shm"];
+/// Name of a database in a trace of it alone; the names of its other files begin so too.
+pub(super) const DATABASE: &str = "db";
 /// Number of the database file in a trace: its name comes first.
 const MAIN: u32 = 0;
 /// Size limit of the database of a stored trace: 1 TiB.
 const LARGEST: u64 = 1 << 40;
 
+/// Name in a trace of a file in the folder of a database that has that name.
+pub(super) fn name_in_trace(database: &str, path: &str) -> Option<String> {
+    // The index of SQLite's log is made anew when the database is opened.
+    if path.contains('/') || path.ends_with("-shm") {
+        return None;
+    }
+    Some(path.strip_prefix(database).map_or_else(|| path.to_owned(), |ending| format!("{DATABASE}{ending}")))
+}
+
+/// Other files in the folder of a database, which has the folder alone, with their names in a trace.
+pub(super) fn files_beside(copy: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let database = copy.file_name().unwrap_or_default().to_string_lossy();
+    let mut all = Vec::new();
+    for entry in fs::read_dir(copy.parent().unwrap_or(copy))? {
+        let entry = entry?;
+        let named = name_in_trace(&database, &entry.file_name().to_string_lossy()).filter(|name| name != DATABASE);
+        all.extend(named.map(|name| (name, entry.path())));
+    }
+    Ok(all)
+}
+
+/// Path of a file in the folder of a database, by its name in a trace.
+fn path_of(name: &str, copy: &Path) -> PathBuf {
+    let database = copy.file_name().unwrap_or_default().to_string_lossy();
+    copy.with_file_name(
+        name.strip_prefix(DATABASE).map_or_else(|| name.to_owned(), |ending| format!("{database}{ending}")),
+    )
+}
+
 /// Database that a load began with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Base {
-    bytes: u64,
+    pub(super) bytes: u64,
     sha256: String,
     /// File header: the first bytes.
     header: Vec<u8>,
@@ -178,6 +205,15 @@ impl LoadTrace {
         if trace.operations.iter().any(renames_database) {
             return Err(refused("the database file itself is replaced in it"));
         }
+        // The states of a trace are written to files of these names.
+        let is_plain = |name: &String| !name.contains('/') && !matches!(name.as_str(), "" | "." | "..");
+        let named = trace.operations.iter().filter_map(|operation| match operation {
+            Operation::Create { name, .. } | Operation::Rename { to: name, .. } => Some(name),
+            _ => None,
+        });
+        if !trace.base.files.keys().chain(named).all(is_plain) {
+            return Err(refused("it names a file in another folder"));
+        }
         let mut main = FileImage::default();
         main.set_size(head.base.bytes);
         trace.base.files.insert(DATABASE.to_owned(), main);
@@ -234,15 +270,11 @@ impl LoadTrace {
     }
 
     fn write(&self, state: &Directory, copy: &Path) -> io::Result<()> {
-        for ending in COMPANIONS {
-            let path = beside(copy, ending);
-            match state.files.get(&format!("{DATABASE}{ending}")) {
-                Some(file) => fs::write(path, file.to_bytes())?,
-                None => match fs::remove_file(path) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                },
-            }
+        for (_, path) in files_beside(copy)? {
+            fs::remove_file(path)?;
+        }
+        for (name, file) in state.files.iter().filter(|(name, _)| *name != DATABASE) {
+            fs::write(path_of(name, copy), file.to_bytes())?;
         }
         self.restore_header(copy)?;
         let main = state.files.get(DATABASE).ok_or_else(|| io::Error::other("the database file is missing"))?;
@@ -261,15 +293,13 @@ impl LoadTrace {
     }
 }
 
-/// Copies a database with its log and its journal into a folder, under the names of the enumerated states.
+/// Copies a database with its other files into a folder, under their names in a trace.
 pub(super) fn keep(copy: &Path, folder: &Path) -> Result<(), AcidError> {
     let trouble = |error: io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
     new_folder(folder).map_err(trouble)?;
-    for ending in [""].into_iter().chain(COMPANIONS) {
-        match fs::copy(beside(copy, ending), folder.join(format!("{DATABASE}{ending}"))) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(trouble(error)),
-            _ => {}
-        }
+    let others = files_beside(copy).map_err(trouble)?;
+    for (name, path) in std::iter::once((DATABASE.to_owned(), copy.to_owned())).chain(others) {
+        fs::copy(path, folder.join(name)).map_err(trouble)?;
     }
     Ok(())
 }
@@ -305,7 +335,9 @@ mod tests {
     #[test]
     fn a_stored_trace_and_its_database_make_a_state_byte_for_byte() {
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let (base, copy) = (folder.path().join("x.db"), folder.path().join("copy"));
+        let (base, copy) = (folder.path().join("x.db"), folder.path().join("copies/copy"));
+        fs::create_dir(folder.path().join("copies")).expect("can be made");
+        let beside = |ending: &str| folder.path().join(format!("copies/copy{ending}"));
         let before: Vec<u8> = (0..10_000_u32).map(|number| number as u8).collect();
         fs::write(&base, &before).expect("written");
         let recorded = recorded(&base);
@@ -316,7 +348,7 @@ mod tests {
         other_header[18] = 99;
         fs::write(&copy, &other_header).expect("written");
         trace.complete(&copy).expect("the header does not matter");
-        fs::write(beside(&copy, "-wal"), b"of another state").expect("written");
+        fs::write(beside("-wal"), b"of another state").expect("written");
         let mut disk = Disk::new(trace.trace(), Device::POWERSAFE);
         trace.trace().operations.iter().for_each(|operation| disk.apply(operation));
         fs::write(&copy, &other_header).expect("written");
@@ -328,8 +360,8 @@ mod tests {
         after.resize(20_000, 0);
         after.extend([3; 10]);
         assert!(fs::read(&copy).expect("it is there") == after);
-        assert_eq!(fs::read(beside(&copy, "-journal")).expect("it is there"), b"journal");
-        assert!(!beside(&copy, "-wal").exists());
+        assert_eq!(fs::read(beside("-journal")).expect("it is there"), b"journal");
+        assert!(!beside("-wal").exists());
 
         let mut other = before;
         other[9_000] ^= 1;
@@ -349,7 +381,14 @@ mod tests {
         assert!(refused(b"{}").contains("no first line"));
         assert!(refused(b"{}\n").contains("missing field"));
         assert!(refused(&bytes[..bytes.len() - 1]).contains("not a trace"));
-        trace.trace_mut().operations.push(Operation::Unlink { name: DATABASE.to_owned() });
-        assert!(refused(&trace.to_bytes()).contains("itself is replaced"));
+        let operations = trace.trace().operations.clone();
+        for (operation, why) in [
+            (Operation::Unlink { name: DATABASE.to_owned() }, "itself is replaced"),
+            (Operation::Create { name: "../x".to_owned(), file: 2 }, "in another folder"),
+            (Operation::Rename { from: "db-journal".to_owned(), to: "..".to_owned(), file: 1 }, "in another folder"),
+        ] {
+            trace.trace_mut().operations = [operations.clone(), vec![operation]].concat();
+            assert!(refused(&trace.to_bytes()).contains(why));
+        }
     }
 }

@@ -16,12 +16,13 @@ mod record;
 mod work;
 
 pub use case::Cases;
+pub use record::{RecordedWork, Recordings};
 
 use crate::test_bed::{AcidError, new_folder};
 use bourse_crash::{Counts, Directory, Failure, Fault, Limits, Promise, StateId, Trace, explore, points, state_at};
 use bourse_record::crash::{Example, Interrupted, PlantedRow, StatesRow, StatesSection};
 use case::{Activity, Case};
-use record::{Recorded, record, record_recovery};
+use record::{Recorded, record, record_recoveries};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -65,13 +66,14 @@ fn limits(options: &StatesOptions, points: usize) -> Limits {
     options.states.map_or(Limits::FULL, |states| Limits::within(states, points))
 }
 
-/// Enumerates all cases, with one thread per CPU. Writes the files of states that violate their guarantee below `folder`, each
+/// Enumerates all cases, with one thread per CPU; the processes of `recordings` do the work. Writes the files of states that violate their guarantee below `folder`, each
 /// into [`folder_of`] its name.
 ///
 /// # Errors
 /// If a trace could not be recorded, or files not be written; a violated guarantee is not an error.
 pub fn enumerate(
     options: &StatesOptions,
+    recordings: &Recordings<'_>,
     folder: &Path,
     interrupted: &AtomicBool,
     progress: &(dyn Fn(&str) + Sync),
@@ -80,14 +82,14 @@ pub fn enumerate(
     let cases = options.cases.list();
     let rows = in_parallel(cases.len(), interrupted, |number| {
         progress(&format!("{} ({} of {})", cases[number], number + 1, cases.len()));
-        row(&cases[number], options, folder, interrupted)
+        row(&cases[number], options, recordings, folder, interrupted)
     })?;
     let planted: Vec<(usize, u32)> =
         (0..FAULTY.len()).flat_map(|case| (0..options.fault_runs).map(move |run| (case, run))).collect();
     let found = in_parallel(planted.len(), interrupted, |number| {
         let (case, run) = planted[number];
         progress(&format!("planted faults in {} ({} of {})", FAULTY[case], number + 1, planted.len()));
-        with_faults(FAULTY[case], options, run)
+        with_faults(FAULTY[case], options, recordings, run)
     })?;
     let took_s = began.elapsed().as_secs_f64();
     let bound = match options.states {
@@ -134,8 +136,14 @@ fn in_parallel<T: Send>(
     done.into_iter().map(|(_, made)| made).collect()
 }
 
-fn row(case: &Case, options: &StatesOptions, folder: &Path, interrupted: &AtomicBool) -> Result<StatesRow, AcidError> {
-    let recorded = record(case, options.seed)?;
+fn row(
+    case: &Case,
+    options: &StatesOptions,
+    recordings: &Recordings<'_>,
+    folder: &Path,
+    interrupted: &AtomicBool,
+) -> Result<StatesRow, AcidError> {
+    let recorded = record(recordings, case, options.seed)?;
     let began = Instant::now();
     let mut check = recorded.check();
     let limits = limits(options, points(&recorded.trace).len());
@@ -143,32 +151,37 @@ fn row(case: &Case, options: &StatesOptions, folder: &Path, interrupted: &Atomic
     let promise = case.promise();
     let explored = explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
     let took_s = began.elapsed().as_secs_f64();
+    let find = Finder { recordings, case, seed: options.seed, folder };
     let recovery = match case.activity {
-        Activity::Work => Some(recoveries(case, &recorded, options.seed, folder, interrupted)?),
+        Activity::Work => Some(recoveries(&find, &recorded, interrupted)?),
         Activity::Load | Activity::Reload => None,
     };
-    let example = |failure| example(case, "", failure, &recorded.trace, options.seed, folder);
+    let example = |failure| find.example("", failure, &recorded.trace);
     let examples = document::failures(&explored).into_iter().map(example).collect::<Result<_, _>>()?;
     Ok(document::states_row(case, &recorded.trace, &explored, took_s, recovery, examples))
 }
 
-/// Describes a failure in a trace. The files of a violation are written from that trace: an intermittent fault of the engine
-/// need not show in another recording.
-fn example(
-    case: &Case,
-    prefix: &str,
-    failure: &Failure,
-    trace: &Trace,
+/// A case whose failures are found, and the folder for the files of violations.
+struct Finder<'f> {
+    recordings: &'f Recordings<'f>,
+    case: &'f Case,
     seed: u64,
-    folder: &Path,
-) -> Result<Example, AcidError> {
-    let mut example = document::example(case, prefix, failure);
-    if example.broken {
-        let (state, _) = state_at(trace, case.device, seed, failure.id).expect("it was explored");
-        write(&state, &folder_of(&example.state, folder))?;
-        example.repeats = Some(again(&example.state, seed).is_ok_and(|again| again.state == state));
+    folder: &'f Path,
+}
+
+impl Finder<'_> {
+    /// Describes a failure in a trace. The files of a violation are written from that trace: an intermittent fault of the
+    /// engine need not show in another recording.
+    fn example(&self, prefix: &str, failure: &Failure, trace: &Trace) -> Result<Example, AcidError> {
+        let mut example = document::example(self.case, prefix, failure);
+        if example.broken {
+            let (state, _) = state_at(trace, self.case.device, self.seed, failure.id).expect("it was explored");
+            write(&state, &folder_of(&example.state, self.folder))?;
+            let reproduced = reproduced(self.recordings, &example.state, self.seed);
+            example.repeats = Some(reproduced.is_ok_and(|reproduced| reproduced.state == state));
+        }
+        Ok(example)
     }
-    Ok(example)
 }
 
 /// Folder of a state's files below `below`.
@@ -184,29 +197,25 @@ fn write(state: &Directory, folder: &Path) -> Result<(), AcidError> {
 }
 
 /// Explores the recovery of some states, spread over the trace: a second power loss during the recovery from the first.
-fn recoveries(
-    case: &Case,
-    recorded: &Recorded,
-    seed: u64,
-    folder: &Path,
-    interrupted: &AtomicBool,
-) -> Result<Interrupted, AcidError> {
+fn recoveries(find: &Finder<'_>, recorded: &Recorded, interrupted: &AtomicBool) -> Result<Interrupted, AcidError> {
+    let Finder { recordings, case, seed, .. } = *find;
     let promise = case.promise();
     let mut check = recorded.check();
     let mut all = Interrupted::default();
     let count = points(&recorded.trace).len();
     let wanted = RECOVERIES.min(count);
-    for number in 0..wanted {
+    let id = |number: usize| StateId {
+        point: number * count / wanted,
+        selection: if number % 2 == 0 { bourse_crash::Selection::All } else { bourse_crash::Selection::Drawn(0) },
+    };
+    let state = |number| Some((id(number), state_at(&recorded.trace, case.device, seed, id(number))?));
+    let (ids, states): (Vec<_>, Vec<_>) = (0..wanted).filter_map(state).unzip();
+    for (id, trace) in ids.into_iter().zip(record_recoveries(recordings, case, &states)?) {
         if interrupted.load(Ordering::Relaxed) {
             break;
         }
-        let id = StateId {
-            point: number * count / wanted,
-            selection: if number % 2 == 0 { bourse_crash::Selection::All } else { bourse_crash::Selection::Drawn(0) },
-        };
-        let Some((state, acknowledged)) = state_at(&recorded.trace, case.device, seed, id) else { continue };
         // A state that is lost already has no recovery to interrupt.
-        let Ok(trace) = record_recovery(case, &state, acknowledged) else { continue };
+        let Some(trace) = trace else { continue };
         let limits = Limits::within(RECOVERY_STATES, points(&trace).len());
         let explored = explore(&trace, case.device, &limits, seed, promise, &mut check, &mut |_| true);
         all.recoveries += 1;
@@ -215,17 +224,22 @@ fn recoveries(
         if let Some(failure) = explored.broken.first()
             && all.example.is_none()
         {
-            all.example = Some(example(case, &format!("{id}/"), failure, &trace, seed, folder)?);
+            all.example = Some(find.example(&format!("{id}/"), failure, &trace)?);
         }
     }
     Ok(all)
 }
 
 /// Explores the states of a case with each fault planted, each time with another workload.
-fn with_faults(name: &str, options: &StatesOptions, run: u32) -> Result<Vec<PlantedRow>, AcidError> {
+fn with_faults(
+    name: &str,
+    options: &StatesOptions,
+    recordings: &Recordings<'_>,
+    run: u32,
+) -> Result<Vec<PlantedRow>, AcidError> {
     let case: Case = name.parse().expect("its own cases are known");
     let seed = options.seed.wrapping_add(u64::from(run));
-    let recorded = record(&case, seed)?;
+    let recorded = record(recordings, &case, seed)?;
     let one = |fault: Fault| {
         let trace = fault.plant(&recorded.trace, check::DATABASE);
         let limits = Limits::within(FAULT_STATES, points(&trace).len());
@@ -248,7 +262,7 @@ pub struct Replayed {
 }
 
 /// Reproduced state, before it is checked.
-struct Again {
+struct Reproduced {
     case: Case,
     recorded: Recorded,
     state: Directory,
@@ -256,13 +270,13 @@ struct Again {
 }
 
 /// Records the case of a state's name again, and reproduces the state.
-fn again(name: &str, seed: u64) -> Result<Again, AcidError> {
+fn reproduced(recordings: &Recordings<'_>, name: &str, seed: u64) -> Result<Reproduced, AcidError> {
     let no_state = |why: String| AcidError::Machinery(why);
     let (case, rest) = name.split_once('/').ok_or_else(|| {
         no_state(format!("`{name}` names no state: expected CASE/POINT:SELECTION, as wal-full/12:one-3, or TRACE#NUMBER, as DIR/trace-1.bin#7"))
     })?;
     let case: Case = case.parse().map_err(no_state)?;
-    let recorded = record(&case, seed)?;
+    let recorded = record(recordings, &case, seed)?;
     let (first, second) = rest.split_once('/').map_or((rest, None), |(first, second)| (first, Some(second)));
     let made = |trace: &Trace, id: &str| {
         let id: StateId = id.parse().map_err(no_state)?;
@@ -271,18 +285,20 @@ fn again(name: &str, seed: u64) -> Result<Again, AcidError> {
     };
     let (mut state, mut acknowledged) = made(&recorded.trace, first)?;
     if let Some(second) = second {
-        let trace = record_recovery(&case, &state, acknowledged)?;
+        let mut traces = record_recoveries(recordings, &case, &[(state, acknowledged)])?;
+        let trace = traces.pop().flatten();
+        let trace = trace.ok_or_else(|| no_state(format!("SQLite does not recover state {first} of {case}")))?;
         (state, acknowledged) = made(&trace, second)?;
     }
-    Ok(Again { case, recorded, state, acknowledged })
+    Ok(Reproduced { case, recorded, state, acknowledged })
 }
 
 /// Reproduces the state of that name, such as `wal-full/12:one-3`, writes its files and checks it.
 ///
 /// # Errors
 /// If there is no such state, the folder exists already, or its files cannot be written.
-pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidError> {
-    let Again { case, recorded, state, acknowledged } = again(name, seed)?;
+pub fn replay(recordings: &Recordings<'_>, name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidError> {
+    let Reproduced { case, recorded, state, acknowledged } = reproduced(recordings, name, seed)?;
     new_folder(folder).map_err(|error| AcidError::Machinery(format!("{}: {error}", folder.display())))?;
     write(&state, folder)?;
     let outcome = bourse_crash::Check::check(&mut recorded.check(), &state);
@@ -293,19 +309,118 @@ pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidErro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bourse_crash::Operation;
+
+    /// Environment variable with the work of a recorded process.
+    const WORK: &str = "TEST_RECORDED_WORK";
+
+    /// Body of a recorded process; does nothing as a test.
+    #[test]
+    fn recorded_process() {
+        let Ok(work) = std::env::var(WORK) else { return };
+        RecordedWork::parse(&work).expect("the parent passes work").perform().expect("it can be done");
+    }
+
+    fn recorded_command(work: &str) -> std::io::Result<std::process::Command> {
+        let mut command = std::process::Command::new(std::env::current_exe()?);
+        command.args(["--exact", "states::tests::recorded_process", "--nocapture"]).env(WORK, work);
+        Ok(command)
+    }
+
+    /// Recordings of processes of this program; `None` where nothing can be recorded, which is reported.
+    fn recordings(test: &str) -> Option<Recordings<'static>> {
+        let skipped = |why| bourse_testkit::skipped(&format!("bourse-acid: {test}"), why);
+        Recordings::new(&recorded_command).map_err(skipped).ok()
+    }
+
+    /// Operations of a case's first commits as words; several writes to one file are one.
+    fn words(recordings: &Recordings<'_>, case: &str, count: usize) -> Vec<String> {
+        let recorded = record(recordings, &case.parse().expect("it is a case"), 1).expect("it can be recorded");
+        let mut names: Vec<String> = recorded.trace.base.files.keys().cloned().collect();
+        let mut words: Vec<String> = Vec::new();
+        for operation in &recorded.trace.operations {
+            let of = |file: &u32| names[*file as usize].clone();
+            let word = match operation {
+                Operation::Create { name, .. } => {
+                    names.push(name.clone());
+                    format!("create {name}")
+                }
+                Operation::Write { file, .. } => format!("write {}", of(file)),
+                Operation::Truncate { file, .. } => format!("truncate {}", of(file)),
+                Operation::Sync { file } => format!("sync {}", of(file)),
+                Operation::SyncDirectory => "sync the folder".to_owned(),
+                Operation::Unlink { name } => format!("remove {name}"),
+                Operation::Rename { from, to, .. } => format!("rename {from} {to}"),
+                Operation::Acknowledged(number) => format!("acknowledged {number}"),
+            };
+            if words.last() != Some(&word) {
+                words.push(word);
+            }
+        }
+        words.truncate(count);
+        words
+    }
+
+    #[test]
+    fn a_commit_is_recorded_in_full() {
+        let Some(recordings) = recordings("a_commit_is_recorded_in_full") else { return };
+        let all = [
+            "create db-journal",
+            "write db-journal",
+            "sync db-journal",
+            "sync the folder",
+            "write db-journal",
+            "sync db-journal",
+            "write db",
+            "sync db",
+            "remove db-journal",
+            "sync the folder",
+            "acknowledged 1",
+        ];
+        assert_eq!(words(&recordings, "delete-extra", 11), all);
+        let full: Vec<_> = [&all[..9], &all[10..]].concat();
+        assert_eq!(words(&recordings, "delete-full", 10), full, "the deletion is not synced");
+        let off = ["create db-journal", "write db-journal", "write db", "remove db-journal", "acknowledged 1"];
+        assert_eq!(words(&recordings, "delete-off", 5), off);
+        let loaded = words(&recordings, "reload-delete-full", usize::MAX);
+        let renamed = loaded.iter().position(|word| word == "rename db.bourse-loading db").expect("a load renames");
+        assert_eq!(
+            loaded[renamed - 1..],
+            ["sync db.bourse-loading", &loaded[renamed], "sync the folder", "acknowledged 1"]
+        );
+    }
+
+    /// A disk whose sectors may become garbage is declared to SQLite, which then journals whole sectors.
+    #[test]
+    fn a_device_is_declared_to_sqlite() {
+        let Some(recordings) = recordings("a_device_is_declared_to_sqlite") else { return };
+        for (case, sector) in
+            [("delete-extra", 512), ("delete-extra-garbling-512", 512), ("delete-extra-garbling-4096", 4_096)]
+        {
+            let recorded = record(&recordings, &case.parse().expect("it is a case"), 1).expect("it can be recorded");
+            // The number of the first page in the journal, after the header.
+            let page = recorded.trace.operations.iter().find_map(|operation| match operation {
+                Operation::Write { file: 1, offset, bytes } if bytes.len() == 4 => Some(*offset),
+                _ => None,
+            });
+            assert_eq!(page, Some(sector), "{case}: the journal's header fills a sector");
+        }
+    }
 
     /// Regression test: a violation by an intermittent fault was found, and lost with "has no state … with seed …".
     #[test]
     fn a_violation_that_does_not_repeat_is_kept_with_its_files() {
+        let Some(recordings) = recordings("a_violation_that_does_not_repeat_is_kept_with_its_files") else { return };
         let case: Case = "delete-extra".parse().expect("it is one");
-        let recorded = record(&case, 1).expect("it can be recorded");
+        let recorded = record(&recordings, &case, 1).expect("it can be recorded");
         let trace = Fault::EveryNth { n: 100, phase: 37 }.plant(&recorded.trace, check::DATABASE);
         let limits = Limits::within(FAULT_STATES, points(&trace).len());
         let mut check = recorded.check();
         let explored = explore(&trace, case.device, &limits, 1, case.promise(), &mut check, &mut |_| true);
         let failure = explored.broken.first().expect("the fault is found");
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let found = example(&case, "", failure, &trace, 1, folder.path()).expect("it can be written");
+        let find = Finder { recordings: &recordings, case: &case, seed: 1, folder: folder.path() };
+        let found = find.example("", failure, &trace).expect("it can be written");
         assert_eq!((found.broken, found.repeats), (true, Some(false)));
         let (state, _) = state_at(&trace, case.device, 1, failure.id).expect("it was explored");
         for (name, file) in &state.files {
@@ -316,7 +431,7 @@ mod tests {
         let id = StateId { point: 3, selection: bourse_crash::Selection::All };
         let outcome = bourse_crash::Outcome::Corrupted { found: "as a test says".into() };
         let failure = Failure { id, acknowledged: 0, outcome };
-        let found = example(&case, "", &failure, &recorded.trace, 1, folder.path()).expect("it can be written");
+        let found = find.example("", &failure, &recorded.trace).expect("it can be written");
         assert_eq!((found.broken, found.repeats), (true, Some(true)));
     }
 }

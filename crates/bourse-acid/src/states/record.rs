@@ -1,15 +1,145 @@
-//! The recording of traces: a case's settings at work in a directory of their own.
+//! The recording of traces: a case's settings at work in a folder, by a process of its own into which the library is preloaded.
 
 use super::case::{Activity, Case};
 use super::check::{DATABASE, History, SqliteCheck};
 use super::work::{Work, load_with};
 use crate::test_bed::AcidError;
-use bourse_crash::{Directory, Operation, Trace};
+use bourse_crash::preload::{Control, Places, Recorder, library, read_recording, write_library};
+use bourse_crash::{Directory, FileImage, Operation, Trace};
 use bourse_engine::Engine as _;
-use bourse_engine_sqlite::power::{Recording, Scope};
-use bourse_engine_sqlite::{Journal, SqliteEngine, open};
-use std::path::Path;
+use bourse_engine_sqlite::{Journal, SqliteEngine, declare_device, open};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
+
+/// Work of a process whose file operations are recorded; as JSON it is the process's argument.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedWork {
+    /// Name of the case.
+    case: String,
+    /// Seed of the workload.
+    seed: u64,
+    /// Folder of the database, or of one folder for each state that is recovered.
+    folder: PathBuf,
+    /// Number of states that are recovered; `None` for the case's activity.
+    recoveries: Option<u64>,
+}
+
+impl RecordedWork {
+    /// Parses the argument of a process.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn parse(text: &str) -> Result<Self, AcidError> {
+        serde_json::from_str(text).map_err(|error| AcidError::Machinery(format!("no recorded work: {error}")))
+    }
+
+    /// Does the work, in the process that is recorded, and acknowledges each commit or recovery.
+    ///
+    /// # Errors
+    /// The engine's, unless a state cannot be recovered; the recorder's.
+    pub fn perform(&self) -> Result<(), AcidError> {
+        let case: Case = self.case.parse().map_err(AcidError::Machinery)?;
+        let recorder = Recorder::of_this_process().map_err(|error| AcidError::Machinery(error.to_string()))?;
+        let acknowledge = |number: u64| {
+            let done = recorder.acknowledge(number);
+            done.map_err(|error| AcidError::Machinery(format!("a commit cannot be recorded: {error}")))
+        };
+        declare_device(case.device.sector_bytes, case.device.powersafe_overwrite);
+        if let Some(recoveries) = self.recoveries {
+            for number in 1..=recoveries {
+                let engine = engine(&target(&case, &self.folder.join(number.to_string())))?;
+                if engine.session().map(drop).is_ok() {
+                    acknowledge(number)?;
+                }
+            }
+            return Ok(());
+        }
+        let engine = engine(&target(&case, &self.folder))?;
+        if case.activity != Activity::Work {
+            load_with(engine.loader()?)?;
+            return acknowledge(1);
+        }
+        let mut session = engine.session()?;
+        let mut work = Work::new(self.seed);
+        for number in 1..=case.commits() {
+            work.commit(&mut *session)?;
+            acknowledge(number)?;
+        }
+        Ok(())
+    }
+}
+
+/// Processes that work while their file operations are recorded.
+pub struct Recordings<'p> {
+    /// Command of a process that calls [`RecordedWork::perform`] with the parsed argument.
+    command: &'p (dyn Fn(&str) -> io::Result<Command> + Sync),
+    library: TempDir,
+}
+
+impl std::fmt::Debug for Recordings<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recordings").field("library", &self.library).finish_non_exhaustive()
+    }
+}
+
+impl<'p> Recordings<'p> {
+    /// Recordings of processes of that command, whose argument is to be parsed by [`RecordedWork::parse`].
+    ///
+    /// # Errors
+    /// The reason that nothing can be recorded here.
+    pub fn new(command: &'p (dyn Fn(&str) -> io::Result<Command> + Sync)) -> Result<Self, AcidError> {
+        let bytes =
+            library().map_err(|why| AcidError::Machinery(format!("no file operations can be recorded: {why}")))?;
+        let folder = tempfile::tempdir().map_err(trouble)?;
+        write_library(&folder.path().join("preload.so"), bytes).map_err(trouble)?;
+        Ok(Self { command, library: folder })
+    }
+
+    /// Runs a process below `folder`, and reads what it did to the files of its folder `files`.
+    fn run(&self, folder: &TempDir, work: &RecordedWork) -> Result<Recording, AcidError> {
+        let recording = folder.path().join("recording");
+        fs::write(&recording, []).map_err(trouble)?;
+        let control = folder.path().join("control");
+        let made = Control::create(&control).map_err(trouble)?;
+        let places = Places { control, files: work.folder.clone(), image: None, recording: Some(recording.clone()) };
+        let argument = serde_json::to_string(work).expect("a struct of texts and numbers has a form");
+        let environment: Vec<(OsString, OsString)> = places.preloading(&self.library.path().join("preload.so"));
+        let ended = (self.command)(&argument).map_err(trouble)?.envs(environment).stdin(Stdio::null()).output();
+        let ended = ended.map_err(trouble)?;
+        if !ended.status.success() {
+            let said = String::from_utf8_lossy(&ended.stderr);
+            return Err(AcidError::Machinery(format!(
+                "the recorded process failed ({}): {}",
+                ended.status,
+                said.trim()
+            )));
+        }
+        Ok(Recording { path: recording, control: made })
+    }
+}
+
+fn trouble(error: io::Error) -> AcidError {
+    AcidError::Machinery(format!("file operations cannot be recorded: {error}"))
+}
+
+/// Operations of a process that has ended.
+struct Recording {
+    path: PathBuf,
+    control: Control,
+}
+
+impl Recording {
+    /// Trace of the files in a folder, whose path within the watched one begins so, from these files on.
+    fn trace(&self, folder: &str, base: Directory) -> Result<Trace, AcidError> {
+        let name = |path: &str| path.strip_prefix(folder).filter(|name| !name.contains('/')).map(str::to_owned);
+        read_recording(&self.path, &self.control, base, &name).map_err(trouble)
+    }
+}
 
 /// Recorded trace of a case, with the history that its states are checked against.
 #[derive(Debug)]
@@ -26,7 +156,7 @@ impl Recorded {
     }
 }
 
-/// Directory for a recording: in memory if the system has such a place, since a real sync would only cost time.
+/// Folder for a recording: in memory if the system has such a place, since a real write would only cost time.
 fn directory() -> Result<TempDir, AcidError> {
     let shared = Path::new("/dev/shm");
     let made = if shared.is_dir() {
@@ -35,6 +165,12 @@ fn directory() -> Result<TempDir, AcidError> {
         tempfile::tempdir()
     };
     made.map_err(|error| AcidError::Machinery(format!("no directory for a recording: {error}")))
+}
+
+/// Path of a folder below another, without links: the library compares paths.
+fn below(folder: &TempDir, name: &str) -> Result<PathBuf, AcidError> {
+    let path = folder.path().join(name);
+    fs::create_dir(&path).and_then(|()| path.canonicalize()).map_err(trouble)
 }
 
 /// Target with a case's settings. Small pages and a small cache give many states of few bytes; a log is checkpointed often.
@@ -64,10 +200,24 @@ fn database(target: &str, seed: u64, commits: u64) -> Result<(), AcidError> {
     Ok(())
 }
 
+/// Files of a folder. The index of a log is omitted: the first connection after a crash creates it anew.
+fn read_files(folder: &Path) -> io::Result<Directory> {
+    let mut directory = Directory::default();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_file() && !name.ends_with("-shm") {
+            directory.files.insert(name, FileImage::from(&fs::read(entry.path())?[..]));
+        }
+    }
+    Ok(directory)
+}
+
 /// Records a case.
-pub(super) fn record(case: &Case, seed: u64) -> Result<Recorded, AcidError> {
+pub(super) fn record(recordings: &Recordings<'_>, case: &Case, seed: u64) -> Result<Recorded, AcidError> {
     let directory = directory()?;
-    let target = target(case, directory.path());
+    let files = below(&directory, "files")?;
+    let target = target(case, &files);
     let commits = case.commits();
     match case.activity {
         Activity::Work => database(&target, seed, 0)?,
@@ -75,47 +225,43 @@ pub(super) fn record(case: &Case, seed: u64) -> Result<Recorded, AcidError> {
         Activity::Load => {}
     }
     // A persistent journal is removed first, so that its creation is recorded too. No session has the database open.
-    match std::fs::remove_file(directory.path().join(format!("{DATABASE}-journal"))) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+    match fs::remove_file(files.join(format!("{DATABASE}-journal"))) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(AcidError::Machinery(format!("an old journal cannot be removed: {error}")));
         }
         _ => {}
     }
-    let recording = Recording::begin(directory.path(), case.device, Scope::Thread)?;
-    let acknowledge = recording.acknowledge();
-    let engine = engine(&target)?;
-    let history = if case.activity == Activity::Work {
-        let mut session = engine.session()?;
-        let mut work = Work::new(seed);
-        for number in 1..=commits {
-            work.commit(&mut *session)?;
-            acknowledge(number);
-        }
-        drop(session);
-        History::of(seed, commits)?
-    } else {
-        load_with(engine.loader()?)?;
-        acknowledge(1);
-        History::of_load(seed, commits)?
+    let base = read_files(&files).map_err(trouble)?;
+    let work = RecordedWork { case: case.to_string(), seed, folder: files, recoveries: None };
+    let trace = recordings.run(&directory, &work)?.trace("", base)?;
+    let history = match case.activity {
+        Activity::Work => History::of(seed, commits)?,
+        Activity::Load | Activity::Reload => History::of_load(seed, commits)?,
     };
-    drop(engine);
-    Ok(Recorded { trace: recording.finish(), history, may_be_missing: case.activity == Activity::Load })
+    Ok(Recorded { trace, history, may_be_missing: case.activity == Activity::Load })
 }
 
-/// Records how SQLite recovers a state, as a trace with `acknowledged` commits from the start.
-pub(super) fn record_recovery(case: &Case, state: &Directory, acknowledged: u64) -> Result<Trace, AcidError> {
+/// Records how SQLite recovers states, each as a trace with its number of acknowledged commits from the start; `None` for one
+/// that cannot be recovered.
+pub(super) fn record_recoveries(
+    recordings: &Recordings<'_>,
+    case: &Case,
+    states: &[(Directory, u64)],
+) -> Result<Vec<Option<Trace>>, AcidError> {
     let directory = directory()?;
-    for (name, file) in &state.files {
-        std::fs::write(directory.path().join(name), file.to_bytes())
-            .map_err(|error| AcidError::Machinery(format!("a state cannot be written: {error}")))?;
+    let files = below(&directory, "files")?;
+    for (number, (state, _)) in (1..).zip(states) {
+        super::write(state, &files.join(number.to_string()))?;
     }
-    let recording = Recording::begin(directory.path(), case.device, Scope::Thread)?;
-    let engine = engine(&target(case, directory.path()))?;
-    // A failed recovery is noticed when the state itself is checked.
-    let recovered = engine.session().map(drop);
-    drop(engine);
-    let mut trace = recording.finish();
-    recovered?;
-    trace.operations.insert(0, Operation::Acknowledged(acknowledged));
-    Ok(trace)
+    let recoveries = Some(states.len() as u64);
+    let work = RecordedWork { case: case.to_string(), seed: 0, folder: files, recoveries };
+    let recording = recordings.run(&directory, &work)?;
+    let one = |(number, (state, acknowledged)): (u64, &(Directory, u64))| {
+        let mut trace = recording.trace(&format!("{number}/"), state.clone())?;
+        let is_recovered = trace.operations.contains(&Operation::Acknowledged(number));
+        trace.operations.retain(|operation| !matches!(operation, Operation::Acknowledged(_)));
+        trace.operations.insert(0, Operation::Acknowledged(*acknowledged));
+        Ok(is_recovered.then_some(trace))
+    };
+    (1..).zip(states).map(one).collect()
 }

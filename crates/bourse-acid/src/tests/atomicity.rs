@@ -99,7 +99,7 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
             let mut scenario = test_bed.scenario();
             scenario.label(format!("{what}, account {}, {}", owner.account, listed.symbol));
             let before = Totals::of(test_bed)?;
-            test_bed.world.sent();
+            test_bed.environment.sent();
             let session = scenario.session()?;
             scenario.start(session, format!("Trade-Order, {what}, roll_it_back = {roll_it_back}"), order.clone(), None);
             let ended = scenario.end(session)?;
@@ -119,7 +119,7 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
             scenario.find(Finding::equal(format!("rows of trade {trade}"), &in_words(&wanted), &in_words(&found)));
             let now = Totals::of(test_bed)?;
             now.compare(&before, &gained).into_iter().for_each(|finding| scenario.find(finding));
-            let sent = test_bed.world.sent();
+            let sent = test_bed.environment.sent();
             let of_it = sent.iter().filter(|order| order.trade_id == trade).count();
             scenario.find(Finding::equal("orders sent to the market", &(one as usize), &of_it));
             cases.push(scenario.done());
@@ -173,7 +173,7 @@ fn halted(
     word: Command,
 ) -> Result<(), AcidError> {
     let before = Totals::of(test_bed)?;
-    test_bed.world.sent();
+    test_bed.environment.sent();
     let session = scenario.session()?;
     scenario.start(session, what, request, Some(point));
     scenario.until_halted(session)?;
@@ -189,7 +189,7 @@ fn halted(
         wait_for_the_engine(test_bed, &before)?;
     }
     Totals::of(test_bed)?.compare(&before, &[]).into_iter().for_each(|finding| scenario.find(finding));
-    scenario.find(Finding::equal("orders sent to the market", &0, &test_bed.world.sent().len()));
+    scenario.find(Finding::equal("orders sent to the market", &0, &test_bed.environment.sent().len()));
     Ok(())
 }
 

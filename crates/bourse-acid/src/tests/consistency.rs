@@ -2,7 +2,7 @@
 
 use super::atomicity::plain_case;
 use super::{finished, judged};
-use crate::test_bed::{AcidError, TestBed, World, result_of};
+use crate::test_bed::{AcidError, TestBed, TxnEnvironment, result_of};
 use bourse_egen::txn::TradeOrder;
 use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation};
 use bourse_record::SplitMix;
@@ -145,11 +145,11 @@ fn work(test_bed: &TestBed<'_>) -> Result<Work, AcidError> {
     let mut random = SplitMix::new(test_bed.config.seed);
     // Seeds are drawn here, so that the work is the same whichever thread is faster.
     let seeds: Vec<u64> = (0..SESSIONS).map(|_| random.next()).collect();
-    let (engine, world, orders) = (test_bed.engine, &*test_bed.world, &*orders);
+    let (engine, environment, orders) = (test_bed.engine, &*test_bed.environment, &*orders);
     let done: Vec<_> = std::thread::scope(|scope| {
         let one = |(number, seed): (usize, &u64)| {
             let (name, seed) = (format!("S{}", number + 1), *seed);
-            scope.spawn(move || work_of_one(engine, world, orders, name, seed))
+            scope.spawn(move || work_of_one(engine, environment, orders, name, seed))
         };
         let threads: Vec<_> = seeds.iter().enumerate().map(one).collect();
         threads.into_iter().map(|thread| thread.join().expect("a panic of ours is one of the whole test")).collect()
@@ -167,7 +167,7 @@ fn work(test_bed: &TestBed<'_>) -> Result<Work, AcidError> {
 /// Runs the work of one session.
 fn work_of_one(
     engine: &dyn Engine,
-    world: &World,
+    environment: &TxnEnvironment,
     orders: &[TradeOrder],
     name: String,
     seed: u64,
@@ -181,7 +181,7 @@ fn work_of_one(
         // One in ten is rolled back on purpose, as customers' are one in a hundred.
         let order = TradeOrder { roll_it_back: turn % 10 == 9, is_lifo: turn % 2 == 0, ..order.clone() };
         let request = Request::from(order);
-        let performed = world.perform(&mut *session, &request, ATTEMPTS)?;
+        let performed = environment.perform(&mut *session, &request, ATTEMPTS)?;
         retries += performed.retries;
         let Output::TradeOrder(ordered) = performed.output else { unreachable!("asked for an order") };
         let (Status::SUCCESS, Some(trade), Some(estimate)) = (ordered.status, ordered.trade_id, &ordered.estimate)
@@ -190,7 +190,7 @@ fn work_of_one(
         };
         told.committed(&request);
         let result = Request::from(result_of(trade, estimate.market_price));
-        let performed = match world.perform(&mut *session, &result, ATTEMPTS) {
+        let performed = match environment.perform(&mut *session, &result, ATTEMPTS) {
             Err(error) if is_overtaken(&error) => {
                 overtaken.push(format!("trade {trade}: {error}"));
                 continue;

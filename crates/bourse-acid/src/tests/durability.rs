@@ -5,7 +5,7 @@
 //! in this process. Afterwards the database is opened again, which makes it recover, and compared.
 
 use super::finished;
-use crate::crash::Crashed;
+use crate::crash::CrashResult;
 use crate::demand::{Crash, demanded};
 use crate::test_bed::AcidError;
 use crate::{Site, Subject};
@@ -62,20 +62,20 @@ pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool)
     ids.iter().map(one).collect()
 }
 
-const NO_DISK: &str = "a server's disk cannot be simulated here; that it is killed is all that is tried";
+const NO_DISK: &str = "a server's disk is not simulated; that it is killed is all that is tried";
 const NO_SITE: &str = "there is no copy of the database that could be corrupted";
 
 fn promises_nothing(subject: &Subject<'_>) -> String {
     format!("class {} promises nothing: {}", subject.class, subject.class_reason)
 }
 
-fn repeat(subject: &Subject<'_>, crash: Crash, times: u64) -> Result<Vec<Crashed>, AcidError> {
+fn repeat(subject: &Subject<'_>, crash: Crash, times: u64) -> Result<Vec<CrashResult>, AcidError> {
     let mut random = SplitMix::new(subject.config.seed);
     (0..times).map(|_| crash_once(subject, crash, random.next())).collect()
 }
 
 /// Runs one crash: load, crash, recovery, examination.
-pub(crate) fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Result<Crashed, AcidError> {
+pub(crate) fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Result<CrashResult, AcidError> {
     match subject.engine.hosting() {
         Hosting::OwnedServer(server) => crate::crash::server_of_ours(subject, server, seed),
         Hosting::InProcess | Hosting::External => {
@@ -91,11 +91,14 @@ fn judge(
     subject: &Subject<'_>,
     crash: Crash,
     looked_for: Guarantee,
-    crashes: &Result<Vec<Crashed>, AcidError>,
+    crashes: &Result<Vec<CrashResult>, AcidError>,
     took_s: f64,
 ) -> Test {
     let crashes = match crashes {
         Ok(crashes) => crashes,
+        Err(AcidError::NotIntercepted(why)) => {
+            return finished(id, Verdict::NotApplicable, why.clone(), Vec::new(), took_s);
+        }
         Err(error) => {
             let reason = format!("the test could not be carried out: {error}");
             return finished(id, Verdict::Failed, reason, Vec::new(), took_s);

@@ -1,10 +1,13 @@
 //! Engines that give their guarantees.
 
-use crate::{Copy, examine, examined, failed, without_crashes};
-use bourse_acid::TESTS;
-use bourse_engine::Engine as _;
+use crate::{Copy, examine, examined, failed, with_subject, without_crashes};
+use bourse_acid::demand::Crash;
+use bourse_acid::{AcidError, Site, Subject, TESTS};
+use bourse_engine::{Durability, Engine};
 use bourse_engine_sqlite::open;
 use bourse_record::acid::{Test, Verdict};
+use std::path::Path;
+use std::process::Command;
 
 fn check(options: &str) -> Vec<Test> {
     let copy = Copy::new();
@@ -72,6 +75,53 @@ fn an_engine_of_one_session_is_refused() {
     let engine = open(&copy.target("journal=wal&locking=exclusive&busy_timeout=50ms")).expect("a target");
     let refused = examine(&engine, &without_crashes).expect_err("its observer keeps others out").to_string();
     assert!(refused.contains("a second one is refused") && refused.contains("locked"), "{refused}");
+}
+
+/// Site on a system without the preloaded library.
+#[derive(Debug)]
+struct WithoutDisk;
+
+impl Site for WithoutDisk {
+    fn no_power(&self) -> Option<String> {
+        Some("no disk can be simulated here: it is another system".to_owned())
+    }
+    fn renew(&self) -> Result<(), AcidError> {
+        unreachable!("nothing is tried")
+    }
+    fn open(&self) -> Result<Box<dyn Engine>, AcidError> {
+        unreachable!("nothing is tried")
+    }
+    fn process(&self, _: Crash, _: u64) -> Result<Command, AcidError> {
+        unreachable!("nothing is tried")
+    }
+    fn check_intercepted(&self) -> Result<(), AcidError> {
+        unreachable!("nothing is tried")
+    }
+    fn lose_power(&self, _: u64) -> Result<(), AcidError> {
+        unreachable!("nothing is tried")
+    }
+    fn copy(&self) -> &Path {
+        Path::new("")
+    }
+    fn recording(&self, _: &str, _: u64, _: &Path) -> Result<Command, AcidError> {
+        unreachable!("nothing is tried")
+    }
+}
+
+#[test]
+fn a_loss_of_power_is_refused_where_no_disk_can_be_simulated() {
+    let copy = Copy::new();
+    let engine = open(&copy.target("journal=wal&sync=full")).expect("a target");
+    let subject = |subject: Subject<'_>| {
+        let subject = Subject { site: Some(&WithoutDisk), class: Durability::Durable, ..subject };
+        bourse_acid::run_tests(&subject, &|id| ["D2", "D3"].contains(&id), &mut |_| ()).expect("can be examined")
+    };
+    let tests = with_subject(&engine, subject);
+    assert_eq!(tests.len(), 2);
+    for test in &tests {
+        let expected = (Verdict::NotApplicable, "no disk can be simulated here: it is another system");
+        assert_eq!((test.verdict, test.reason.as_str()), expected);
+    }
 }
 
 #[test]

@@ -61,6 +61,11 @@ pub(crate) fn examined(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Ve
 }
 
 pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Test>, AcidError> {
+    with_subject(engine, |subject| run_tests(&subject, wanted, &mut |_| ()))
+}
+
+/// Calls `examine` with an engine as the subject of tests.
+pub(crate) fn with_subject<T>(engine: &dyn Engine, examine: impl FnOnce(Subject<'_>) -> T) -> T {
     assert!(!matches!(engine.hosting(), Hosting::External), "nobody else's server is tested on");
     let bourse_tpce::load::Existing::Matches(found) = identify(engine).expect("can be looked at") else {
         panic!("no database of ours")
@@ -79,7 +84,7 @@ pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Res
         config,
         interrupted: &AtomicBool::new(false),
     };
-    run_tests(&subject, wanted, &mut |_| ())
+    examine(subject)
 }
 
 /// Ids of the tests that failed.

@@ -1,9 +1,32 @@
 //! Power losses enumerated: SQLite's guarantees hold in every state, losses without a guarantee are seen, and an omitted sync
 //! is found.
 
-use bourse_acid::states::{Cases, StatesOptions, enumerate, replay};
+use bourse_acid::states::{Cases, RecordedWork, Recordings, StatesOptions, enumerate, replay};
 use bourse_record::crash::{Guarantee, StatesRow};
+use std::io;
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
+
+/// Environment variable with the work of a recorded process.
+const WORK: &str = "TEST_RECORDED_WORK";
+
+/// Body of a recorded process; does nothing as a test.
+#[test]
+fn recorded_process() {
+    let Ok(work) = std::env::var(WORK) else { return };
+    RecordedWork::parse(&work).expect("the parent passes work").perform().expect("it can be done");
+}
+
+fn recorded(work: &str) -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--exact", "states::recorded_process", "--nocapture"]).env(WORK, work);
+    Ok(command)
+}
+
+/// Recordings of processes of this program; `None` where nothing can be recorded, which is reported.
+fn recordings(test: &str) -> Option<Recordings<'static>> {
+    Recordings::new(&recorded).map_err(|why| bourse_testkit::skipped(test, why)).ok()
+}
 
 fn row<'r>(rows: &'r [StatesRow], case: &str) -> &'r StatesRow {
     rows.iter().find(|row| row.case == case).unwrap_or_else(|| panic!("{case} is enumerated"))
@@ -11,9 +34,13 @@ fn row<'r>(rows: &'r [StatesRow], case: &str) -> &'r StatesRow {
 
 #[test]
 fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
+    let Some(recordings) = recordings("states::each_journal_mode_keeps_what_it_promises_and_faults_are_found") else {
+        return;
+    };
     let options = StatesOptions { cases: Cases::All, states: Some(400), seed: 7, fault_runs: 1 };
     let kept = tempfile::tempdir().expect("there is room for a folder");
-    let found = enumerate(&options, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
+    let found =
+        enumerate(&options, &recordings, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
     for row in &found.rows {
         assert!(row.holds(), "{} promises {}: {:?}", row.case, row.promised, row.examples);
         assert!(row.states > 0 && row.distinct <= row.states, "{}", row.case);
@@ -39,25 +66,27 @@ fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
 
 #[test]
 fn a_state_is_made_again_from_its_name_and_the_seed() {
+    let Some(recordings) = recordings("states::a_state_is_made_again_from_its_name_and_the_seed") else { return };
     let options = StatesOptions { cases: Cases::Usual, states: Some(200), seed: 3, fault_runs: 0 };
     let kept = tempfile::tempdir().expect("there is room for a folder");
-    let found = enumerate(&options, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
+    let found =
+        enumerate(&options, &recordings, kept.path(), &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
     let example = row(&found.rows, "wal-off").examples.first().expect("it loses commits");
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let files = |name: &str| std::fs::read(folder.path().join(name).join("db")).expect("it was written");
-    let replayed = replay(&example.state, 3, &folder.path().join("once")).expect("it is one of them");
+    let replayed = replay(&recordings, &example.state, 3, &folder.path().join("once")).expect("it is one of them");
     assert_eq!((&replayed.found, replayed.acknowledged), (&example.found, example.acknowledged));
     assert!(!replayed.is_broken, "nothing was promised");
-    replay(&example.state, 3, &folder.path().join("again")).expect("it is one of them");
+    replay(&recordings, &example.state, 3, &folder.path().join("again")).expect("it is one of them");
     assert!(files("once") == files("again"), "byte for byte");
-    replay(&example.state, 3, &folder.path().join("again")).expect_err("no file is replaced");
+    replay(&recordings, &example.state, 3, &folder.path().join("again")).expect_err("no file is replaced");
     for (name, why) in [
         ("wal-full", "expected CASE/POINT:SELECTION"),
         ("wal-fully/1:none", "expected JOURNAL-SYNC"),
         ("wal-full/1:some", "expected POINT:SELECTION"),
         ("wal-full/999999:none", "has no state"),
     ] {
-        let refused = replay(name, 3, folder.path()).expect_err(name).to_string();
+        let refused = replay(&recordings, name, 3, folder.path()).expect_err(name).to_string();
         assert!(refused.contains(why), "{name}: {refused}");
     }
 }

@@ -124,24 +124,3 @@ fn a_run_tells_which_build_it_was_and_what_went_to_the_disk() {
     assert!(description.compile_options.iter().any(|option| option == "OMIT_SHARED_CACHE"));
     assert_eq!(engine.footprint().unwrap().memory_bytes, 0, "this build does not count its memory");
 }
-
-#[cfg(unix)]
-#[test]
-fn what_was_not_synced_is_in_the_memory_of_the_lossy_disk() {
-    static COUNT: Sql = Sql::new("SELECT count(*) FROM thing WHERE length(name) = 1000");
-    const ROWS: usize = 200;
-    let folder = tempfile::tempdir().unwrap();
-    let create = "CREATE TABLE thing (name TEXT)";
-    file(folder.path(), "").session().unwrap().execute_text(create, &[]).unwrap();
-    let engine = file(folder.path(), "journal=delete&sync=off&disk=lossy");
-    let mut session = engine.session().unwrap();
-    let name = "Q".repeat(1_000);
-    for _ in 0..ROWS {
-        session.execute_text("INSERT INTO thing VALUES (?1)", &[name.as_str().into()]).unwrap();
-    }
-    assert_eq!(session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap(), Some(ROWS as i64));
-    // Such a disk writes an eighth early.
-    let image = std::fs::read(folder.path().join("x.db")).unwrap();
-    let there = image.iter().filter(|byte| **byte == b'Q').count();
-    assert!(there < ROWS * name.len() / 2, "{there} bytes of {} are in the durable image", ROWS * name.len());
-}

@@ -47,7 +47,7 @@ fn folders_that_are_not_its_own_are_left_alone() {
 #[test]
 fn what_is_sqlites_alone_is_refused() {
     let Some(library) = berkeley_db_sql("berkeley::what_is_sqlites_alone_is_refused") else { return };
-    for setting in ["journal=wal", "journal=delete", "mmap=1MiB", "writers=sqlite", "disk=lossy", "locking=exclusive"] {
+    for setting in ["journal=wal", "journal=delete", "mmap=1MiB", "writers=sqlite", "locking=exclusive"] {
         let refused = open(&target(Path::new("x"), &library, setting)).map(|_| ()).unwrap_err().to_string();
         assert!(
             refused.contains(&format!("'{setting}' cannot be used")) && refused.contains("its own way"),

@@ -153,20 +153,3 @@ fn a_first_page_that_was_written_in_part_is_read_from_the_log_or_the_journal() {
         assert_eq!(engine.integrity_check().unwrap(), Some(vec![]));
     }
 }
-
-/// Unsynced writes of this process are on the simulated disk alone.
-#[test]
-fn on_the_simulated_disk_a_database_with_a_key_is_ours_again_and_again() {
-    let Some(library) = sqlcipher("on_the_simulated_disk_a_database_with_a_key_is_ours_again_and_again") else {
-        return;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let create = "CREATE TABLE thing (id INTEGER PRIMARY KEY)";
-    with_key(folder.path(), &library, "swordfish", "").session().unwrap().execute_text(create, &[]).unwrap();
-    let engine = with_key(folder.path(), &library, "swordfish", "journal=delete&sync=off&disk=lossy");
-    for id in 0..30 {
-        let mut session = engine.session().unwrap();
-        session.execute_text("INSERT INTO thing VALUES (?1)", &[id.into()]).unwrap();
-    }
-    assert_eq!(rows(&engine), 30);
-}

@@ -1,6 +1,6 @@
 //! Functions in C that SQLite calls.
 
-use super::{Counter, CountingFiles, add};
+use super::{Counter, CountingFiles, DECLARED, add};
 use crate::ffi;
 use crate::vfs::default_vfs::{self, OverUsual};
 use crate::vfs::overlay::{self, Tables};
@@ -50,14 +50,27 @@ impl OverUsual for CountingFiles {
     }
 }
 
-/// The default functions, four of them replaced.
-static TABLES: Tables = Tables::new(|default_methods| ffi::sqlite3_io_methods {
-    xClose: Some(close),
-    xRead: Some(read),
-    xWrite: Some(write),
-    xSync: Some(sync),
-    ..default_methods
+/// The default functions, four of them replaced; six if a device is declared.
+static TABLES: Tables = Tables::new(|default_methods| {
+    let declared = DECLARED.get();
+    ffi::sqlite3_io_methods {
+        xClose: Some(close),
+        xRead: Some(read),
+        xWrite: Some(write),
+        xSync: Some(sync),
+        xSectorSize: declared.map_or(default_methods.xSectorSize, |_| Some(sector_size)),
+        xDeviceCharacteristics: declared.map_or(default_methods.xDeviceCharacteristics, |_| Some(characteristics)),
+        ..default_methods
+    }
 });
+
+unsafe extern "C" fn sector_size(_: *mut ffi::sqlite3_file) -> c_int {
+    DECLARED.get().map_or(0, |(device, _)| device.sector_bytes)
+}
+
+unsafe extern "C" fn characteristics(_: *mut ffi::sqlite3_file) -> c_int {
+    DECLARED.get().map_or(0, |(device, _)| device.characteristics)
+}
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`
 // filled in and `close` has not seen, used by one thread at a time; buffers have the length given with them; names end in

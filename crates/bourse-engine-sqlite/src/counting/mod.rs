@@ -4,7 +4,8 @@
 //! reading, writing, syncing, closing. Locks, sizes and the log's shared index, which a session uses in every
 //! transaction, are passed through directly. Reads through a memory map are not counted.
 //!
-//! Each engine registers a file system under its own name, so that engines are counted separately.
+//! Each engine registers a file system under its own name, so that engines are counted separately. A process that tests
+//! crashes [declares a device](declare_device) to SQLite by one more.
 
 mod methods;
 
@@ -14,7 +15,7 @@ use bourse_engine::{FileIo, IoCounts};
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Purpose of a file for SQLite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,6 +186,31 @@ impl CountingFiles {
         let of_folder = FileIo { syncs: 1, sync_ns: Some(took_ns), ..FileIo::default() };
         self.files().closed.journal += of_folder;
     }
+}
+
+/// Properties of a disk, as SQLite asks for them.
+#[derive(Debug, Clone, Copy)]
+struct DeclaredDevice {
+    sector_bytes: c_int,
+    /// `SQLITE_IOCAP_…`.
+    characteristics: c_int,
+}
+
+static DECLARED: OnceLock<(DeclaredDevice, Option<Arc<CountingFiles>>)> = OnceLock::new();
+
+/// Declares the disk below all files that this process opens from now on: its sector size in bytes, and whether an
+/// interrupted write leaves neighbouring bytes unchanged (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`). Called at most once, before
+/// a file is opened.
+#[cfg(not(any(lean, loaded)))]
+pub fn declare_device(sector_bytes: u32, powersafe_overwrite: bool) {
+    let characteristics = if powersafe_overwrite { ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE } else { 0 };
+    let device = DeclaredDevice { sector_bytes: sector_bytes as c_int, characteristics };
+    DECLARED.get_or_init(|| (device, CountingFiles::register(Library)));
+}
+
+/// File system for files that no engine counts, if a device is declared.
+pub(crate) fn declared() -> Option<&'static Arc<CountingFiles>> {
+    DECLARED.get().and_then(|(_, files)| files.as_ref())
 }
 
 impl Drop for CountingFiles {

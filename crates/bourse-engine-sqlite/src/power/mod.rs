@@ -1,15 +1,12 @@
-//! Search of power losses: file operations recorded while a database is used, and databases opened from the states that
-//! a power loss may have left.
+//! Databases opened from the states that a power loss may have left.
 //!
-//! A [`Recording`] yields a [`Trace`] of the operations of SQLite and the loader on the files of a directory, observed
-//! below SQLite's unix VFS. [`recover`] opens a state in memory as the next user of the database would, which makes
-//! SQLite recover it, and returns the files afterwards. [`ImageDatabase`] reads such a database.
+//! [`recover`] opens a state in memory as the next user of the database would, which makes SQLite recover it, and returns
+//! the files afterwards. [`ImageDatabase`] reads such a database.
 //!
-//! Files: `recorder` (traces), `images` (directories in memory), `methods` (the VFS over them).
+//! Files: `images` (directories in memory), `methods` (the VFS over them).
 
 mod images;
 mod methods;
-mod recorder;
 
 use crate::connection::Connection;
 use crate::ffi::Library;
@@ -20,11 +17,6 @@ use bourse_crash::Directory;
 use bourse_engine::{EachRow, EngineError, Row};
 use images::Mount;
 use std::sync::Arc;
-
-pub use recorder::{DATABASE, Recording, Scope};
-
-#[cfg(doc)]
-use bourse_crash::Trace;
 
 /// A database in a directory of files in memory; its changes affect nothing else.
 #[derive(Debug)]

@@ -5,9 +5,5 @@ mod conforms;
 mod contention;
 mod counting;
 mod files;
-#[cfg(unix)]
-mod lossy;
-mod power;
 mod private;
-mod syscalls;
 mod targets;

@@ -87,7 +87,7 @@ fn what_cannot_be_is_refused_with_what_is_known() {
 /// Texts similar to targets: the right scheme and words about half of the time, settings right and wrong.
 fn targets() -> impl Strategy<Value = String> {
     let name = prop_oneof![
-        prop::sample::select(vec!["journal", "sync", "cache", "memory", "writers", "busy_timeout", "locking", "disk"]),
+        prop::sample::select(vec!["journal", "sync", "cache", "memory", "writers", "busy_timeout", "locking", "mmap"]),
         Just("nothing"),
         Just(""),
     ];

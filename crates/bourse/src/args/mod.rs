@@ -119,6 +119,12 @@ pub(crate) enum Command {
     /// Work on a database while faults are injected: started by `bourse faults`
     #[command(hide = true)]
     FaultWork(FaultWork),
+    /// Work on a database while its file operations are recorded: started by `bourse crash`
+    #[command(hide = true)]
+    CrashWork {
+        /// Work to do, as JSON
+        work: String,
+    },
     /// Rerun published experiments and show your figures next to theirs
     #[command(subcommand)]
     Suite(Suite),

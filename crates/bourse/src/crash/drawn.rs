@@ -8,9 +8,9 @@ use crate::tpce::acid::FileSite;
 use crate::tpce::database::found;
 use crate::{engines, hold, inputs::inputs, interrupt};
 use bourse_acid::sampled::{self, LoadTrace};
-use bourse_acid::{Site, Subject, TestConfig};
+use bourse_acid::{AcidError, Subject, TestConfig};
 use bourse_engine::Durability;
-use bourse_record::crash::{CrashFile, CrashRow};
+use bourse_record::crash::{CrashFile, CrashRow, SampledStates};
 use bourse_record::regular_bytes;
 use bourse_tpce::check::first_trade;
 use bourse_tpce::load::part_of;
@@ -41,16 +41,13 @@ impl Traces {
         states: u32,
     ) -> Result<(), Failure> {
         let Some(site) = subject.site.filter(|_| states > 0 && row.power.is_some()) else { return Ok(()) };
-        if let Some(why) = site.no_recording() {
-            row.not_tried = why;
-            return Ok(());
-        }
         let name = format!("trace-{number}.bin");
         let target = row.target.clone();
-        let mut all = sampled::sampled(subject, site, &target, states, &self.folder.path().join(&name))
-            .map_err(|error| Failure::new(Exit::Target, format!("cannot draw states of {target}: {error}")))?;
-        all.trace = name;
-        row.sampled = Some(all);
+        match sampled::sampled(subject, site, &target, states, &self.folder.path().join(&name)) {
+            Ok(all) => row.sampled = Some(SampledStates { trace: name, ..all }),
+            Err(AcidError::NotIntercepted(why)) => row.not_tried = why,
+            Err(error) => return Err(Failure::new(Exit::Target, format!("cannot draw states of {target}: {error}"))),
+        }
         Ok(())
     }
 
@@ -83,9 +80,8 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), 
     })?;
     let target = trace.target().to_owned();
     let engine = engines::open(&target)?;
-    let site = FileSite::of(&target, None)
-        .filter(|site| site.no_recording().is_none())
-        .ok_or_else(|| Failure::usage(format!("{target} is not a SQLite file, which rebuilding states needs")))?;
+    let site = FileSite::of(&target, None)?
+        .ok_or_else(|| Failure::usage(format!("{target} is not a database file, which rebuilding states needs")))?;
     let _held = hold::for_reading([target.as_str()])?;
     let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
     let database = found(&target, engine.as_ref())?;

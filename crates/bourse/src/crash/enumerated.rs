@@ -2,12 +2,29 @@
 
 use crate::args::{Crash, CrashCases};
 use crate::failure::{Exit, Failure};
+use crate::interrupt;
 use crate::output::{free_path, print};
 use crate::progress::Step;
-use bourse_acid::states::{self, Cases, StatesOptions};
+use bourse_acid::states::{self, Cases, RecordedWork, Recordings, StatesOptions};
 use bourse_record::crash::StatesSection;
+use std::io;
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Command of a process that does recorded work.
+fn recorded(work: &str) -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["crash-work", work]);
+    Ok(command)
+}
+
+/// `bourse crash-work`: does the work whose file operations are recorded.
+pub(crate) fn work(work: &str) -> Result<(), Failure> {
+    interrupt::die_with_parent()?;
+    let done = RecordedWork::parse(work).and_then(|work| work.perform());
+    done.map_err(|error| Failure::new(Exit::Target, error.to_string()))
+}
 
 /// Enumerates the states, and writes the files of violations below a folder; `None` if it was interrupted.
 pub(super) fn states(
@@ -24,8 +41,9 @@ pub(super) fn states(
         seed: arguments.seed,
         fault_runs: arguments.faults,
     };
+    let recordings = Recordings::new(&recorded).map_err(|error| Failure::usage(error.to_string()))?;
     let step = Step::waiting("enumerating the states that power losses leave".to_owned());
-    let section = states::enumerate(&options, folder, interrupted, &|what| step.say(what.to_owned()));
+    let section = states::enumerate(&options, &recordings, folder, interrupted, &|what| step.say(what.to_owned()));
     step.done();
     match section {
         _ if interrupted.load(Ordering::Relaxed) => Ok(None),
@@ -37,7 +55,9 @@ pub(super) fn states(
 /// Rebuilds a state and reports what it is.
 pub(super) fn replay(state: &str, seed: u64, below: &Path) -> Result<(), Failure> {
     let folder = free_path(&states::folder_of(state, below));
-    let replayed = states::replay(state, seed, &folder).map_err(|error| Failure::usage(error.to_string()))?;
+    let recordings = Recordings::new(&recorded).map_err(|error| Failure::usage(error.to_string()))?;
+    let replayed =
+        states::replay(&recordings, state, seed, &folder).map_err(|error| Failure::usage(error.to_string()))?;
     print(&format!(
         "{state} with seed {seed}: {}; {} commits were acknowledged\nfiles: {}\n",
         replayed.found,

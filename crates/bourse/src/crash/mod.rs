@@ -3,6 +3,8 @@
 mod drawn;
 mod enumerated;
 
+pub(crate) use enumerated::work;
+
 use crate::args::{Crash, CrashPart};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
@@ -40,7 +42,13 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
         }
         (Some(CrashPart::States), None) => (true, false),
         (Some(CrashPart::Load), _) | (None, Some(_)) => (false, true),
-        (None, None) => (true, true),
+        (None, None) => match bourse_crash::preload::library() {
+            Ok(_) => (true, true),
+            Err(why) => {
+                note(&format!("disk states are not enumerated: {why}"));
+                (false, true)
+            }
+        },
     };
     let target = match wants_load {
         true => Some(arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database))),
@@ -93,7 +101,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
 
 /// The target with every combination of its sweeps.
 fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
-    let usual = engines::crashes(target).map_or(&[][..], |crashes| crashes.sweeps);
+    let usual = engines::crash_sweeps(target).unwrap_or_default();
     let given = |text: &&str| {
         let name = text.split('=').next().unwrap_or_default();
         target.contains(&format!("?{name}=")) || target.contains(&format!("&{name}="))
@@ -121,7 +129,7 @@ fn row(
     let (found, history) = database(target, engine.as_ref(), &arguments.database, &inputs, interrupted)?;
     *database_words = database_in_words(&found, &history);
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
-    let site = FileSite::of(target, flat_in);
+    let site = FileSite::of(target, flat_in)?;
     let subject = Subject {
         engine: engine.as_ref(),
         part: part_of(&found.fingerprint),

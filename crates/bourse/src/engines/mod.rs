@@ -10,7 +10,7 @@ pub(crate) use list::list;
 use crate::failure::Failure;
 use crate::tpce::DATA_FOLDER;
 use bourse_engine::target::TargetError;
-use bourse_engine::{Capabilities, Crashes, Engine, EngineKind, Location, nearest};
+use bourse_engine::{Capabilities, Engine, EngineKind, Location, nearest};
 use bourse_record::faults::Through;
 use std::path::Path;
 
@@ -121,9 +121,9 @@ pub(crate) fn usual_target(name: &str) -> String {
 
 /// Crash methods for a target's database, if it is in a file and its engine has such methods; a database that is a folder
 /// has none.
-pub(crate) fn crashes(target: &str) -> Option<&'static Crashes> {
+pub(crate) fn crash_sweeps(target: &str) -> Option<&'static [&'static str]> {
     location(target).ok()?.file().filter(|path| !path.is_dir())?;
-    kind_of(target)?.crashes.as_ref()
+    kind_of(target)?.crash_sweeps
 }
 
 /// Whether a text begins like a target: with an engine's name and a colon.

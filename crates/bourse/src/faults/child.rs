@@ -1,7 +1,7 @@
 //! Child processes of this program that report events, a line of JSON each, and are waited for with a limit.
 
 use bourse_acid::AcidError;
-use bourse_acid::faults::judge::{Account, Ended};
+use bourse_acid::faults::judge::{Account, ProcessEnd};
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::process::ExitStatusExt as _;
@@ -9,9 +9,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// End of a process.
-pub(super) fn ended(status: ExitStatus) -> Ended {
+pub(super) fn ended(status: ExitStatus) -> ProcessEnd {
     // One of the two is set: a process that is only stopped has not ended.
-    status.signal().map_or_else(|| Ended::Code(status.code().unwrap_or(-1)), Ended::Signal)
+    status.signal().map_or_else(|| ProcessEnd::Code(status.code().unwrap_or(-1)), ProcessEnd::Signal)
 }
 
 /// Runs this program with these arguments and settings; killed after `patience`.
@@ -55,11 +55,11 @@ pub(super) fn run(
         child.kill().map_err(trouble)?;
         child.wait().map_err(trouble)?;
     }
-    let ended = status.map_or(Ended::Hung, ended);
+    let ended = status.map_or(ProcessEnd::Hung, ended);
     let panicked = || AcidError::Machinery("what a process tells could not be read".to_owned());
     let events = reader.join().map_err(|_| panicked())?;
     let said = complaints.join().map_err(|_| panicked())?;
-    if ended == Ended::Code(1) {
+    if ended == ProcessEnd::Code(1) {
         // Exit code 1 is about Bourse's own arguments.
         return Err(AcidError::Machinery(error_of(&said)));
     }

@@ -7,8 +7,8 @@ use crate::tpce::DATA_FOLDER;
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{Account, Class};
-use bourse_acid::faults::{Bed, Order, Trial, work};
-use bourse_faults::{Control, Places, copy_folder, lose_power};
+use bourse_acid::faults::{Bed, Trial, TrialSpec, work};
+use bourse_crash::preload::{Control, Places, copy_folder, lose_power};
 use bourse_record::faults::Through;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -40,8 +40,8 @@ impl<'c> FileBed<'c> {
             Failure::new(Exit::Target, format!("cannot make the database for {target}")).detail("cause", cause)
         };
         fs::create_dir(&base).map_err(|error| failed(error.to_string()))?;
-        if let (Through::Preload, Ok(library)) = (through, bourse_faults::library()) {
-            bourse_faults::preload::write_library(&folder.path().join("faults.so"), library)
+        if let (Through::Preload, Ok(library)) = (through, bourse_crash::preload::library()) {
+            bourse_crash::preload::write_library(&folder.path().join("preload.so"), library)
                 .map_err(|error| failed(error.to_string()))?;
         }
         let engine = engines::open(&placed(scheme, &base.join("x"), options))?;
@@ -71,7 +71,7 @@ impl<'c> FileBed<'c> {
         }
         let control = place("control");
         let made = Control::create(&control)?;
-        Ok((Places { control, files, image: Some(image) }, made))
+        Ok((Places { control, files, image: Some(image), recording: None }, made))
     }
 
     fn arguments(&self, files: &Path, more: &[&str]) -> Vec<OsString> {
@@ -83,7 +83,7 @@ impl<'c> FileBed<'c> {
     }
 
     fn worked(&self, places: &Places, closes: bool) -> Result<Account, AcidError> {
-        let library: PathBuf = self.folder.path().join("faults.so");
+        let library: PathBuf = self.folder.path().join("preload.so");
         let (environment, storage): (_, &[&str]) = match self.through {
             Through::Preload => (places.preloading(&library), &[]),
             Through::Storage => (places.environment(), &["--storage"]),
@@ -106,12 +106,12 @@ impl Bed for FileBed<'_> {
         self.through
     }
 
-    fn attempt(&self, order: &Order) -> Result<Trial, AcidError> {
+    fn attempt(&self, spec: &TrialSpec) -> Result<Trial, AcidError> {
         let trouble = |error: io::Error| AcidError::Machinery(format!("a trial cannot be made: {error}"));
         let (places, control) = self.renew().map_err(trouble)?;
-        control.arm(order.spec).map_err(trouble)?;
-        let work = self.worked(&places, order.power.is_none())?;
-        if let (Some(survival), Some(image)) = (order.power, &places.image) {
+        control.arm(spec.fault).map_err(trouble)?;
+        let work = self.worked(&places, spec.power.is_none())?;
+        if let (Some(survival), Some(image)) = (spec.power, &places.image) {
             lose_power(&places.files, image, survival).map_err(trouble)?;
         }
         let look = child::run(&self.arguments(&places.files, &["--look"]), &[], self.conditions.patience)?;

@@ -172,7 +172,7 @@ fn tried(
 ) -> Result<Vec<FaultRow>, Failure> {
     let (scheme, options) = parted(target)?;
     if through == Through::Preload
-        && let Err(why) = bourse_faults::library()
+        && let Err(why) = bourse_crash::preload::library()
     {
         return Ok(not_tried(target, through, faults, why));
     }

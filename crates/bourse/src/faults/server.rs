@@ -5,11 +5,11 @@ use super::{Conditions, child, work_folder};
 use crate::failure::{Exit, Failure};
 use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
-use bourse_acid::faults::judge::{Account, Class, Ended};
+use bourse_acid::faults::judge::{Account, Class, ProcessEnd};
 use bourse_acid::faults::work::{self, Event};
-use bourse_acid::faults::{Bed, Order, Trial};
+use bourse_acid::faults::{Bed, Trial, TrialSpec};
+use bourse_crash::preload::{Control, Places, copy_folder, lose_power};
 use bourse_engine::{Engine, EngineError, OwnedServer};
-use bourse_faults::{Control, Places, copy_folder, lose_power};
 use bourse_record::faults::Through;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -149,9 +149,9 @@ impl<'c> ServerBed<'c> {
         let data = data.canonicalize().map_err(|error| failed(error.to_string()))?;
         server.stop(conditions.patience).map_err(|error| failed(error.to_string()))?;
         copy_folder(&data, &folder.path().join("base")).map_err(|error| failed(error.to_string()))?;
-        if let Ok(library) = bourse_faults::library() {
-            let path = folder.path().join("faults.so");
-            bourse_faults::preload::write_library(&path, library).map_err(|error| failed(error.to_string()))?;
+        if let Ok(library) = bourse_crash::preload::library() {
+            let path = folder.path().join("preload.so");
+            bourse_crash::preload::write_library(&path, library).map_err(|error| failed(error.to_string()))?;
             open_to_all(&path)?;
         }
         Ok(Self { target: target.to_owned(), class: Class::of(described), conditions, server, data, folder })
@@ -168,7 +168,7 @@ impl<'c> ServerBed<'c> {
         }
         let control = place("control");
         let made = Control::create(&control)?;
-        Ok((Places { control, files: self.data.clone(), image: Some(image) }, made))
+        Ok((Places { control, files: self.data.clone(), image: Some(image), recording: None }, made))
     }
 
     /// Works until it is done; a server that does not answer any more is killed, which ends the work.
@@ -196,7 +196,7 @@ impl<'c> ServerBed<'c> {
         });
         self.settle(&events);
         let hung = hung.map_err(|_| AcidError::Machinery("the watch over a server panicked".to_owned()))?;
-        let ended = if hung { Ended::Hung } else { self.server.exit().map_or(Ended::Code(0), child::ended) };
+        let ended = if hung { ProcessEnd::Hung } else { self.server.exit().map_or(ProcessEnd::Code(0), child::ended) };
         Ok(Account { events, ended })
     }
 
@@ -216,7 +216,7 @@ impl<'c> ServerBed<'c> {
             Ok(()) => work::look(&*self.server, self.conditions.seed),
             Err(error) => Event::Unreadable(error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
         };
-        Account { events: vec![event], ended: Ended::Code(0) }
+        Account { events: vec![event], ended: ProcessEnd::Code(0) }
     }
 }
 
@@ -233,23 +233,23 @@ impl Bed for ServerBed<'_> {
         Through::Preload
     }
 
-    fn attempt(&self, order: &Order) -> Result<Trial, AcidError> {
+    fn attempt(&self, spec: &TrialSpec) -> Result<Trial, AcidError> {
         let trouble = |error: io::Error| AcidError::Machinery(format!("a trial cannot be made: {error}"));
         let (places, control) = self.renew().map_err(trouble)?;
-        let library = self.folder.path().join("faults.so");
+        let library = self.folder.path().join("preload.so");
         self.server.set_environment(places.preloading(&library));
         self.server.restart()?;
         // Calls during the server's start are not part of the work.
-        control.arm(order.spec).map_err(trouble)?;
+        control.arm(spec.fault).map_err(trouble)?;
         let work = self.worked()?;
-        if order.spec.is_some() {
+        if spec.fault.is_some() {
             self.server.kill()?;
         } else {
             // Some settings let commits wait in the server's memory: without a fault they reach its files.
             control.disarm().map_err(trouble)?;
             self.server.stop(self.conditions.patience)?;
         }
-        if let (Some(survival), Some(image)) = (order.power, &places.image) {
+        if let (Some(survival), Some(image)) = (spec.power, &places.image) {
             lose_power(&places.files, image, survival).map_err(trouble)?;
         }
         self.server.set_for_a_look();

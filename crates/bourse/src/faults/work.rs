@@ -3,15 +3,13 @@
 use crate::args::FaultWork;
 use crate::engines;
 use crate::failure::{Exit, Failure};
+use crate::interrupt;
 use bourse_acid::faults::work::{self, Event};
 use std::io::Write as _;
 
 /// Runs transactions or looks at the database, and reports each event on stdout.
 pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
-    // The parent may be killed: this process must not outlive it.
-    #[cfg(target_os = "linux")]
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-        .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
+    interrupt::die_with_parent()?;
     let engine = match arguments.storage {
         true => engines::open_on_failing_storage(&arguments.target)?,
         false => engines::open(&arguments.target)?,

@@ -60,9 +60,35 @@ fn crashes_lose_what_each_setting_lets_them() {
         .expect("the folder is there")
         .map(|entry| entry.expect("can be read").file_name().to_string_lossy().into_owned())
         .filter(|name| name.contains("bourse-crash"))
-        .filter(|name| name.starts_with("x.db"))
         .collect();
     assert!(left.is_empty(), "the copy is removed: {left:?}");
+}
+
+/// A power loss takes what other builds of SQLite have not synced either, and a load on them is recorded.
+#[test]
+fn every_build_of_sqlite_is_on_the_simulated_disk() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    load(folder, "sqlite:x.db");
+    let systems = match bourse_engine_sqlite_lib::info(None) {
+        Ok(_) => Some("sqlite+lib"),
+        Err(why) => {
+            bourse_testkit::skipped("acid::every_build_of_sqlite_is_on_the_simulated_disk", why.message());
+            None
+        }
+    };
+    for scheme in ["sqlite-lean"].into_iter().chain(systems) {
+        let off = format!("{scheme}:x.db?sync=off");
+        let (code, verdicts, file) = examined(folder, &[&off, "--only", "D3", "--demand", "process"]);
+        assert_eq!((code, verdict(&verdicts, "D3")), (3, "failed"), "{scheme}: {:#}", file["tests"]);
+        let arguments = ["crash", &off, "--times", "1", "--samples", "2", "--sweep", "cache=8MiB", "--json"];
+        let ended = output(folder, &arguments);
+        let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|_| panic!("{}", text(&ended.stderr)));
+        let row = &file["rows"][0];
+        let tried = row["class"] != "volatile";
+        assert!(!tried || row["power"]["lost"] != 0, "{row:#}");
+        assert!(!tried || row["sampled"]["states"].as_array().map(Vec::len) == Some(2), "{row:#}");
+    }
 }
 
 #[test]

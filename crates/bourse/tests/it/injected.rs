@@ -3,8 +3,8 @@
 #![cfg(target_os = "linux")]
 
 use crate::{bourse, load, output, text};
+use bourse_crash::preload::{Call, Control, Effect, Places, Spec};
 use bourse_engine_mysql::Flavour;
-use bourse_faults::{Call, Control, Effect, Places, Spec};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::process::Output;
 
 /// Whether the library cannot be preloaded here; the test is then reported as skipped.
 fn nothing_preloads(name: &str) -> bool {
-    let library = bourse_faults::library();
+    let library = bourse_crash::preload::library();
     if let Err(why) = library {
         bourse_testkit::skipped(name, why);
     }
@@ -211,10 +211,10 @@ fn what_cannot_be_tried_is_refused_before_anything_is_made() {
 /// empty if none did.
 fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, String) {
     let base = folder.canonicalize().expect("it is there");
-    let library = base.join("faults.so");
-    let bytes = bourse_faults::library().expect("asked before");
-    bourse_faults::preload::write_library(&library, bytes).expect("can be written");
-    let places = Places { control: base.join("control"), files: base.join("files"), image: None };
+    let library = base.join("preload.so");
+    let bytes = bourse_crash::preload::library().expect("asked before");
+    bourse_crash::preload::write_library(&library, bytes).expect("can be written");
+    let places = Places { control: base.join("control"), files: base.join("files"), image: None, recording: None };
     let control = Control::create(&places.control).expect("can be made");
     control.arm(Some(fault)).expect("can be armed");
     let ended = bourse(folder, arguments).envs(places.preloading(&library)).output().expect("can be started");

@@ -47,8 +47,8 @@ fn targets_that_are_none() {
         let words = [target, "--processes cannot be used with", "in the memory of one process", "sqlite:PATH"];
         refused(&["tpce", "run", target, "--processes", "2"], &words);
     }
-    let lossy = "sqlite:x.db?disk=lossy";
-    refused(&["tpce", "run", lossy, "--processes", "2"], &[lossy, "one process at a time"]);
+    let exclusive = "sqlite:x.db?locking=exclusive";
+    refused(&["tpce", "run", exclusive, "--processes", "2"], &[exclusive, "allows one at a time"]);
     for target in ["redb:x.redb", "lmdb:x.lmdb"] {
         refused(&["tpce", "run", target, "--processes", "2"], &[target, "needs SQL"]);
     }

@@ -6,10 +6,11 @@ use crate::args::AcidLoad;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
+use crate::interrupt;
 use crate::oltp::database::engine_failure;
 use crate::output::write_new;
 use bourse_acid::acknowledged::Acknowledgement;
-use bourse_acid::load_and_tell;
+use bourse_acid::load_and_report;
 use bourse_acid::sampled::LoadRecording;
 use bourse_tpce::load::part_of;
 use std::io::Write as _;
@@ -19,15 +20,10 @@ use std::sync::atomic::AtomicBool;
 
 /// `bourse tpce acid-load`: ends by itself only if it records.
 pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
-    // The parent may be killed: this process must not outlive it.
-    #[cfg(target_os = "linux")]
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-        .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
+    interrupt::die_with_parent()?;
     if let (Some(file), Some(copy), Some(of)) = (&arguments.record, &arguments.file, &arguments.of) {
         return record(arguments, copy, of, file);
     }
-    #[cfg(unix)]
-    bourse_engine_sqlite::seed_simulated_disk(arguments.seed);
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;
     let part = part_of(&found(target, engine.as_ref())?.fingerprint);
@@ -42,7 +38,8 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
         }
     };
     let never = AtomicBool::new(false);
-    load_and_tell(engine.as_ref(), &inputs, part, arguments.seed, &never, Arc::new(tell)).map_err(|error| match error {
+    load_and_report(engine.as_ref(), &inputs, part, arguments.seed, &never, Arc::new(tell)).map_err(|error| match error
+    {
         bourse_tpce::users::RunError::Engine(error) => engine_failure(target, &error),
         other => Failure::new(Exit::Target, format!("cannot start the load on {target}: {other}")),
     })

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
         Some(_) => format!("demanded; its settings promise {}: {}", described.durability, described.durability_reason),
         None => described.durability_reason.clone(),
     };
-    let site = FileSite::of(&target, arguments.database.flat_in.as_deref());
+    let site = FileSite::of(&target, arguments.database.flat_in.as_deref())?;
     let subject = Subject {
         engine: engine.as_ref(),
         part: part_of(&found.fingerprint),

@@ -1,21 +1,23 @@
-//! Site of crashes: a copy next to a database's file, which is removed afterwards.
+//! Site of crashes: a copy of a database's file in a folder next to it, which is removed afterwards.
 
 use crate::engines;
-use crate::progress::note;
+use crate::failure::Failure;
+use crate::work_folder::WorkFolder;
 use bourse_acid::demand::Crash;
 use bourse_acid::{AcidError, Site};
-use bourse_engine::{Crashes, DatabaseFiles, Engine, EngineError, ErrorKind, SideFile, beside, target_with_path};
+use bourse_crash::preload::{Call, Control, Places, Survival, copy_folder, library, lose_power, write_library};
+use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, beside, target_with_path};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
 pub(crate) struct FileSite {
     original: DatabaseFiles,
-    crashes: &'static Crashes,
-    /// Path of the copy.
-    path: PathBuf,
-    /// The copy, if it was made; removed with this value.
-    copy: Mutex<Option<SideFile>>,
+    folder: WorkFolder,
+    /// Path of the copy, in a folder of its own.
+    copy: PathBuf,
     /// The copy as a target.
     target: String,
     flat_in: Option<PathBuf>,
@@ -23,44 +25,90 @@ pub(crate) struct FileSite {
 
 impl FileSite {
     /// The site of a target whose engine's files can be crashed; `None` for others.
-    pub(crate) fn of(target: &str, flat_in: Option<&Path>) -> Option<Self> {
-        let crashes = engines::crashes(target)?;
-        let original = engines::location(target).ok()?.database_files()?.clone();
-        if let Some(left) = SideFile::leftover(original.path(), &crashes.copy) {
-            note(&format!("replaced the leftover of a killed process: {}", left.display()));
-        }
-        let path = beside(original.path(), crashes.copy.suffix);
-        let target = target_with_path(target, &path);
-        Some(Self { original, crashes, path, copy: Mutex::new(None), target, flat_in: flat_in.map(Path::to_owned) })
+    pub(crate) fn of(target: &str, flat_in: Option<&Path>) -> Result<Option<Self>, Failure> {
+        let files = engines::location(target).ok().and_then(|location| location.database_files().cloned());
+        let Some(original) = files.filter(|_| engines::crash_sweeps(target).is_some()) else { return Ok(None) };
+        let made = Self::at(target, flat_in, &original);
+        made.map(Some).map_err(|error| {
+            Failure::usage("cannot make the folder for copies that crash")
+                .detail("database", original.path().display().to_string())
+                .detail("cause", error.to_string())
+        })
     }
 
-    fn copy_all(&self) -> Result<(), EngineError> {
-        let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
-        let copy = match &mut *copy {
-            Some(copy) => copy,
-            empty => empty.insert(SideFile::create(self.original.path(), &self.crashes.copy)?),
+    fn at(target: &str, flat_in: Option<&Path>, original: &DatabaseFiles) -> io::Result<Self> {
+        let below = match original.path().parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
         };
-        copy.fill_from(self.original.path())?;
-        // The original is closed, so its log is complete.
-        for part in self.original.companions() {
-            copy.copy_companion(part, &beside(self.original.path(), part))?;
+        // The preloaded library compares paths without links.
+        let folder = WorkFolder::new("bourse-crash-", &below.canonicalize()?)?;
+        if let Ok(library) = library() {
+            write_library(&folder.path().join("preload.so"), library)?;
         }
-        if self.crashes.takes_the_lock {
-            copy.file().unlock().map_err(|e| EngineError::io("unlock", copy.path(), &e))?;
+        let copy = folder.path().join("files").join(original.path().file_name().unwrap_or_default());
+        let target = target_with_path(target, &copy);
+        Ok(Self { original: original.clone(), folder, copy, target, flat_in: flat_in.map(Path::to_owned) })
+    }
+
+    fn copy_all(&self) -> io::Result<()> {
+        let files = self.folder.path().join("files");
+        removed(&files)?;
+        fs::create_dir(&files)?;
+        fs::copy(self.original.path(), &self.copy)?;
+        // The original is closed, so its log is complete.
+        for suffix in self.original.companions() {
+            match fs::copy(beside(self.original.path(), suffix), beside(&self.copy, suffix)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
         Ok(())
     }
+
+    /// Environment of a process whose calls are counted; its files are on a simulated disk, or its operations are recorded.
+    fn preloading(&self, records: bool) -> io::Result<Vec<(OsString, OsString)>> {
+        let place = |name: &str| self.folder.path().join(name);
+        let (files, image, recording) = (place("files"), place("image"), place("recording"));
+        removed(&image)?;
+        if records {
+            fs::write(&recording, [])?;
+        } else {
+            copy_folder(&files, &image)?;
+        }
+        Control::create(&place("control"))?.arm(None)?;
+        let (image, recording) = ((!records).then_some(image), records.then_some(recording));
+        let places = Places { control: place("control"), files, image, recording };
+        Ok(places.preloading(&place("preload.so")))
+    }
+
+    fn load(&self, seed: u64) -> Result<Command, AcidError> {
+        let program = std::env::current_exe()
+            .map_err(|error| AcidError::Machinery(format!("this program cannot be found again: {error}")))?;
+        let mut command = Command::new(program);
+        command.args(["tpce", "acid-load", &self.target, "--seed", &seed.to_string()]);
+        if let Some(folder) = &self.flat_in {
+            command.arg("--flat-in").arg(folder);
+        }
+        Ok(command)
+    }
+}
+
+/// Removes a folder with its contents, if it exists.
+fn removed(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn no_disk(error: io::Error) -> AcidError {
+    AcidError::Machinery(format!("no disk can be simulated: {error}"))
 }
 
 impl Site for FileSite {
     fn no_power(&self) -> Option<String> {
-        if self.crashes.lossy_disk.is_none() {
-            return Some(
-                "this engine's files cannot be on a simulated disk; that its process is killed is all that is tried"
-                    .to_owned(),
-            );
-        }
-        (!cfg!(unix)).then(|| "the simulated disk is made for Unix alone".to_owned())
+        library().err().map(|why| format!("no disk can be simulated here: {why}"))
     }
 
     fn renew(&self) -> Result<(), AcidError> {
@@ -74,46 +122,41 @@ impl Site for FileSite {
     }
 
     fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError> {
-        let target = match crash {
-            Crash::Kill => self.target.clone(),
-            Crash::Power => {
-                let disk = self.crashes.lossy_disk.ok_or_else(|| {
-                    AcidError::Machinery("this engine's files cannot be on a simulated disk".to_owned())
-                })?;
-                let separator = if self.target.contains('?') { '&' } else { '?' };
-                format!("{}{separator}{disk}", self.target)
-            }
-        };
-        self.load(&target, seed)
+        let mut command = self.load(seed)?;
+        if crash == Crash::Power {
+            command.envs(self.preloading(false).map_err(no_disk)?);
+        }
+        Ok(command)
+    }
+
+    fn check_intercepted(&self) -> Result<(), AcidError> {
+        let not = |why: &str| AcidError::NotIntercepted(format!("no disk can be simulated below this engine: {why}"));
+        let control = Control::open(&self.folder.path().join("control")).map_err(no_disk)?;
+        if control.loaded().map_err(no_disk)? == 0 {
+            return Err(not("the library was not preloaded"));
+        }
+        if let Some(why) = control.trouble().map_err(no_disk)? {
+            return Err(not(&why));
+        }
+        match control.counts().map_err(no_disk)?.of(Call::Write) + control.maps().map_err(no_disk)? {
+            0 => Err(not("it does not write by the C library's calls")),
+            _ => Ok(()),
+        }
+    }
+
+    fn lose_power(&self, seed: u64) -> Result<(), AcidError> {
+        let (files, image) = (self.folder.path().join("files"), self.folder.path().join("image"));
+        lose_power(&files, &image, Survival::Some(seed)).map_err(no_disk)
     }
 
     fn copy(&self) -> &Path {
-        &self.path
-    }
-
-    fn no_recording(&self) -> Option<String> {
-        match self.crashes.can_be_recorded {
-            true => self.no_power(),
-            false => Some("the system calls of this engine's build cannot be recorded".to_owned()),
-        }
+        &self.copy
     }
 
     fn recording(&self, target: &str, seed: u64, file: &Path) -> Result<Command, AcidError> {
-        let mut command = self.load(&self.target, seed)?;
-        command.arg("--record").arg(file).arg("--file").arg(&self.path).args(["--of", target]);
-        Ok(command)
-    }
-}
-
-impl FileSite {
-    fn load(&self, target: &str, seed: u64) -> Result<Command, AcidError> {
-        let program = std::env::current_exe()
-            .map_err(|error| AcidError::Machinery(format!("this program cannot be found again: {error}")))?;
-        let mut command = Command::new(program);
-        command.args(["tpce", "acid-load", target, "--seed", &seed.to_string()]);
-        if let Some(folder) = &self.flat_in {
-            command.arg("--flat-in").arg(folder);
-        }
+        let mut command = self.load(seed)?;
+        command.envs(self.preloading(true).map_err(no_disk)?);
+        command.arg("--record").arg(file).arg("--file").arg(&self.copy).args(["--of", target]);
         Ok(command)
     }
 }

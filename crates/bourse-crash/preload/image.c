@@ -1,5 +1,5 @@
 /*
- * The image of what is on the disk for certain; what it follows stands in calls.c.
+ * The image of what is on the disk for certain, by the rules in calls.c.
  *
  * A server may be many processes, one of which syncs what another has written. So what was written and not synced stands in
  * memory that all of them share, behind the control file, under one lock. A process may end at any moment. While it holds
@@ -266,6 +266,7 @@ static void begins_anew(struct file *file) {
 }
 
 void changed(const char *from, const char *to) {
+    if (!*image) return;
     sigset_t before = take();
     place old = place_of(from + files_length), fresh = *to ? place_of(to + files_length) : 0;
     place *last = &state->changes;

@@ -1,13 +1,14 @@
 /*
- * Stands between a program and its files: counts reads, writes and syncs of the files below one folder, makes one of
- * them fail, and keeps an image of what is on the disk for certain.
+ * Replaces a program's calls on files: counts reads, writes and syncs of the files below one folder, makes one of them fail,
+ * updates an image of what is on the disk for certain, and records the operations.
  *
- * Preloaded (LD_PRELOAD) into the process of an engine. What it is to do, and what it has seen, stands in a control file
- * that both sides map or read; its layout is told in control.rs. Settings are absolute paths in the environment:
+ * Preloaded (LD_PRELOAD) into the process of an engine. A control file, which both sides map or read, has the fault to make
+ * and the counts; control.rs describes its layout. Settings are absolute paths in the environment:
  *
- *   BOURSE_FAULTS_CONTROL  the control file
- *   BOURSE_FAULTS_FILES    the folder whose files are watched
- *   BOURSE_FAULTS_IMAGE    the folder of the image: a copy of the files as they were before; may be missing
+ *   BOURSE_PRELOAD_CONTROL    the control file
+ *   BOURSE_PRELOAD_FILES      the folder whose files are watched
+ *   BOURSE_PRELOAD_IMAGE      the folder of the image: a copy of the files as they were before; may be missing
+ *   BOURSE_PRELOAD_RECORDING  the file that operations are appended to; may be missing
  *
  * The image: a write goes to the file alone and is noted. A sync that is done copies what was noted from the file to its
  * image. A sync that fails forgets what was noted, as Linux does, which marks the pages clean. A sync that lies does
@@ -53,8 +54,8 @@ long real_open(const char *path, int flags, mode_t mode) {
 }
 
 __attribute__((constructor)) static void start(void) {
-    const char *name = getenv("BOURSE_FAULTS_CONTROL"), *folder = getenv("BOURSE_FAULTS_FILES");
-    const char *copy = getenv("BOURSE_FAULTS_IMAGE");
+    const char *name = getenv("BOURSE_PRELOAD_CONTROL"), *folder = getenv("BOURSE_PRELOAD_FILES");
+    const char *copy = getenv("BOURSE_PRELOAD_IMAGE"), *record = getenv("BOURSE_PRELOAD_RECORDING");
     if (!name || !folder || strlen(folder) >= PATH_MAX - 1) return;
     bool has_image = copy && strlen(copy) < PATH_MAX - 1;
     size_t length = has_image ? STATE_AT + STATE_BYTES : STATE_AT;
@@ -75,6 +76,7 @@ __attribute__((constructor)) static void start(void) {
     files_length = strlen(files);
     if (has_image) strcpy(image, copy);
     control = mapped;
+    if (record) begin_recording(record);
     if (control->loaded++ == 0) control->first = (uint64_t)syscall(SYS_getpid);
 }
 
@@ -222,8 +224,12 @@ static ssize_t do_write(const char *name, int fd, const struct iovec *parts, int
     ssize_t wrote = placed ? syscall(SYS_pwritev, fd, parts, count, at, 0) : syscall(SYS_writev, fd, parts, count);
     if (watched && wrote > 0) {
         int kept = errno;
+        recorded(WRITTEN, path, (uint64_t)at, parts, count, (size_t)wrote);
         if (!fails_after) touched(path, at, at + wrote);
-        if (is_synced && !lies && !fails_after) synced(fd, path);
+        if (is_synced && !lies && !fails_after) {
+            recorded(SYNCED, path, 0, NULL, 0, 0);
+            synced(fd, path);
+        }
         errno = kept;
     }
     return fails_after ? (errno = EIO, -1) : wrote;
@@ -266,6 +272,7 @@ PUBLIC ssize_t copy_file_range(int from, off_t *from_at, int to, off_t *to_at, s
     if (watched && copied > 0) {
         int kept = errno;
         touched(path, at, at + copied);
+        cannot_be_recorded("copy_file_range", path);
         errno = kept;
     }
     return copied;
@@ -288,18 +295,27 @@ PUBLIC int ftruncate(int fd, off_t size) {
     int done = (int)syscall(SYS_ftruncate, fd, size);
     if (watched && done == 0) {
         off_t before = found.st_size;
+        recorded(RESIZED, path, (uint64_t)size, NULL, 0, 0);
         touched(path, before < size ? before : size, before < size ? size : before);
     }
     return done;
 }
 PUBLIC int ftruncate64(int fd, off_t size) { return ftruncate(fd, size); }
 
+/* A part of a file was allocated: it may have made the file longer, or emptied that part. */
+static void allocated(int fd, const char *path, int mode, off_t at, off_t length) {
+    struct stat found;
+    touched(path, at, at + length);
+    if (mode & ~FALLOC_FL_KEEP_SIZE) cannot_be_recorded("fallocate", path);
+    else if (!mode && fstat(fd, &found) == 0) recorded(RESIZED, path, (uint64_t)found.st_size, NULL, 0, 0);
+}
+
 PUBLIC int fallocate(int fd, int mode, off_t at, off_t length) {
     char path[PATH_MAX];
     bool watched = path_of(fd, path);
     if (watched && !(mode & FALLOC_FL_PUNCH_HOLE) && !may_grow("fallocate", path, at + length)) return -1;
     int done = (int)syscall(SYS_fallocate, fd, mode, at, length);
-    if (watched && done == 0) touched(path, at, at + length);
+    if (watched && done == 0) allocated(fd, path, mode, at, length);
     return done;
 }
 PUBLIC int fallocate64(int fd, int mode, off_t at, off_t length) { return fallocate(fd, mode, at, length); }
@@ -311,7 +327,7 @@ PUBLIC int posix_fallocate(int fd, off_t at, off_t length) {
     if (watched && !may_grow("posix_fallocate", path, at + length)) return ENOSPC;
     int (*next)(int, off_t, off_t) = (int (*)(int, off_t, off_t))dlsym(RTLD_NEXT, "posix_fallocate");
     int error = next ? next(fd, at, length) : ENOSYS;
-    if (watched && error == 0) touched(path, at, at + length);
+    if (watched && error == 0) allocated(fd, path, 0, at, length);
     return error;
 }
 PUBLIC int posix_fallocate64(int fd, off_t at, off_t length) { return posix_fallocate(fd, at, length); }
@@ -326,9 +342,12 @@ static int do_sync(const char *name, int fd, const char *path, long number, void
         dropped(path);
         return errno = EIO, -1;
     }
+    struct stat found;
+    if (path && recording >= 0 && fstat(fd, &found) == 0)
+        recorded(S_ISDIR(found.st_mode) ? SYNCED_FOLDER : SYNCED, path, 0, NULL, 0, 0);
     int done = 0;
-    /* Where the disk is simulated there is nothing to wait for. */
-    if (!path || !*image) done = (int)(number == SYS_msync ? syscall(number, address, length, flags) : syscall(number, fd));
+    /* Where the disk is simulated, or its operations are recorded, there is nothing to wait for. */
+    if (!path || (!*image && recording < 0)) done = (int)(number == SYS_msync ? syscall(number, address, length, flags) : syscall(number, fd));
     if (path && done == 0) {
         int kept = errno;
         synced(fd, path);
@@ -370,7 +389,10 @@ PUBLIC void *mmap(void *address, size_t length, int protection, int flags, int f
     void *mapped = (void *)syscall(SYS_mmap, address, length, protection, flags, fd, at);
     if (mapped == MAP_FAILED || !(flags & MAP_SHARED) || (flags & MAP_ANONYMOUS) || !path_of(fd, path)) return mapped;
     control->maps++;
-    if (protection & PROT_WRITE) mapped_for_writing(path);
+    if (protection & PROT_WRITE) {
+        mapped_for_writing(path);
+        cannot_be_recorded("a writable memory map", path);
+    }
     pthread_mutex_lock(&lock);
     for (int i = 0; i < MAPS; i++)
         if (!maps[i].address) {
@@ -411,7 +433,7 @@ PUBLIC int munmap(void *address, size_t length) {
 
 /* The path as it is without links, so that it can be compared with an open file's. */
 static bool named(const char *name, char *path) {
-    if (!control || !*image) return false;
+    if (!control || (!*image && recording < 0)) return false;
     char folder[PATH_MAX];
     const char *slash = strrchr(name, '/');
     if ((size_t)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - name + 1) : 1, slash ? name : ".") >= sizeof folder)
@@ -430,13 +452,50 @@ PUBLIC int unlink(const char *name) {
     char path[PATH_MAX];
     bool watched = named(name, path);
     int done = (int)syscall(SYS_unlinkat, AT_FDCWD, name, 0);
-    if (watched && done == 0) changed(path, "");
+    if (watched && done == 0) {
+        recorded(REMOVED, path, 0, NULL, 0, 0);
+        changed(path, "");
+    }
     return done;
 }
 PUBLIC int rename(const char *from, const char *to) {
     char old[PATH_MAX], fresh[PATH_MAX];
     bool watched = named(from, old) && named(to, fresh);
     int done = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
-    if (watched && done == 0) changed(old, fresh);
+    if (watched && done == 0) {
+        struct iovec to_path = {fresh + files_length, strlen(fresh + files_length)};
+        recorded(RENAMED, old, 0, &to_path, 1, to_path.iov_len);
+        changed(old, fresh);
+    }
     return done;
 }
+
+/* Opens a file; its creation, or its truncation, is recorded. */
+static int do_open(int folder, const char *name, int flags, mode_t mode) {
+    char path[PATH_MAX];
+    bool watched = recording >= 0 && (flags & (O_CREAT | O_TRUNC)) && (folder == AT_FDCWD || *name == '/') && named(name, path);
+    bool existed = watched && syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0;
+    int fd = (int)syscall(SYS_openat, folder, name, flags, mode);
+    if (watched && fd >= 0 && !existed) recorded(CREATED, path, 0, NULL, 0, 0);
+    else if (watched && fd >= 0 && (flags & O_TRUNC)) recorded(RESIZED, path, 0, NULL, 0, 0);
+    return fd;
+}
+
+/* Permissions of a new file, which are passed only if one may be made. */
+static mode_t mode_of(int flags, va_list more) {
+    return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(more, mode_t) : 0;
+}
+
+#define OPEN(NAME, PARAMETERS, FOLDER)                                                                                         \
+    PUBLIC int NAME PARAMETERS {                                                                                               \
+        va_list more;                                                                                                          \
+        va_start(more, flags);                                                                                                 \
+        mode_t mode = mode_of(flags, more);                                                                                    \
+        va_end(more);                                                                                                          \
+        return do_open(FOLDER, name, flags, mode);                                                                             \
+    }
+OPEN(open, (const char *name, int flags, ...), AT_FDCWD)
+OPEN(open64, (const char *name, int flags, ...), AT_FDCWD)
+OPEN(openat, (int folder, const char *name, int flags, ...), folder)
+OPEN(openat64, (int folder, const char *name, int flags, ...), folder)
+

@@ -1,7 +1,7 @@
 //! The effects of the preloaded library for engines whose storage is a Rust trait: one file, watched in process.
 
-use crate::control::{Call, Control, Effect, Spec};
-use crate::preload::Places;
+use super::Places;
+use super::control::{Call, Control, Effect, Spec};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt as _;

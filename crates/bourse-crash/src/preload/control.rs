@@ -261,7 +261,7 @@ impl Control {
         self.text::<{ at::WHAT_BYTES }>(at::WHAT)
     }
 
-    /// Reason that the image is incomplete, so that it shows nothing; `None` if it is complete.
+    /// Reason that the image or the recording is incomplete, so that it shows nothing; `None` if it is complete.
     ///
     /// # Errors
     /// The system's.

@@ -1,16 +1,16 @@
 //! Compiles the library that is preloaded. The crate includes it as bytes: a separate artifact would be missing when only the
 //! program is built or installed.
 //!
-//! For a target without such a library the file is empty, and `BOURSE_FAULTS_NONE` has the reason.
+//! For a target without such a library the file is empty, and `BOURSE_PRELOAD_NONE` has the reason.
 
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo:rerun-if-changed=src/preload");
+    println!("cargo:rerun-if-changed=preload");
     println!("cargo:rerun-if-changed=build.rs");
-    let library = Path::new(&env::var("OUT_DIR")?).join("faults.so");
+    let library = Path::new(&env::var("OUT_DIR")?).join("preload.so");
     let none = match unfit() {
         Some(why) => Some(why.to_owned()),
         None => compile(&library).err().map(|error| format!("the C compiler makes no shared library: {error}")),
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::write(&library, [])?;
     }
     let why = none.unwrap_or_default();
-    println!("cargo:rustc-env=BOURSE_FAULTS_NONE={}", why.lines().next().unwrap_or_default());
+    println!("cargo:rustc-env=BOURSE_PRELOAD_NONE={}", why.lines().next().unwrap_or_default());
     Ok(())
 }
 
@@ -43,7 +43,7 @@ fn compile(library: &Path) -> Result<(), Box<dyn Error>> {
         .args(["-std=gnu11", "-shared", "-fvisibility=hidden", "-U_FORTIFY_SOURCE", "-pthread"])
         .arg("-o")
         .arg(library)
-        .args(["src/preload/calls.c", "src/preload/image.c"])
+        .args(["preload/calls.c", "preload/image.c", "preload/record.c"])
         .output()?;
     if output.status.success() {
         return Ok(());

@@ -1,9 +1,10 @@
 //! The preloaded library, in processes that read, write and sync: this test program, started again with it.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
-use bourse_faults::{Call, Control, Counts, Effect, Places, Spec};
+use bourse_crash::preload::{Call, Control, Counts, Effect, Places, Recorder, Spec, read_recording};
+use bourse_crash::{Directory, FileImage, Operation};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice, Write as _};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -124,6 +125,25 @@ const BODIES: &[(&str, Body)] = &[
         fs::write(folder.join("x"), b"nnn")?;
         open(folder)?.sync_all()
     }),
+    ("recorded", |folder| {
+        let recorder = Recorder::of_this_process()?;
+        let file = open(folder)?;
+        file.write_all_at(b"bbb", 7)?;
+        file.sync_data()?;
+        recorder.acknowledge(1)?;
+        let mut log = File::create(folder.join("log"))?;
+        assert_eq!(log.write_vectored(&[IoSlice::new(b"one"), IoSlice::new(b"two")])?, 6);
+        fs::write(folder.join("other"), b"left out")?;
+        file.set_len(2_000)?;
+        log.sync_all()?;
+        File::open(folder)?.sync_all()?;
+        fs::rename(folder.join("log"), folder.join("log.old"))?;
+        log.write_all(b"three")?;
+        recorder.acknowledge(2)?;
+        fs::remove_file(folder.join("log.old"))?;
+        File::create(folder.join("x")).map(drop)
+    }),
+    ("copied", |folder| fs::copy(folder.join("x"), folder.join("y")).map(drop)),
     ("replace", |folder| {
         let fresh = folder.join("y");
         fs::write(&fresh, b"yyy")?;
@@ -160,22 +180,27 @@ fn body() {
 
 /// Runs a body in a process with the library; `None` if there is none.
 fn run(body: &str, fault: Option<Spec>) -> Option<Left> {
-    let library = match bourse_faults::library() {
+    run_in(tempfile::tempdir().expect("a folder").path(), body, fault, None)
+}
+
+/// Likewise below a folder; its operations are recorded in that file.
+fn run_in(folder: &Path, body: &str, fault: Option<Spec>, recording: Option<&Path>) -> Option<Left> {
+    let library = match bourse_crash::preload::library() {
         Ok(library) => library,
         Err(why) => {
             assert!(!why.is_empty(), "where there is none there is a reason");
             return None;
         }
     };
-    let folder = tempfile::tempdir().expect("a folder");
-    let base = folder.path().canonicalize().expect("it is there");
+    let base = folder.canonicalize().expect("it is there");
     let (files, image, path) = (base.join("files"), base.join("image"), base.join("faults.so"));
     for place in [&files, &image] {
         fs::create_dir(place).expect("can be made");
         fs::write(place.join("x"), [b'a'; 3_000]).expect("can be written");
     }
-    bourse_faults::preload::write_library(&path, library).expect("can be written");
-    let places = Places { control: base.join("control"), files: files.clone(), image: Some(image.clone()) };
+    bourse_crash::preload::write_library(&path, library).expect("can be written");
+    let recording = recording.map(Path::to_owned);
+    let places = Places { control: base.join("control"), files: files.clone(), image: Some(image.clone()), recording };
     let control = Control::create(&places.control).expect("can be made");
     control.arm(fault).expect("can be armed");
     let program = std::env::current_exe().expect("this program is there");
@@ -188,7 +213,7 @@ fn run(body: &str, fault: Option<Spec>) -> Option<Left> {
     let signal = output.status.signal();
     assert!(output.status.success() || signal.is_some(), "{}", String::from_utf8_lossy(&output.stdout));
     assert!(control.loaded().expect("can be read") > 0);
-    assert_eq!(control.trouble().expect("can be read"), None);
+    assert!(places.recording.is_some() || control.trouble().expect("can be read").is_none());
     let read = |folder: &Path| fs::read(folder.join("x")).unwrap_or_default();
     Some(Left {
         fired: control.fired().expect("can be read"),
@@ -259,4 +284,63 @@ fn processes_share_what_is_not_synced() {
 fn all_processes_end_together() {
     let Some(left) = check("other-ends", spec(Call::Write, 2, Effect::End), b"bbba", b"aaaa") else { return };
     assert_eq!((left.signal, left.met.as_str()), (Some(9), "pwrite of x, 3 bytes at 0"));
+}
+
+/// A recording is the operations in order, those of files that are left out excepted.
+#[test]
+fn operations_are_recorded_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("recording");
+    fs::write(&path, []).expect("can be made");
+    if run_in(folder.path(), "recorded", None, Some(&path)).is_none() {
+        return;
+    }
+    let base = Directory { files: [("db".to_owned(), FileImage::from(&[b'a'; 3_000][..]))].into() };
+    let control = Control::open(&folder.path().join("control")).expect("it is there");
+    let name = |name: &str| match name {
+        "x" => Some("db".to_owned()),
+        "other" => None,
+        name => Some(name.to_owned()),
+    };
+    let trace = read_recording(&path, &control, base, &name).expect("it is complete");
+    let write = |file, offset, bytes: &[u8]| Operation::Write { file, offset, bytes: bytes.to_vec() };
+    assert_eq!(
+        trace.operations,
+        [
+            write(0, 7, b"bbb"),
+            Operation::Sync { file: 0 },
+            Operation::Acknowledged(1),
+            Operation::Create { name: "log".to_owned(), file: 1 },
+            write(1, 0, b"onetwo"),
+            Operation::Truncate { file: 0, size: 2_000 },
+            Operation::Sync { file: 1 },
+            Operation::SyncDirectory,
+            Operation::Rename { from: "log".to_owned(), to: "log.old".to_owned(), file: 1 },
+            write(1, 6, b"three"),
+            Operation::Acknowledged(2),
+            Operation::Unlink { name: "log.old".to_owned() },
+            Operation::Truncate { file: 0, size: 0 },
+        ]
+    );
+    let bytes = fs::read(&path).expect("it is there");
+    fs::write(&path, &bytes[..bytes.len() - 1]).expect("can be written");
+    let cut = read_recording(&path, &control, Directory::default(), &name).unwrap_err().to_string();
+    assert_eq!(cut, "the recording is cut off");
+}
+
+/// Operations that the recorder does not see make a recording void.
+#[test]
+fn what_cannot_be_recorded_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("recording");
+    fs::write(&path, []).expect("can be made");
+    if run_in(folder.path(), "copied", None, Some(&path)).is_none() {
+        return;
+    }
+    let control = Control::open(&folder.path().join("control")).expect("it is there");
+    let why = read_recording(&path, &control, Directory::default(), &|name| Some(name.to_owned())).unwrap_err();
+    assert!(why.to_string().ends_with("/y is not recorded"), "{why}");
+    let unloaded = Control::create(&folder.path().join("other")).expect("can be made");
+    let why = read_recording(&path, &unloaded, Directory::default(), &|_| None).unwrap_err();
+    assert!(why.to_string().contains("could not be preloaded"), "{why}");
 }

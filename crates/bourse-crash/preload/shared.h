@@ -1,6 +1,6 @@
 /* What the parts of the preloaded library share. */
-#ifndef BOURSE_FAULTS_H
-#define BOURSE_FAULTS_H
+#ifndef BOURSE_PRELOAD_H
+#define BOURSE_PRELOAD_H
 #define _GNU_SOURCE
 #include <limits.h>
 #include <pthread.h>
@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 enum call { READ, WRITE, GROW, SYNC, CALLS };
 enum effect { NONE, FAIL_ONCE, FAIL_ON, HALF, FULL, LIE, BLIND, END };
 
-/* The control file; its layout stands in control.rs as well. */
+/* The control file; control.rs has the same layout. */
 struct control {
     uint64_t magic;
     _Atomic uint64_t armed;
@@ -22,7 +23,7 @@ struct control {
     _Atomic uint64_t count[CALLS];
     _Atomic uint64_t first, ended; /* the first process; whether all are to end */
     char unused[768 - 14 * 8];
-    char trouble[256]; /* why the image could not be kept */
+    char trouble[256]; /* why the image or the recording is incomplete */
     char what[512];
 };
 
@@ -46,5 +47,15 @@ void synced(int fd, const char *path);                 /* what was written to a 
 void dropped(const char *path);                        /* a sync failed */
 void changed(const char *from, const char *to);        /* a name was taken away, or changed where there is a second */
 void mapped_for_writing(const char *path);             /* from now on bytes may be written that nobody tells */
+
+/*
+ * The recording: operations in order, appended to a file (record.c). A record is written before its call returns, and that of
+ * a sync before its call is made: so no write is recorded before a sync that did not cover it.
+ */
+enum operation { CREATED = 1, WRITTEN, RESIZED, SYNCED, SYNCED_FOLDER, REMOVED, RENAMED };
+extern int recording;                                  /* descriptor of that file; negative without a recording */
+void begin_recording(const char *name);
+void recorded(enum operation operation, const char *path, uint64_t number, const struct iovec *data, int count, size_t bytes);
+void cannot_be_recorded(const char *call, const char *path);
 
 #endif
