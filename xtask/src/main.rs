@@ -144,7 +144,7 @@ fn full() -> Result<(), String> {
         cargo(&[&["test"][..], &engine].concat())?;
     }
     // Clusters take seconds to start, and a minute to be killed and to join again.
-    let clusters = ["test", "--package", "bourse-engine-cluster", "--", "--test-threads", "1"];
+    let clusters = ["test", "--package", "bourse-engine-mysql", "--test", "cluster", "--", "--test-threads", "1"];
     cargo_with(&clusters, &[("BOURSE_LONG_TESTS", "1")])
 }
 

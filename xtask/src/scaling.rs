@@ -46,7 +46,7 @@ fn program(root: &Path) -> Result<PathBuf, String> {
     if let Some(named) = std::env::var_os("BOURSE_PROGRAM") {
         return fs::canonicalize(&named).map_err(|error| format!("{}: {error}", Path::new(&named).display()));
     }
-    super::cargo_with(&["build", "--release", "-p", "bourse", "--features", "galera"], &[])?;
+    super::cargo_with(&["build", "--release", "-p", "bourse"], &[])?;
     Ok(root.join("target/release/bourse"))
 }
 

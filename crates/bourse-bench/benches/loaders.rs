@@ -9,8 +9,8 @@
 
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Access, Engine, Isolation, Session};
-use bourse_private_server::processes;
 use bourse_schema::{Dialect, Table, Value, create_index, create_table, load_order, tables, without_foreign_keys};
+use bourse_server::private::processes;
 use bourse_tpce::load::{LoadOptions, Phase, load};
 use std::collections::BTreeMap;
 use std::error::Error;

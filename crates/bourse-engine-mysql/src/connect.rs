@@ -7,12 +7,12 @@ use crate::products::{Facts, OWN, PRODUCTS};
 use crate::routines;
 use crate::session::MysqlSession;
 use crate::target::Place;
-use bourse_client::passwords::{Environment, Secret, first_line, of_my_cnf};
-#[cfg(feature = "tls")]
-use bourse_client::tls::SslMode;
-use bourse_client::{Limits, Product, Reach};
 use bourse_engine::server_wait::{connect_limit, told, within_limit};
 use bourse_engine::{Dialect, EngineError, ErrorKind};
+use bourse_server::client::passwords::{Environment, Secret, first_line, of_my_cnf};
+#[cfg(feature = "tls")]
+use bourse_server::client::tls::SslMode;
+use bourse_server::client::{Limits, Product, Reach};
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
 #[cfg(feature = "tls")]
@@ -25,7 +25,7 @@ const UNKNOWN_VARIABLE: u16 = 1193;
 
 /// Address of a server.
 #[derive(Debug, Clone)]
-pub enum Address {
+pub(crate) enum Address {
     /// A socket of this machine.
     Socket(PathBuf),
     /// Host and port.
@@ -34,7 +34,7 @@ pub enum Address {
 
 /// Everything that a connection needs.
 #[derive(Clone)]
-pub struct Connector {
+pub(crate) struct Connector {
     /// Address of the server.
     pub address: Address,
     /// The user to log in as.
@@ -52,7 +52,7 @@ impl Connector {
     ///
     /// # Errors
     /// The client's or the server's, with advice where the user can change something.
-    pub fn connect(&self, database: Option<&str>) -> Result<Link, EngineError> {
+    pub(crate) fn connect(&self, database: Option<&str>) -> Result<Link, EngineError> {
         let (this, name) = (self.clone(), database.map(str::to_owned));
         within_limit(&format!("the server at {}", self.place()), move || this.let_in(name.as_deref())).map_err(told)
     }
@@ -224,7 +224,7 @@ impl Reach for Connector {
 ///
 /// # Errors
 /// A file with a password cannot be read.
-pub fn connectors(
+pub(crate) fn connectors(
     options: &Options,
     places: &[&Place],
     settings: &'static str,

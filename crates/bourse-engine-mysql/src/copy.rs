@@ -5,7 +5,7 @@ use crate::engine::{Watcher, locked};
 use crate::server::{self, Launch};
 use crate::target::Target;
 use bourse_engine::{EngineError, Snapshot};
-use bourse_private_server::{PrivateServer, ServerSlot};
+use bourse_server::private::{PrivateServer, ServerSlot};
 use std::sync::{Arc, Mutex};
 
 /// A copy of the data directory, taken while the server was stopped.

@@ -6,10 +6,10 @@ use crate::link::Link;
 use crate::options::Flavour;
 use crate::products::PRODUCTS;
 use crate::target::{Place, Target};
-use bourse_client::Product;
 use bourse_engine::{
     Description, Durability, EngineError, MayLose, Setting, WriterWait, lost_with_machine, memory_file_system,
 };
+use bourse_server::client::Product;
 use mysql::prelude::Queryable as _;
 use std::collections::BTreeMap;
 use std::fs;
@@ -80,7 +80,7 @@ pub(crate) fn settings_of(connection: &mut Link) -> Result<Vec<Setting>, EngineE
 ///
 /// # Errors
 /// The server's.
-pub fn describe(target: &Target, connection: &mut Link) -> Result<Description, EngineError> {
+pub(crate) fn describe(target: &Target, connection: &mut Link) -> Result<Description, EngineError> {
     let all = variables(connection)?;
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let listed = |names: &[&str]| -> Vec<Setting> {
@@ -223,7 +223,7 @@ fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BT
 ///
 /// # Errors
 /// The server's.
-pub fn table_bytes(connection: &mut Link, database: &str) -> Result<u64, EngineError> {
+pub(crate) fn table_bytes(connection: &mut Link, database: &str) -> Result<u64, EngineError> {
     let bytes: Option<Option<u64>> = connection
         .exec_first(
             "SELECT CAST(sum(data_length + index_length) AS UNSIGNED) FROM information_schema.tables WHERE table_schema = ?",
@@ -234,7 +234,7 @@ pub fn table_bytes(connection: &mut Link, database: &str) -> Result<u64, EngineE
 }
 
 /// Bytes in a data directory of a database's files with the undo logs, and of the redo log and the logs of replication.
-pub fn sizes(data: &Path, database: &str) -> (u64, u64) {
+pub(crate) fn sizes(data: &Path, database: &str) -> (u64, u64) {
     let (mut tables, mut log) = (0, 0);
     for (name, bytes) in files(data) {
         if ["ib_logfile", "binlog.", "relay-"].iter().any(|start| name.starts_with(start)) {

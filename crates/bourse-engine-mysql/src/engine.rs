@@ -12,16 +12,16 @@ use crate::products::{PRODUCTS, of_flavour};
 use crate::server::{self, DATABASE, Launch};
 use crate::status::{Status, counters, told_process};
 use crate::target::{Place, Target};
-use bourse_client::passwords::Environment;
-use bourse_client::tls::{SslMode, tls_setting};
-use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
     Interface, IoCounts, Isolation, Loader, Location, NodeLosses, OwnedServer, RecordCapabilities, ServerProcess,
     Session, SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
-use bourse_private_server::{PrivateServer, ServerSlot, parent, processes};
+use bourse_server::client::passwords::Environment;
+use bourse_server::client::tls::{SslMode, tls_setting};
+use bourse_server::client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
+use bourse_server::private::{PrivateServer, ServerSlot, parent, processes};
 use mysql::prelude::Queryable as _;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -199,7 +199,7 @@ impl MysqlEngine {
 }
 
 /// Adds product, encryption and warnings of a running server to a description.
-pub fn describe_way(description: &mut Description, connector: &Connector, connection: &mut Link) {
+pub(crate) fn describe_way(description: &mut Description, connector: &Connector, connection: &mut Link) {
     description.settings.push(tls_setting(tls(connection)));
     if let Some(product) = Product::of(PRODUCTS, &version(connection)) {
         product.describe(description);
@@ -221,7 +221,7 @@ pub fn describe_way(description: &mut Description, connector: &Connector, connec
 }
 
 /// Places where this process finds passwords of such servers.
-pub fn environment() -> Environment {
+pub(crate) fn environment() -> Environment {
     Environment::of_process(&["BOURSE_MYSQL_PASSWORD", "MYSQL_PWD"], None)
 }
 
@@ -238,7 +238,7 @@ fn check(connector: &Connector, wanted: usize, advice: &str) -> Result<(), Engin
 ///
 /// # Errors
 /// An error with the server's numbers and advice.
-pub fn check_each(nodes: &Nodes<Connector>, wanted: usize) -> Result<(), EngineError> {
+pub(crate) fn check_each(nodes: &Nodes<Connector>, wanted: usize) -> Result<(), EngineError> {
     let share = if nodes.spread() { wanted.div_ceil(nodes.len()) } else { wanted };
     for node in 0..nodes.len() {
         let advice = "fewer users, or a larger limit in the server's configuration, is what to try";
@@ -268,7 +268,7 @@ fn server_use(process: u32) -> Option<ServerProcess> {
 ///
 /// # Errors
 /// The server's, if the check cannot run.
-pub fn damage(connection: &mut Link) -> Result<Vec<String>, EngineError> {
+pub(crate) fn damage(connection: &mut Link) -> Result<Vec<String>, EngineError> {
     let tables: Vec<String> = connection
         .query("SELECT table_name FROM information_schema.tables WHERE table_schema = database()")
         .map_err(|e| crate::error::error(&e))?;

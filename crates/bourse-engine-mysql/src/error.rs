@@ -47,15 +47,15 @@ pub(crate) fn warning(code: u16, message: String) -> EngineError {
 }
 
 /// Converts a client's error; a connection that was ended by an interruption of the program is reported as that.
-pub fn error(e: &Error) -> EngineError {
+pub(crate) fn error(e: &Error) -> EngineError {
     server_wait::told(of_client(e))
 }
 
 fn of_client(e: &Error) -> EngineError {
     // The client does not name what its codec's errors come from.
     let told = match e {
-        Error::CodecError(e) => bourse_client::tls::told(e),
-        other => bourse_client::tls::told(other),
+        Error::CodecError(e) => bourse_server::client::tls::told(e),
+        other => bourse_server::client::tls::told(other),
     };
     if let Some(words) = told {
         return EngineError::new(ErrorKind::Other, words);

@@ -44,7 +44,7 @@ impl Drop for Held {
 ///
 /// # Errors
 /// The client's or the server's.
-pub fn hold(connector: &Connector, database: &str) -> Result<Hold, EngineError> {
+pub(crate) fn hold(connector: &Connector, database: &str) -> Result<Hold, EngineError> {
     let mut connection = connector.connect(None)?;
     let failed = |e: &mysql::Error| error(e);
     // A server ends idle connections after a time that may be shorter than a run.

@@ -36,8 +36,9 @@
 //! that may be replaced), `products` (differences of products with the protocol), `server` (private ones), `copy`
 //! (snapshots of those), `connect`, `link` (a connection whose waits an interruption ends), `hold` (locks of a
 //! database), `describe` (description of the server), `kind` (registration), `status` (counters of the server),
-//! `routines` (procedures at the server), `error` (codes).
+//! `routines` (procedures at the server), `error` (codes), [`cluster`] (several servers as one database).
 
+pub mod cluster;
 mod connect;
 mod copy;
 mod describe;
@@ -66,20 +67,3 @@ pub use kind::KINDS;
 pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, Options, Storage};
 pub use server::{Installed, Launch, SERVER_VARIABLE, installed, sweep_target};
 pub use target::{Place, Target};
-
-/// Parts of this engine that an engine of several such servers uses.
-pub mod parts {
-    pub use crate::connect::{Address, Connector, connectors};
-    pub use crate::describe::{describe, sizes, table_bytes};
-    pub use crate::engine::{check_each, damage, describe_way, environment};
-    pub use crate::error::error;
-    pub use crate::hold::hold;
-    pub use crate::link::Link;
-    pub use crate::loader::DatabaseLoader;
-    pub use crate::options::{OPTIONS, PRIVATE_ONLY, RUNNING_ONLY};
-    pub use crate::ownership::{drop_made, exists, foreign, leftovers, refuse_side};
-    pub use crate::server::{DATABASE, SOCKET, datadir_argument, fill_command, server_command};
-    pub use crate::session::MysqlSession;
-    pub use crate::status::{Status, counters, told_process};
-    pub use crate::target::FORMS;
-}

@@ -8,7 +8,7 @@ use std::{fmt, io};
 
 /// A connection to a server. A mutable use counts as a wait for the server's answer; an owner that stores it marks it
 /// as [idle](Self::rests).
-pub struct Link {
+pub(crate) struct Link {
     connection: Conn,
     /// Whether the server has sent something that the client could not parse: the connection is unusable.
     is_broken: bool,
@@ -23,7 +23,7 @@ impl Link {
     }
 
     /// Marks the connection as idle until it is used again.
-    pub fn rests(&self) {
+    pub(crate) fn rests(&self) {
         if let Some(awaited) = &self.awaited {
             awaited.rests();
         }

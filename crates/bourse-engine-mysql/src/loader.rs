@@ -17,7 +17,7 @@ use std::borrow::Cow;
 const INSERT_BYTES: usize = 1 << 20;
 
 /// Loader through one server.
-pub struct DatabaseLoader {
+pub(crate) struct DatabaseLoader {
     connection: Link,
     database: String,
     facts: &'static Facts,
@@ -40,7 +40,7 @@ impl DatabaseLoader {
     ///
     /// # Errors
     /// The server's, or the refusal of a database that Bourse must not replace.
-    pub fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
+    pub(crate) fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
         let mut connection = connector.connect(None)?;
         take_lock(&mut connection, database)?;
         // From here on the lock is given back by whatever ends the loader; there is nothing else to undo yet.

@@ -1,9 +1,9 @@
 //! Options of a target, as typed values; [`GRAMMAR`] parses and documents them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_client::tls::{TLS_OPTIONS, TlsOptions};
 use bourse_engine::target::{Grammar, OptionSpec, Scheme};
 use bourse_engine::{nested_option, option_spec, option_words};
+use bourse_server::client::tls::{TLS_OPTIONS, TlsOptions};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -131,10 +131,11 @@ option_words!(FlushLog { EverySecond = "0", AtCommit = "1", WrittenAtCommit = "2
 option_words!(FlushMethod { Fsync = "fsync", Direct = "o_direct" });
 
 /// Options of a running server.
-pub const RUNNING_ONLY: &[&str] = &["socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey"];
+pub(crate) const RUNNING_ONLY: &[&str] =
+    &["socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Options of a private server.
-pub const PRIVATE_ONLY: &[&str] =
+pub(crate) const PRIVATE_ONLY: &[&str] =
     &["ram", "server", "innodb_buffer_pool", "log_file", "flush_log", "flush_method", "doublewrite", "start_timeout"];
 
 /// Options that private servers of products lack: the product has no such setting, or passes none on.
@@ -156,7 +157,7 @@ const NOT_OF_PRODUCTS: &[&str] = &[
 ];
 
 /// Every option, in the order of help and documents.
-pub const OPTIONS: &[OptionSpec<Options>] = &[
+pub(crate) const OPTIONS: &[OptionSpec<Options>] = &[
     option_spec!(
         "lock_timeout" => lock_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
         "how long a session waits for a lock before it fails with a conflict (`innodb_lock_wait_timeout`, `lock_wait_timeout`)",

@@ -67,7 +67,7 @@ fn unmarked(connection: &mut Link, database: &str) -> Result<Vec<String>, Engine
 ///
 /// # Errors
 /// The server's.
-pub fn foreign(connection: &mut Link, database: &str) -> Result<Option<String>, EngineError> {
+pub(crate) fn foreign(connection: &mut Link, database: &str) -> Result<Option<String>, EngineError> {
     let found = unmarked(connection, database)?;
     Ok((!found.is_empty()).then(|| format!("database `{database}` holds what bourse did not make: {}", listed(&found))))
 }
@@ -177,7 +177,7 @@ pub(crate) fn drop_side(connection: &mut Link, side: &str) -> Result<(), EngineE
 ///
 /// # Errors
 /// The refusal, or the server's.
-pub fn refuse_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
+pub(crate) fn refuse_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     if !is_there(connection, side)? {
         return Ok(());
     }
@@ -192,7 +192,7 @@ pub fn refuse_side(connection: &mut Link, side: &str) -> Result<(), EngineError>
 ///
 /// # Errors
 /// The refusal, or the server's.
-pub fn drop_made(connection: &mut Link, side: &str) -> Result<(), EngineError> {
+pub(crate) fn drop_made(connection: &mut Link, side: &str) -> Result<(), EngineError> {
     if !is_there(connection, side)? {
         return Ok(());
     }
@@ -205,7 +205,7 @@ pub fn drop_made(connection: &mut Link, side: &str) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// The server's.
-pub fn leftovers(connection: &mut Link, database: &str) -> Result<Option<String>, EngineError> {
+pub(crate) fn leftovers(connection: &mut Link, database: &str) -> Result<Option<String>, EngineError> {
     let mut found = Vec::new();
     if !facts(connection).moves_tables {
         return Ok(None);
@@ -223,7 +223,7 @@ pub fn leftovers(connection: &mut Link, database: &str) -> Result<Option<String>
 ///
 /// # Errors
 /// The server's.
-pub fn exists(connection: &mut Link, database: &str) -> Result<bool, EngineError> {
+pub(crate) fn exists(connection: &mut Link, database: &str) -> Result<bool, EngineError> {
     Ok(!marked_tables(connection, database)?.is_empty() || foreign(connection, database)?.is_some())
 }
 

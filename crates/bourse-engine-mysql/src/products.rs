@@ -2,8 +2,8 @@
 
 use crate::dialect::{of_mysql, of_tidb, of_vitess};
 use crate::options::Flavour;
-use bourse_client::Product;
 use bourse_engine::{Dialect, Isolation};
+use bourse_server::client::Product;
 
 /// Differences of a product from MySQL.
 #[derive(Debug)]

@@ -9,11 +9,11 @@ use crate::products::{Facts, OWN};
 use crate::routines;
 use crate::statement::{Rendered, Scales};
 use crate::value::ServerRow;
-use bourse_client::given;
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Sql,
     Value,
 };
+use bourse_server::client::given;
 use mysql::prelude::{Protocol, Queryable as _};
 use mysql::{Binary, QueryResult, Statement};
 use std::borrow::Cow;
@@ -37,7 +37,7 @@ enum State {
 }
 
 /// A session of one server.
-pub struct MysqlSession {
+pub(crate) struct MysqlSession {
     connection: Link,
     statements: Vec<Option<Prepared>>,
     /// Isolation level last set at the server; `None` before the first.
@@ -57,7 +57,7 @@ pub struct MysqlSession {
 
 impl MysqlSession {
     /// Session on a connection that uses a database; `procedures` is whether it calls routines.
-    pub fn new(connection: Link, procedures: bool) -> Self {
+    pub(crate) fn new(connection: Link, procedures: bool) -> Self {
         Self {
             connection,
             statements: Vec::new(),

@@ -32,7 +32,7 @@ const COUNTERS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
 ///
 /// # Errors
 /// The server's.
-pub fn counters(connection: &mut Link) -> Result<Vec<Counter>, EngineError> {
+pub(crate) fn counters(connection: &mut Link) -> Result<Vec<Counter>, EngineError> {
     let rows: Vec<(String, String)> = connection.query(COUNTERS).map_err(|e| error(&e))?;
     Ok(rows.into_iter().filter_map(|(name, value)| Some(Counter { name, value: value.parse().ok()? })).collect())
 }
@@ -42,7 +42,7 @@ const SOURCE: &str = "the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs, Innodb
 
 /// Interpreted counters of the server.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Status {
+pub(crate) struct Status {
     /// Waits for row locks.
     pub locks: Option<LockStats>,
     /// Memory that the server counts, in bytes.
@@ -56,7 +56,7 @@ impl Status {
     ///
     /// # Errors
     /// The server's.
-    pub fn read(connection: &mut Link) -> Result<Self, EngineError> {
+    pub(crate) fn read(connection: &mut Link) -> Result<Self, EngineError> {
         let rows: Vec<(String, String)> = connection.query(ASKED).map_err(|e| error(&e))?;
         Ok(Self::of(&rows))
     }
@@ -78,7 +78,7 @@ impl Status {
 
     /// Difference of the counters from `before`; memory is the present one.
     #[must_use]
-    pub fn since(self, before: &Self) -> Self {
+    pub(crate) fn since(self, before: &Self) -> Self {
         Self {
             locks: self.locks.map(|locks| locks.since(before.locks.unwrap_or_default())),
             memory_bytes: self.memory_bytes,
@@ -126,7 +126,7 @@ fn io(known: impl Fn(&str) -> Option<u64>) -> IoCounts {
 
 /// Process of the server, from its file in the data directory: the program that Bourse started may be a script above
 /// it.
-pub fn told_process(data: &Path) -> Option<u32> {
+pub(crate) fn told_process(data: &Path) -> Option<u32> {
     fs::read_to_string(data.join("server.pid")).ok()?.trim().parse().ok()
 }
 

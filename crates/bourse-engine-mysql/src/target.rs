@@ -7,7 +7,7 @@ use bourse_engine::target::{ServerForms, TargetError};
 pub use bourse_engine::target::ServerPlace as Place;
 
 /// Forms of the place in targets of these servers.
-pub static FORMS: ServerForms = ServerForms {
+pub(crate) static FORMS: ServerForms = ServerForms {
     user: "root",
     port: 3_306,
     not_in_database: &['`', '/', '\\', '.'],

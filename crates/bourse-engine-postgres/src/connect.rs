@@ -7,12 +7,12 @@ use crate::routines;
 use crate::session::PostgresSession;
 use crate::target::Place;
 use crate::wire::{Connection, Stream};
-use bourse_client::passwords::{Environment, Secret, first_line, of_pgpass};
-#[cfg(feature = "tls")]
-use bourse_client::tls::Secured;
-use bourse_client::{Limits, Reach};
 use bourse_engine::server_wait::{Awaited, connect_limit, told, within_limit};
 use bourse_engine::{EngineError, ErrorKind};
+use bourse_server::client::passwords::{Environment, Secret, first_line, of_pgpass};
+#[cfg(feature = "tls")]
+use bourse_server::client::tls::Secured;
+use bourse_server::client::{Limits, Reach};
 use std::io;
 #[cfg(feature = "tls")]
 use std::io::{Read as _, Write as _};

@@ -9,15 +9,15 @@ use crate::server::{self, DATABASE, Launch};
 use crate::target::{Place, Target};
 use crate::wire::Connection;
 use crate::{describe, hold, ownership, status};
-use bourse_client::tls::tls_setting;
-use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
     Interface, IoCounts, Isolation, Loader, Location, NodeLosses, OwnedServer, RecordCapabilities, Session,
     SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
 };
-use bourse_private_server::{PrivateServer, ServerSlot, parent};
+use bourse_server::client::tls::tls_setting;
+use bourse_server::client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
+use bourse_server::private::{PrivateServer, ServerSlot, parent};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A PostgreSQL database under test.

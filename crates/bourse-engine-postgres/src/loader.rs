@@ -9,8 +9,8 @@ use crate::ownership::{self, MARK, quoted};
 use crate::products::{COPY, PRODUCTS};
 use crate::value::{Column, Oid, ServerRow, fits, stored};
 use crate::wire::{Connection, State};
-use bourse_client::Product;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
+use bourse_server::client::Product;
 use bytes::{BufMut as _, BytesMut};
 
 /// Schema that is loaded into.

@@ -1,9 +1,9 @@
 //! Options of a target, as typed values; [`GRAMMAR`] parses and documents them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_client::tls::{TLS_OPTIONS, TlsOptions};
 use bourse_engine::target::{Grammar, Scheme};
 use bourse_engine::{nested_option, option_spec, option_words};
+use bourse_server::client::tls::{TLS_OPTIONS, TlsOptions};
 use std::path::PathBuf;
 use std::time::Duration;
 

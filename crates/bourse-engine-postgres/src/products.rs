@@ -1,6 +1,6 @@
 //! Products with PostgreSQL's protocol: their differences, from their documentation alone; none was run.
 
-use bourse_client::Product;
+use bourse_server::client::Product;
 
 /// Features that a product may lack.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use crate::dialect::DIALECT;
 use crate::ownership::{MARK, quoted};
 use crate::products::PRODUCTS;
 use crate::wire::Connection;
-use bourse_client::Product;
 use bourse_engine::{EngineError, Language, Routine, version_of};
 use bourse_schema::ColumnType;
+use bourse_server::client::Product;
 
 static PLPGSQL: Language = Language {
     dialect: &DIALECT,

@@ -2,7 +2,7 @@
 
 use crate::wire::Connection;
 use bourse_engine::{Counter, EngineError, FileIo, IoCounts, ServerProcess};
-use bourse_private_server::processes::{ProcessUse, children, process_use};
+use bourse_server::private::processes::{ProcessUse, children, process_use};
 use std::fs;
 use std::path::Path;
 

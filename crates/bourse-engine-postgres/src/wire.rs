@@ -4,9 +4,9 @@ use crate::error::{broken, lost, server_error};
 use crate::message;
 use crate::scram::{MECHANISM, Scram};
 use crate::value::Column;
-use bourse_client::passwords::Secret;
 use bourse_engine::server_wait::Awaited;
 use bourse_engine::{EngineError, ErrorKind};
+use bourse_server::client::passwords::Secret;
 use bytes::BytesMut;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -30,7 +30,7 @@ pub(crate) enum Stream {
     Tcp(TcpStream),
     /// Encrypted connection to host and port.
     #[cfg(feature = "tls")]
-    Tls(bourse_client::tls::Secured),
+    Tls(bourse_server::client::tls::Secured),
 }
 
 impl Stream {

@@ -213,6 +213,6 @@ pub fn targets(bytes: &[u8]) {
     let _ = bourse_engine_duckdb::GRAMMAR.parse(text, bourse_engine_duckdb::Options::DEFAULT);
     let _ = bourse_engine_rocksdb::GRAMMAR.parse(text, bourse_engine_rocksdb::Options::DEFAULT);
     let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::Options::DEFAULT);
-    let _ = bourse_engine_cluster::Target::parse(text);
+    let _ = bourse_engine_mysql::cluster::Target::parse(text);
     let _ = bourse_engine_fjall::GRAMMAR.parse(text, bourse_engine_fjall::Options::DEFAULT);
 }

@@ -20,6 +20,8 @@ mod csv;
 mod error;
 mod flat;
 mod input_dir;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 mod sequence;
 mod sink;
 mod spool;

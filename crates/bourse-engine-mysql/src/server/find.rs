@@ -3,7 +3,7 @@
 use super::system::System;
 use crate::options::Flavour;
 use bourse_engine::{EngineError, ErrorKind};
-use bourse_private_server::output_text;
+use bourse_server::private::output_text;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -178,7 +178,7 @@ pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, 
 
 /// Every file of that name in PATH and the usual folders.
 fn everywhere(name: &str) -> Vec<PathBuf> {
-    bourse_private_server::everywhere(name, USUAL.iter().map(PathBuf::from))
+    bourse_server::private::everywhere(name, USUAL.iter().map(PathBuf::from))
 }
 
 /// Path of `mariadb-install-db`, preferably in the server's folder, so that both have one version.

@@ -6,7 +6,8 @@ mod start;
 mod system;
 
 pub use find::{Installed, SERVER_VARIABLE, installed};
-pub use start::{DATABASE, Launch, SOCKET, datadir_argument, fill_command, server_command};
+pub use start::Launch;
+pub(crate) use start::{DATABASE, SOCKET, datadir_argument, fill_command, server_command};
 pub(crate) use start::{restart, start, stop};
 
 use crate::target::{Place, Target};
@@ -17,7 +18,7 @@ use std::path::PathBuf;
 pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
     match &target.place {
         Place::Private { directory } => {
-            bourse_private_server::sweep_below(&start::KIND, directory.as_deref(), target.options.ram)
+            bourse_server::private::sweep_below(&start::KIND, directory.as_deref(), target.options.ram)
         }
         Place::Running { .. } => Vec::new(),
     }

@@ -6,7 +6,7 @@ use crate::connect::{Address, Connector};
 use crate::error::error;
 use crate::options::Options;
 use bourse_engine::EngineError;
-use bourse_private_server::ServerFolder;
+use bourse_server::private::ServerFolder;
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;

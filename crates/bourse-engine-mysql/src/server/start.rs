@@ -6,9 +6,9 @@ use crate::connect::{Address, Connector};
 use crate::options::{Flavour, FlushMethod, Options};
 use crate::products;
 use crate::target::Target;
-use bourse_client::passwords::Secret;
 use bourse_engine::EngineError;
-use bourse_private_server::{Kind, PrivateServer, ServerFolder, processes};
+use bourse_server::client::passwords::Secret;
+use bourse_server::private::{Kind, PrivateServer, ServerFolder, processes};
 use mysql::prelude::Queryable as _;
 use std::ffi::OsString;
 use std::path::Path;
@@ -16,10 +16,10 @@ use std::process::Command;
 use std::time::Instant;
 
 /// Database that sessions of a private server use.
-pub const DATABASE: &str = "bourse";
+pub(crate) const DATABASE: &str = "bourse";
 
 /// Name of the socket in a server's folder.
-pub const SOCKET: &str = "s";
+pub(crate) const SOCKET: &str = "s";
 
 /// Properties of MariaDB's and MySQL's private servers.
 pub(super) static KIND: Kind = Kind {
@@ -36,7 +36,7 @@ pub(super) static KIND: Kind = Kind {
 };
 
 /// Argument by which a server of Bourse's is recognised.
-pub fn datadir_argument(data: &Path) -> String {
+pub(crate) fn datadir_argument(data: &Path) -> String {
     format!("--datadir={}", data.display())
 }
 
@@ -143,7 +143,12 @@ fn user_argument(folder: &ServerFolder) -> Option<String> {
 }
 
 /// Command that starts the server on an existing data directory.
-pub fn server_command(installed: &Installed, target: &Target, folder: &ServerFolder, launch: &Launch) -> Command {
+pub(crate) fn server_command(
+    installed: &Installed,
+    target: &Target,
+    folder: &ServerFolder,
+    launch: &Launch,
+) -> Command {
     let mut command = installed.command();
     command.args(user_argument(folder));
     command.args(arguments(target.flavour, folder.path(), &target.options)).args(&launch.arguments);
@@ -152,7 +157,7 @@ pub fn server_command(installed: &Installed, target: &Target, folder: &ServerFol
 }
 
 /// Command that creates the system's own tables.
-pub fn fill_command(installed: &Installed, folder: &ServerFolder) -> Command {
+pub(crate) fn fill_command(installed: &Installed, folder: &ServerFolder) -> Command {
     let mut command = match &installed.install {
         Some(install) => {
             let mut command = Command::new(install);

@@ -4,7 +4,7 @@ use crate::loads::{begin_load, names};
 use crate::server;
 use bourse_engine::Engine as _;
 use bourse_engine_mysql::{Launch, open};
-use bourse_private_server::free_ports;
+use bourse_server::private::free_ports;
 use bourse_testkit::certificates::{Certificates, file_option};
 use bourse_testkit::proxy::{Proxy, Speaks};
 

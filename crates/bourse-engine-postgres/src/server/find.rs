@@ -1,7 +1,7 @@
 //! Program of the server, on PATH or in the usual folders.
 
 use bourse_engine::{EngineError, ErrorKind};
-use bourse_private_server::version_text;
+use bourse_server::private::version_text;
 use std::path::{Path, PathBuf};
 
 /// Folders in which packages install servers, often not on a user's PATH.
@@ -63,7 +63,7 @@ fn everywhere() -> Vec<PathBuf> {
         versions.sort();
         folders.extend(versions.into_iter().rev().map(|(_, folder)| folder));
     }
-    bourse_private_server::everywhere("postgres", folders)
+    bourse_server::private::everywhere("postgres", folders)
 }
 
 /// Version, as `15.18`, in the output of `--version`; `None` if the program cannot be run or is another's.

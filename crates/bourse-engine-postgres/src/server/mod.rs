@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
     match &target.place {
         Place::Private { directory } => {
-            bourse_private_server::sweep_below(&start::KIND, directory.as_deref(), target.options.ram)
+            bourse_server::private::sweep_below(&start::KIND, directory.as_deref(), target.options.ram)
         }
         Place::Running { .. } => Vec::new(),
     }

@@ -1,4 +1,5 @@
-//! Flat files, CSV and batches: from one thread or many, whole or interrupted.
+//! Flat files, CSV and batches, Parquet: from one thread or many, whole or interrupted.
 
 mod batches;
 mod flat;
+mod parquet;

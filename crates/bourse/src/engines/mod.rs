@@ -26,12 +26,12 @@ struct EngineCrate {
 
 /// The line of a crate: its feature, its name, the schemes of its engines in their order.
 macro_rules! engines {
-    ($feature:literal, $engine:ident, $schemes:expr) => {
+    ($feature:literal, $($engine:ident)::+, $schemes:expr) => {
         EngineCrate {
             feature: Some($feature),
             schemes: &$schemes,
             #[cfg(feature = $feature)]
-            kinds: Some($engine::KINDS),
+            kinds: Some($($engine)::+::KINDS),
             #[cfg(not(feature = $feature))]
             kinds: None,
         }
@@ -52,7 +52,7 @@ static CRATES: &[EngineCrate] = &[
         bourse_engine_mysql,
         ["mariadb+private", "mysql+private", "tidb+private", "vitess+private", "mariadb", "mysql"]
     ),
-    engines!("galera", bourse_engine_cluster, ["mariadb+galera", "galera", "mysql+group", "group"]),
+    engines!("mysql", bourse_engine_mysql::cluster, ["mariadb+galera", "galera", "mysql+group", "group"]),
     engines!("postgres", bourse_engine_postgres, ["postgres+private", "postgres"]),
     engines!("duckdb", bourse_engine_duckdb, ["duckdb"]),
     engines!("firebird", bourse_engine_firebird, ["firebird"]),

@@ -80,7 +80,7 @@ type Write = fn(&Path, &Inputs, Part, &FlatOptions<'_>) -> Result<Written, GenEr
 #[cfg(feature = "parquet")]
 #[expect(clippy::unnecessary_wraps, reason = "other builds have none")]
 fn parquet() -> Result<Write, Failure> {
-    Ok(bourse_parquet::write_parquet)
+    Ok(bourse_gen::parquet::write_parquet)
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -2,7 +2,7 @@
 //! that the engine lacks are those that it declares. Durability of engines with files is tested elsewhere.
 
 use crate::{in_java, printed, private_server};
-use bourse_engine_cluster::Product;
+use bourse_engine_mysql::cluster::Product;
 use bourse_engine_mysql::{Flavour, SERVER_VARIABLE};
 use bourse_record::acid::{AcidFile, Case, Verdict};
 use bourse_record::{Document as _, IsolationLevel};
@@ -76,7 +76,8 @@ fn group_replication_keeps_all_but_serializable_between_nodes() {
 }
 
 fn cluster(test: &str, product: Product, scheme: &str) {
-    if let Err(why) = bourse_engine_cluster::installed(product, &bourse_engine_cluster::Options::DEFAULT) {
+    if let Err(why) = bourse_engine_mysql::cluster::installed(product, &bourse_engine_mysql::cluster::Options::DEFAULT)
+    {
         return bourse_testkit::skipped(test, why);
     }
     let server = if product == Product::Group { named_server() } else { String::new() };

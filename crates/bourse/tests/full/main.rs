@@ -4,7 +4,7 @@
 mod acid;
 mod owned;
 
-use bourse_engine_cluster::Product;
+use bourse_engine_mysql::cluster::Product;
 use bourse_record::Document as _;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -165,7 +165,8 @@ fn group_replication_runs() {
 /// Runs two rounds on a cluster, the second of which begins as the first did. Prints the test's name if the cluster is not
 /// available.
 fn cluster_runs(test: &str, product: Product, scheme: &str, name: &str, counter: &str) {
-    if let Err(why) = bourse_engine_cluster::installed(product, &bourse_engine_cluster::Options::DEFAULT) {
+    if let Err(why) = bourse_engine_mysql::cluster::installed(product, &bourse_engine_mysql::cluster::Options::DEFAULT)
+    {
         return bourse_testkit::skipped(test, why);
     }
     let folder = tempfile::tempdir().expect("there is room for a folder");

@@ -1,0 +1,78 @@
+//! Registers MariaDB Galera and MySQL Group Replication: private clusters, and clusters that run already.
+
+use crate::cluster::{GRAMMAR, Options, Product, Target, installed, open, sweep_target};
+use bourse_engine::{EngineKind, Faults};
+
+/// Engines of this crate.
+pub static KINDS: &[EngineKind] = &[
+    EngineKind {
+        scheme: "mariadb+galera",
+        summary: "MariaDB Galera, a private cluster on this machine, started for the run and removed after it",
+        example: "mariadb+galera:?nodes=3&ram=on, mariadb+galera:DIRECTORY?flush_log=2",
+        starts_s: Some(10),
+        version: || version(Product::Galera),
+        available,
+        options: || GRAMMAR.help("mariadb+galera", &Options::DEFAULT),
+        ..RUNNING
+    },
+    RUNNING,
+    EngineKind {
+        scheme: "mysql+group",
+        summary: "MySQL Group Replication, a private cluster on this machine, started for the run and removed after it",
+        example: "mysql+group:?nodes=3&ram=on, mysql+group:DIRECTORY?flush_log=2",
+        starts_s: Some(20),
+        version: || version(Product::Group),
+        available,
+        options: || GRAMMAR.help("mysql+group", &Options::DEFAULT),
+        ..RUNNING
+    },
+    EngineKind {
+        scheme: "group",
+        summary: "MySQL Group Replication, a running cluster",
+        example: "group://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
+        options: || GRAMMAR.help("group", &Options::DEFAULT),
+        ..RUNNING
+    },
+];
+
+/// Properties of clusters that run already.
+const RUNNING: EngineKind = EngineKind {
+    scheme: "galera",
+    summary: "MariaDB Galera, a running cluster",
+    example: "galera://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
+    in_process: None,
+    starts_s: None,
+    loads_rows_s: Some(70_000),
+    prepares_ms: 1_500,
+    inserts_ms: None,
+    version: || Ok("client".to_owned()),
+    available: |_| Ok(()),
+    options: || GRAMMAR.help("galera", &Options::DEFAULT),
+    compiled: Vec::new,
+    open: |target| Ok(Box::new(open(target)?)),
+    cleanup: |target| {
+        // A target that cannot be read has started no server.
+        if let Ok(target) = Target::parse(target) {
+            sweep_target(&target);
+        }
+    },
+    crash_sweeps: None,
+    faults: Faults::NONE,
+    stays_loaded: false,
+};
+
+/// Version of the servers that a private cluster would start.
+fn version(product: Product) -> Result<String, String> {
+    let found = installed(product, &Options::DEFAULT).map_err(|error| error.to_string())?;
+    let version = found.server.version.split('-').next().unwrap_or_default();
+    Ok(match found.provider {
+        Some(library) => format!("{version}, library {}", library.display()),
+        None => version.to_owned(),
+    })
+}
+
+/// Checks whether the software of a private cluster is installed.
+fn available(target: &str) -> Result<(), String> {
+    let target = Target::parse(target).map_err(|error| error.to_string())?;
+    installed(target.product, &target.options).map(drop).map_err(|error| error.to_string())
+}

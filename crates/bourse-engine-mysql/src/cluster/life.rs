@@ -1,0 +1,364 @@
+//! A private cluster: nodes in folders of their own on this machine, started, killed, copied and started again.
+
+use crate::cluster::find::{Installed, installed};
+use crate::cluster::plan::{Identity, Plan, node_name};
+use crate::cluster::product::{Nodes, Product, Role};
+use crate::cluster::target::Target;
+use crate::cluster::{galera, group};
+use crate::connect::{Address, Connector};
+use crate::error::error;
+use crate::link::Link;
+use crate::server::{DATABASE, SOCKET, fill_command};
+use crate::status::told_process;
+use crate::{Options as ServerOptions, Place, Target as ServerTarget};
+use bourse_engine::{EngineError, ErrorKind, ServerProcess};
+use bourse_server::client::passwords::Secret;
+use bourse_server::private::{PrivateServer, ServerFolder, processes, sweep_below};
+use mysql::prelude::Queryable as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Stops orphaned nodes of a target's private clusters (owner process dead), removes their folders and returns them.
+pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
+    match &target.server.place {
+        Place::Private { directory } => {
+            sweep_below(&target.product.facts().private, directory.as_deref(), target.options.server.ram)
+        }
+        Place::Running { .. } => Vec::new(),
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Cluster started by Bourse; stopped and removed with its folders when dropped.
+pub(crate) struct PrivateCluster {
+    product: Product,
+    server: ServerTarget,
+    installed: Installed,
+    identity: Identity,
+    nodes: Vec<PrivateNode>,
+    causal: bool,
+    spread: bool,
+}
+
+/// Node of the cluster.
+struct PrivateNode {
+    /// Server; locked while it is started or killed.
+    server: Mutex<PrivateServer>,
+    data: PathBuf,
+    socket: PathBuf,
+    /// Resource usage of its earlier processes at their end.
+    earlier: Mutex<ServerProcess>,
+}
+
+/// Step of starting a node.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Start,
+    Join,
+}
+
+/// Takes the steps of all nodes, in the product's order.
+fn begin(
+    product: Product,
+    nodes: usize,
+    mut step: impl FnMut(Step, usize) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    if product.facts().runs_before_joining {
+        (0..nodes).try_for_each(|node| step(Step::Start, node))?;
+        return (0..nodes).try_for_each(|node| step(Step::Join, node));
+    }
+    (0..nodes).try_for_each(|node| step(Step::Start, node).and_then(|()| step(Step::Join, node)))
+}
+
+impl PrivateCluster {
+    /// Starts a target's cluster, and waits until every node has all committed data.
+    pub(crate) fn start(target: &Target) -> Result<Self, EngineError> {
+        let installed = installed(target.product, &target.options)?;
+        let started = Self::start_once(target, &installed);
+        match started {
+            // Another program may have taken a port meanwhile.
+            Err(e) if e.kind() == ErrorKind::ConnectionLost => Self::start_once(target, &installed),
+            done => done,
+        }
+    }
+
+    fn start_once(target: &Target, installed: &Installed) -> Result<Self, EngineError> {
+        let (product, options) = (target.product, &target.options);
+        let facts = product.facts();
+        let Place::Private { directory } = &target.server.place else {
+            return Err(EngineError::unsupported("Bourse cannot start a cluster of yours"));
+        };
+        let until = Instant::now() + options.server.start_timeout;
+        let folders = (0..options.nodes)
+            .map(|_| ServerFolder::make(&facts.private, directory.as_deref(), options.server.ram))
+            .collect::<Result<Vec<_>, _>>()?;
+        let identity = Identity::new(product, folders.len())?;
+        let plan = Plan { product, server: &target.server, installed, identity: &identity, spread: options.spread };
+        let count = folders.len();
+        let mut folders = folders.into_iter();
+        let first = folders.next().expect("a cluster has a node at least");
+        first.fill(fill_command(&installed.server, &first), until)?;
+        let command = plan.command(0, &first, facts.first);
+        let first = PrivateNode::start(first, command)?;
+        let mut connection = match facts.runs_before_joining {
+            true => first.connection(&options.server, until)?,
+            false => first.join(&plan, Role::First, until)?,
+        };
+        (facts.prepare)(&mut connection, &plan).map_err(|e| error(&e))?;
+        first.tell_to_end(connection)?;
+        first.wait_for_its_end(until)?;
+        let folders = folders.collect::<Vec<_>>();
+        folders.iter().try_for_each(|folder| folder.copy_data_of(locked(&first.server).folder(), facts.not_copied))?;
+        let mut nodes = vec![first];
+        let mut folders = folders.into_iter();
+        begin(product, count, |step, node| match step {
+            Step::Start if node == 0 => nodes[0].start_again(&plan, 0, facts.first),
+            Step::Start => {
+                let folder = folders.next().expect("there is a folder for each node");
+                let command = plan.command(node, &folder, &[]);
+                nodes.push(PrivateNode::start(folder, command)?);
+                Ok(())
+            }
+            Step::Join => nodes[node].join(&plan, Role::of(node, 0), until).map(drop),
+        })?;
+        let (server, installed) = (target.server.clone(), installed.clone());
+        Ok(Self { product, server, installed, identity, nodes, causal: options.causal, spread: options.spread })
+    }
+
+    /// Nodes, as sessions reach them.
+    pub(crate) fn nodes(&self) -> Nodes {
+        let settings = self.product.settings(self.causal);
+        let node = |(at, node): (usize, &PrivateNode)| (node_name(at), node.connector(&self.server.options, settings));
+        let nodes = self.nodes.iter().enumerate().map(node).collect();
+        self.product.nodes(nodes, DATABASE.to_owned(), self.spread)
+    }
+
+    /// Number of nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Data directory of each node.
+    pub(crate) fn data(&self) -> impl Iterator<Item = &Path> {
+        self.nodes.iter().map(|node| node.data.as_path())
+    }
+
+    /// Process of a node's server; `None` while it does not run.
+    pub(crate) fn process(&self, node: usize) -> Option<u32> {
+        let server = self.nodes.get(node)?;
+        let process = told_process(&server.data)?;
+        (self.product.facts().private.serves)(process, &server.data).then_some(process)
+    }
+
+    /// Resource usage of the nodes' servers, including those that have ended.
+    pub(crate) fn process_use(&self) -> Option<ServerProcess> {
+        let mut sum: Option<ServerProcess> = None;
+        for at in 0..self.nodes.len() {
+            let used = self.process(at).and_then(|process| processes::process_use(process, false));
+            let parts = [used.map(|used| used.process), Some(*locked(&self.nodes[at].earlier))];
+            for part in parts.into_iter().flatten() {
+                add(sum.get_or_insert_default(), &part);
+            }
+        }
+        sum
+    }
+
+    /// Records the resource usage of a node's process before it is ended.
+    fn note_use(&self, node: usize) {
+        if let Some(used) = self.process(node).and_then(|process| processes::process_use(process, false)) {
+            add(&mut locked(&self.nodes[node].earlier), &ServerProcess { resident_bytes: 0, ..used.process });
+        }
+    }
+
+    /// Kills a node; its data stays.
+    pub(crate) fn kill(&self, node: usize) -> Result<(), EngineError> {
+        let server = self.node(node)?;
+        self.note_use(node);
+        locked(&server.server).kill()
+    }
+
+    /// Kills all nodes.
+    pub(crate) fn kill_all(&self) -> Result<(), EngineError> {
+        (0..self.len()).try_for_each(|node| self.kill(node))
+    }
+
+    /// Restarts a killed node on its data, and waits until it has received the commits made meanwhile.
+    pub(crate) fn restart(&self, node: usize) -> Result<(), EngineError> {
+        self.node(node)?;
+        match self.product {
+            Product::Galera => galera::restart(self, node),
+            Product::Group => group::restart(self, node),
+        }
+    }
+
+    /// Restarts all nodes after a kill of all, beginning with the most advanced one.
+    pub(crate) fn restart_all(&self) -> Result<(), EngineError> {
+        match self.product {
+            Product::Galera => galera::restart_all(self),
+            Product::Group => group::restart_all(self),
+        }
+    }
+
+    /// Stops all nodes, takes a copy of the first one's data, and starts the cluster again from that data.
+    pub(crate) fn keep_copy(&self) -> Result<(), EngineError> {
+        let keep = || self.with_folder(0, |folder| folder.keep_copy(self.product.facts().not_copied));
+        let Err(e) = self.stop().and_then(|()| keep()) else { return self.begin_again() };
+        // Without a copy the cluster continues with its nodes' data.
+        self.kill_all()?;
+        self.restart_all()?;
+        Err(e)
+    }
+
+    /// Kills all nodes, and starts the cluster again from the stored copy.
+    pub(crate) fn put_back_copy(&self) -> Result<(), EngineError> {
+        self.kill_all()?;
+        self.with_folder(0, ServerFolder::put_back_copy)?;
+        self.begin_again()
+    }
+
+    /// Shuts the first node down cleanly, with all committed data; the data of the others, which are killed, is no longer
+    /// needed.
+    fn stop(&self) -> Result<(), EngineError> {
+        let until = self.until();
+        let waiting = self.nodes[0].connector(&self.server.options, self.product.settings(true));
+        waiting.connect(None)?.query_drop("START TRANSACTION READ ONLY").map_err(|e| error(&e))?;
+        let connection = self.connection(0, until)?;
+        self.note_use(0);
+        self.nodes[0].tell_to_end(connection)?;
+        self.nodes[0].wait_for_its_end(until)?;
+        (1..self.len()).try_for_each(|node| self.kill(node))?;
+        self.with_folder(0, self.product.facts().may_be_first)
+    }
+
+    /// Starts all nodes on copies of the first one's data, so that no node needs a state transfer.
+    fn begin_again(&self) -> Result<(), EngineError> {
+        let facts = self.product.facts();
+        let until = self.until();
+        let first = locked(&self.nodes[0].server);
+        let others = self.nodes.iter().skip(1);
+        others
+            .into_iter()
+            .try_for_each(|other| locked(&other.server).folder().copy_data_of(first.folder(), facts.not_copied))?;
+        drop(first);
+        begin(self.product, self.len(), |step, node| match step {
+            Step::Start => self.start_node(node, if node == 0 { facts.first } else { &[] }),
+            Step::Join => self.join(node, Role::of(node, 0), until),
+        })
+    }
+
+    /// Exit status of each node's server; `None` while it runs.
+    pub(crate) fn exits(&self) -> Vec<Option<ExitStatus>> {
+        self.nodes.iter().map(|node| locked(&node.server).exit()).collect()
+    }
+
+    fn node(&self, node: usize) -> Result<&PrivateNode, EngineError> {
+        self.nodes.get(node).ok_or_else(|| {
+            EngineError::unsupported(format!("there is no node {}: the cluster has {}", node + 1, self.nodes.len()))
+        })
+    }
+
+    /// Deadline of a start that begins now.
+    pub(crate) fn until(&self) -> Instant {
+        Instant::now() + self.server.options.start_timeout
+    }
+
+    pub(crate) fn plan(&self) -> Plan<'_> {
+        let Self { product, server, installed, identity, spread, .. } = self;
+        Plan { product: *product, server, installed, identity, spread: *spread }
+    }
+
+    /// Acts on the folder of a node that does not run.
+    pub(crate) fn with_folder<T>(
+        &self,
+        node: usize,
+        act: impl FnOnce(&ServerFolder) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        act(locked(&self.nodes[node].server).folder())
+    }
+
+    /// Starts the server of a node that has ended, on its existing data.
+    pub(crate) fn start_node(&self, node: usize, more: &[&str]) -> Result<(), EngineError> {
+        self.nodes[node].start_again(&self.plan(), node, more)
+    }
+
+    /// Waits until a node takes part in the cluster and has all committed data.
+    pub(crate) fn join(&self, node: usize, role: Role, until: Instant) -> Result<(), EngineError> {
+        self.nodes[node].join(&self.plan(), role, until).map(drop)
+    }
+
+    /// Connection to a node's server, whether or not it takes part; waits until there is one.
+    pub(crate) fn connection(&self, node: usize, until: Instant) -> Result<Link, EngineError> {
+        self.nodes[node].connection(&self.server.options, until)
+    }
+}
+
+impl PrivateNode {
+    fn start(folder: ServerFolder, command: Command) -> Result<Self, EngineError> {
+        let (data, socket) = (folder.data(), folder.path().join(SOCKET));
+        let server = Mutex::new(PrivateServer::start(folder, command)?);
+        Ok(Self { server, data, socket, earlier: Mutex::default() })
+    }
+
+    fn start_again(&self, plan: &Plan<'_>, at: usize, more: &[&str]) -> Result<(), EngineError> {
+        let mut server = locked(&self.server);
+        // The old one's socket and process number are no sign of the new one.
+        let _ = std::fs::remove_file(&self.socket);
+        let _ = std::fs::remove_file(self.data.join("server.pid"));
+        let command = plan.command(at, server.folder(), more);
+        server.start_again(command)
+    }
+
+    /// Makes the server shut down.
+    fn tell_to_end(&self, mut connection: Link) -> Result<(), EngineError> {
+        connection.query_drop("SHUTDOWN").map_err(|e| error(&e).with_statement("SHUTDOWN"))
+    }
+
+    fn wait_for_its_end(&self, until: Instant) -> Result<(), EngineError> {
+        locked(&self.server).wait_until_it_ends(until)
+    }
+
+    fn connector(&self, options: &ServerOptions, settings: &'static str) -> Connector {
+        Connector {
+            address: Address::Socket(self.socket.clone()),
+            user: "root".to_owned(),
+            secret: Secret::default(),
+            options: options.clone(),
+            settings,
+        }
+    }
+
+    /// Connector for starting and stopping the node: waits for an answer at most as long as for a start.
+    fn own_connector(&self, options: &ServerOptions) -> Connector {
+        let answer_timeout = options.start_timeout.min(options.answer_timeout);
+        self.connector(&ServerOptions { answer_timeout, ..options.clone() }, "")
+    }
+
+    fn connection(&self, options: &ServerOptions, until: Instant) -> Result<Link, EngineError> {
+        let connector = self.own_connector(options);
+        locked(&self.server).wait_until_it_answers(until, || connector.connect(None))
+    }
+
+    /// Makes the node join, unless it does so by itself, and waits until it takes part and has all committed data.
+    fn join(&self, plan: &Plan<'_>, role: Role, until: Instant) -> Result<Link, EngineError> {
+        let connector = self.own_connector(&plan.server.options);
+        let joined = plan.product.facts().joined;
+        locked(&self.server).wait_until_it_answers(until, || {
+            let mut connection = connector.connect(None)?;
+            joined(&mut connection, plan, role)?;
+            Ok(connection)
+        })
+    }
+}
+
+fn add(sum: &mut ServerProcess, part: &ServerProcess) {
+    sum.cpu_user_ns += part.cpu_user_ns;
+    sum.cpu_system_ns += part.cpu_system_ns;
+    sum.resident_bytes += part.resident_bytes;
+    sum.read_bytes += part.read_bytes;
+    sum.written_bytes += part.written_bytes;
+}

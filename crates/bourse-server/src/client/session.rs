@@ -1,0 +1,279 @@
+//! Session of a user that continues at another node when its node is lost.
+
+use crate::client::nodes::{Nodes, Reach};
+use bourse_engine::{
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Sql,
+    Value,
+};
+use std::sync::Arc;
+
+/// State of a session's transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// No transaction is open.
+    Idle,
+    /// A transaction is open.
+    Open,
+    /// A transaction is open that has lost its node, and with it all its changes.
+    Lost,
+}
+
+/// A session of a database with several nodes.
+pub struct NodeSession<C: Reach> {
+    dialect: &'static Dialect,
+    nodes: Arc<Nodes<C>>,
+    /// Node assigned to the session.
+    home: usize,
+    /// Node that the session is connected to.
+    at: usize,
+    /// Session at that node; `None` after the node was lost, until the next transaction.
+    session: Option<C::Session>,
+    state: State,
+    /// Round trips of earlier sessions.
+    round_trips: u64,
+    /// Routines that every session installs at its server.
+    routines: Option<&'static [&'static Routine]>,
+}
+
+impl<C: Reach> NodeSession<C> {
+    /// Opens a session at the next node in turn.
+    ///
+    /// # Errors
+    /// The client's or the server's.
+    pub fn new(dialect: &'static Dialect, nodes: Arc<Nodes<C>>) -> Result<Self, EngineError> {
+        let home = nodes.next_home();
+        Self::at(dialect, nodes, home)
+    }
+
+    /// Opens a session at that node, counted from 0.
+    ///
+    /// # Errors
+    /// The client's or the server's.
+    pub fn at(dialect: &'static Dialect, nodes: Arc<Nodes<C>>, home: usize) -> Result<Self, EngineError> {
+        let mut this =
+            Self { dialect, nodes, home, at: home, session: None, state: State::Idle, round_trips: 0, routines: None };
+        this.session()?;
+        Ok(this)
+    }
+
+    /// Present session; opens one at its node, or at the next node that can be reached.
+    fn session(&mut self) -> Result<&mut C::Session, EngineError> {
+        if self.session.is_none() {
+            let (at, mut session) = self.nodes.reach(self.at, |connector| connector.session(self.nodes.database()))?;
+            if let Some(routines) = self.routines {
+                session.install(routines)?;
+            }
+            self.at = at;
+            self.session = Some(session);
+        }
+        Ok(self.session.as_mut().expect("made just before"))
+    }
+
+    /// Returns to the assigned node, between transactions, once that is reachable again.
+    fn go_home(&mut self) {
+        if self.at != self.home && self.nodes.is_up(self.home) {
+            self.at = self.home;
+            self.end_session();
+        }
+    }
+
+    fn end_session(&mut self) {
+        let ended = self.session.take();
+        self.round_trips += ended.and_then(|session| session.round_trips()).unwrap_or(0);
+    }
+
+    /// Marks the node as lost; the next one is tried first.
+    fn forget(&mut self) {
+        self.nodes.set_up(self.at, false);
+        self.end_session();
+        self.at = (self.at + 1) % self.nodes.len();
+    }
+
+    fn lost(&self, kind: ErrorKind, what: &str, e: &EngineError) -> EngineError {
+        let message = format!("node {} was lost {what}: {}", self.nodes.name(self.at), e.message());
+        let told = EngineError::new(kind, message).with_code(e.code().unwrap_or("node lost"));
+        e.statement().into_iter().fold(told, EngineError::with_statement)
+    }
+
+    /// Converts an error of a statement by its effect on the transaction, and counts it.
+    fn told(&mut self, e: EngineError) -> EngineError {
+        match (e.kind(), self.state) {
+            (ErrorKind::ConnectionLost, State::Open) => {
+                let told = self.lost(ErrorKind::Conflict, "in a transaction, of which nothing was committed", &e);
+                self.nodes.count_lost();
+                self.state = State::Lost;
+                self.forget();
+                told
+            }
+            (ErrorKind::ConnectionLost, _) => {
+                let told = self.lost(ErrorKind::InDoubt, "in a statement outside a transaction", &e);
+                self.forget();
+                told
+            }
+            (ErrorKind::Conflict, _) => {
+                self.nodes.count(&e);
+                e
+            }
+            (ErrorKind::Interrupted, State::Open) if self.nodes.kinds().interrupted => {
+                // Some statements are told so that their transaction has to make way for another node's commit.
+                self.nodes.count(&e);
+                let told = EngineError::new(ErrorKind::Conflict, e.message()).with_code(e.code().unwrap_or_default());
+                e.statement().into_iter().fold(told, EngineError::with_statement)
+            }
+            _ => e,
+        }
+    }
+
+    fn run<T>(&mut self, act: impl FnOnce(&mut C::Session) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        if self.state == State::Lost {
+            return Err(self.refusal());
+        }
+        let done = self.session().and_then(act);
+        done.map_err(|e| self.told(e))
+    }
+
+    fn refusal(&self) -> EngineError {
+        EngineError::new(ErrorKind::Conflict, "the transaction has lost its node and has to be rolled back")
+    }
+}
+
+impl<C: Reach> Session for NodeSession<C> {
+    fn dialect(&self) -> &'static Dialect {
+        self.dialect
+    }
+
+    /// Begins a transaction. A node lost here has cost nothing yet, so the next node is tried immediately.
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        if self.state != State::Idle {
+            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+        }
+        self.go_home();
+        let isolation = self.nodes.given(isolation);
+        let mut left = self.nodes.len();
+        loop {
+            match self.session()?.begin(isolation, access) {
+                Ok(()) => {
+                    self.state = State::Open;
+                    return Ok(());
+                }
+                Err(e) if e.kind() == ErrorKind::ConnectionLost && left > 0 => {
+                    left -= 1;
+                    self.forget();
+                }
+                Err(e) if e.kind() == ErrorKind::ConnectionLost => return Err(e),
+                Err(e) => return Err(self.told(e)),
+            }
+        }
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, EngineError> {
+        if self.nodes.len() > 1 {
+            // A session that goes on at another node has that one's.
+            return Ok(Vec::new());
+        }
+        self.run(C::Session::settings)
+    }
+
+    fn prepare(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<(), EngineError> {
+        self.run(|session| session.prepare(sql, params))
+    }
+
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.run(|session| session.query(sql, params, each))
+    }
+
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.run(|session| session.execute(sql, params))
+    }
+
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.run(|session| session.change_one(sql, params))
+    }
+
+    fn install(&mut self, routines: &'static [&'static Routine]) -> Result<(), EngineError> {
+        self.routines = Some(routines);
+        let Some(session) = self.session.as_mut().filter(|_| self.state == State::Idle) else { return Ok(()) };
+        match session.install(routines) {
+            // The next transaction's session installs them at its node.
+            Err(e) if e.kind() == ErrorKind::ConnectionLost => {
+                self.forget();
+                Ok(())
+            }
+            installed => installed,
+        }
+    }
+
+    fn has_routines(&self) -> bool {
+        self.session.as_ref().is_some_and(C::Session::has_routines)
+    }
+
+    fn call(
+        &mut self,
+        routine: &'static Routine,
+        params: Params<'_>,
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        self.run(|session| session.call(routine, params, each))
+    }
+
+    fn round_trips(&self) -> Option<u64> {
+        let now = self.session.as_ref().and_then(C::Session::round_trips);
+        Some(self.round_trips + now.unwrap_or(0))
+    }
+
+    fn run_each(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        width: usize,
+        each: Option<&mut EachFound<'_>>,
+    ) -> Result<(), EngineError> {
+        self.run(|session| session.run_each(sql, params, width, each))
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle => Ok(()),
+            State::Lost => Err(self.refusal()),
+            State::Open => match self.session()?.commit() {
+                Err(e) if e.kind() == ErrorKind::ConnectionLost => {
+                    let told = self.lost(ErrorKind::InDoubt, "while it committed; its outcome is unknown", &e);
+                    self.forget();
+                    Err(told)
+                }
+                done => done.map_err(|e| self.told(e)),
+            },
+        }
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle | State::Lost => Ok(()),
+            State::Open => match self.session()?.rollback() {
+                Err(e) if e.kind() == ErrorKind::ConnectionLost => {
+                    // The loss of its connection has undone it.
+                    self.forget();
+                    Ok(())
+                }
+                Err(e) if e.kind() == ErrorKind::Conflict => {
+                    // The server has undone it before, for another node's commit, and says so now.
+                    self.nodes.count(&e);
+                    self.session()?.execute_text("ROLLBACK", &[]).map(drop)
+                }
+                done => done,
+            },
+        }
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        self.run(|session| session.plan(sql))
+    }
+
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.run(|session| session.query_text(sql, params, each))
+    }
+
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.run(|session| session.execute_text(sql, params))
+    }
+}

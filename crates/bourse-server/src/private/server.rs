@@ -1,0 +1,200 @@
+//! Life of a private server.
+
+use crate::private::ServerFolder;
+use bourse_engine::{EngineError, ErrorKind};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A server that Bourse started; ended and removed with its folder when dropped.
+#[derive(Debug)]
+pub struct PrivateServer {
+    child: Child,
+    program: PathBuf,
+    ended: Option<ExitStatus>,
+    folder: ServerFolder,
+}
+
+impl PrivateServer {
+    /// Starts a server on the data directory of its folder.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Other`] if the program cannot be run.
+    pub fn start(folder: ServerFolder, command: Command) -> Result<Self, EngineError> {
+        let program = PathBuf::from(command.get_program());
+        let child = spawn(&folder, command)?;
+        Ok(Self { child, program, ended: None, folder })
+    }
+
+    /// Starts the server again on its data, after it has ended.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Other`] if the program cannot be run.
+    pub fn start_again(&mut self, command: Command) -> Result<(), EngineError> {
+        self.child = spawn(&self.folder, command)?;
+        self.ended = None;
+        Ok(())
+    }
+
+    /// Waits until `ask` has an answer.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ConnectionLost`] with the server's last output, if it ends or does not answer in time.
+    pub fn wait_until_it_answers<T>(
+        &mut self,
+        until: Instant,
+        mut ask: impl FnMut() -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        loop {
+            self.check_alive()?;
+            match ask() {
+                Ok(answer) => return Ok(answer),
+                Err(e) if Instant::now() > until => {
+                    let message =
+                        format!("the private server does not answer in time: {}{}", e.message(), self.words());
+                    return Err(EngineError::new(ErrorKind::ConnectionLost, message));
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+
+    /// Kills the server as a crash would; its folder stays.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Other`] if its end cannot be waited for.
+    pub fn kill(&mut self) -> Result<(), EngineError> {
+        // One that has ended already needs no killing.
+        let _ = self.child.kill();
+        let status = self.child.wait().map_err(|e| EngineError::io("wait for", &self.program, &e))?;
+        // A server may be several processes, and where the program is a script it is one below it.
+        self.folder.end_processes();
+        self.ended = Some(status);
+        Ok(())
+    }
+
+    /// Sends the server an interrupt, as Ctrl-C at its terminal would.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Unsupported`] on a system without signals;
+    /// [`ErrorKind::Other`] if the signal cannot be sent.
+    pub fn interrupt(&mut self) -> Result<(), EngineError> {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal, kill_process};
+            // One that has ended may have left its number to another.
+            self.check_alive()?;
+            kill_process(Pid::from_child(&self.child), Signal::INT)
+                .map_err(|e| EngineError::io("interrupt", &self.program, &e.into()))
+        }
+        #[cfg(not(unix))]
+        Err(EngineError::unsupported("a server cannot be asked to end on this system"))
+    }
+
+    /// Waits until the server has ended by itself, after an interrupt or a command to end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Other`] with its last output, if it does not end in time: it is then killed.
+    pub fn wait_until_it_ends(&mut self, until: Instant) -> Result<(), EngineError> {
+        while self.exit().is_none() {
+            if Instant::now() > until {
+                let message = format!("the private server does not end in time{}", self.words());
+                self.kill()?;
+                return Err(EngineError::new(ErrorKind::Other, message));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // Where the program is a script, the server is a process below it.
+        self.folder.end_processes();
+        Ok(())
+    }
+
+    /// Exit status of the server; `None` while it runs.
+    pub fn exit(&mut self) -> Option<ExitStatus> {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait().ok().flatten();
+        }
+        self.ended
+    }
+
+    /// Fails if the server has ended.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ConnectionLost`] with its last output if it has ended.
+    pub fn check_alive(&mut self) -> Result<(), EngineError> {
+        let Some(status) = self.exit() else { return Ok(()) };
+        let message = format!("the private server has ended ({status}){}", self.words());
+        Err(EngineError::new(ErrorKind::ConnectionLost, message))
+    }
+
+    /// Folder of the server.
+    pub fn folder(&self) -> &ServerFolder {
+        &self.folder
+    }
+
+    /// Program that it was started from.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Number of the started process; if the program is a script, the server is a child of it.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn words(&self) -> String {
+        last_words(&self.folder.path().join(LOG))
+    }
+}
+
+impl Drop for PrivateServer {
+    fn drop(&mut self) {
+        // Nothing of it is kept, so it need not end in good order.
+        let _ = self.kill();
+    }
+}
+
+/// Name of the log: output of the server other than answers to clients.
+const LOG: &str = "server.log";
+
+fn spawn(folder: &ServerFolder, mut command: Command) -> Result<Child, EngineError> {
+    // What an earlier one has said stays before what this one says.
+    let output = |name: &str| {
+        let path = folder.path().join(name);
+        let file = File::options().create(true).append(true).open(&path);
+        file.map_err(|e| EngineError::io("create", &path, &e))
+    };
+    detach(&mut command);
+    command
+        .stdin(Stdio::null())
+        .stdout(output("server.out")?)
+        .stderr(output(LOG)?)
+        .spawn()
+        .map_err(|e| EngineError::io("run", Path::new(command.get_program()), &e))
+}
+
+/// Gives the command a process group of its own: Ctrl-C at a terminal goes to the whole group, but Bourse ends the
+/// server.
+pub(crate) fn detach(command: &mut Command) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        command.process_group(0);
+    }
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// Last lines of a log, for an error.
+pub(crate) fn last_words(log: &Path) -> String {
+    const LINES: usize = 5;
+    let text = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let last = lines[lines.len().saturating_sub(LINES)..].join("\n  ");
+    format!("; its last words:\n  {last}")
+}
