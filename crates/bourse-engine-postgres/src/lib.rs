@@ -32,7 +32,7 @@
 //! `public`. A killed load leaves nothing, since the server rolls it back. Every loaded table has the comment
 //! `made by bourse`. A database that contains anything without it is never replaced (`ownership`).
 //!
-//! Files: `options` and `target` (settings), `wire`, `message` and `scram` (the protocol), `value` (binary forms),
+//! Files: `options` and `target` (settings), `wire` and `message` (the protocol), `value` (binary forms),
 //! `session` and `loader` (the engine interface), `ownership` (databases that may be replaced), `products` (differences
 //! of products with the protocol), `copy` (snapshots), `server` (private ones), `ahead` (statements that wait to be
 //! sent), `connect`, `hold` (locks of a database), `describe` (description of the server), `status` (counters of the
@@ -53,7 +53,6 @@ mod options;
 mod ownership;
 mod products;
 mod routines;
-mod scram;
 mod server;
 mod session;
 mod status;

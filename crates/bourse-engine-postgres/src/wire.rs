@@ -2,12 +2,14 @@
 
 use crate::error::{broken, lost, server_error};
 use crate::message;
-use crate::scram::{MECHANISM, Scram};
 use crate::value::Column;
 use bourse_engine::server_wait::Awaited;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_server::client::passwords::Secret;
 use bytes::BytesMut;
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::message::frontend;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::ops::Range;
@@ -162,9 +164,9 @@ impl Connection {
         let mut this = Self::over(stream, awaited);
         let named =
             [("user", user), ("database", database), ("client_encoding", "UTF8"), ("application_name", "bourse")];
-        message::startup(&mut this.out, named.into_iter());
+        message::startup(&mut this.out, named);
         this.send()?;
-        this.authenticate(secret)?;
+        this.authenticate(user, secret)?;
         this.finish(&mut |_, _| Ok(()))?;
         Ok(this)
     }
@@ -184,7 +186,7 @@ impl Connection {
         }
     }
 
-    fn authenticate(&mut self, secret: &Secret) -> Result<(), EngineError> {
+    fn authenticate(&mut self, user: &str, secret: &Secret) -> Result<(), EngineError> {
         let wanted = || {
             secret.password.as_deref().ok_or_else(|| {
                 let unused = secret.unused.iter().map(|why| format!(" ({why})")).collect::<String>();
@@ -195,31 +197,37 @@ impl Connection {
                 EngineError::new(ErrorKind::Other, message)
             })
         };
-        let mut scram: Option<Scram<'_>> = None;
-        let nothing = || broken("an answer to nothing");
+        let mut scram: Option<ScramSha256> = None;
         loop {
             let message = self.read()?;
-            let body = self.body(&message);
+            let body = &self.input[message.body.clone()];
             if message.kind == b'E' {
                 return Err(server_error(body));
             }
             let Some((code, rest)) = body.split_first_chunk::<4>().filter(|_| message.kind == b'R') else {
                 return Err(self.confused());
             };
-            let code = i32::from_be_bytes(*code);
-            let rest = String::from_utf8_lossy(rest).into_owned();
-            match code {
+            match i32::from_be_bytes(*code) {
                 0 => return Ok(()),
                 3 => message::password(&mut self.out, wanted()?),
-                10 if rest.split('\0').any(|offered| offered == MECHANISM) => {
-                    let begun = scram.insert(Scram::new(wanted()?)?);
-                    message::sasl_begin(&mut self.out, MECHANISM, &begun.first());
+                5 => {
+                    let salt = *rest.first_chunk().ok_or_else(|| broken("a salt that is cut off"))?;
+                    message::password(&mut self.out, &md5_hash(user.as_bytes(), wanted()?.as_bytes(), salt));
+                }
+                10 if rest.split(|byte| *byte == 0).any(|offered| offered == SCRAM_SHA_256.as_bytes()) => {
+                    let begun = ScramSha256::new(wanted()?.as_bytes(), ChannelBinding::unsupported());
+                    let begun = scram.insert(begun).message();
+                    frontend::sasl_initial_response(SCRAM_SHA_256, begun, &mut self.out).map_err(|e| wrong_word(&e))?;
                 }
                 11 => {
-                    let word = scram.as_mut().ok_or_else(nothing)?.answer(&rest)?;
-                    message::sasl_next(&mut self.out, &word);
+                    let scram = scram.as_mut().ok_or_else(|| broken("an answer to nothing"))?;
+                    scram.update(few_rounds(rest)?).map_err(|e| wrong_word(&e))?;
+                    frontend::sasl_response(scram.message(), &mut self.out).map_err(|e| wrong_word(&e))?;
                 }
-                12 => scram.as_ref().ok_or_else(nothing)?.verify(&rest)?,
+                12 => {
+                    let scram = scram.as_mut().ok_or_else(|| broken("an answer to nothing"))?;
+                    scram.finish(rest).map_err(|e| wrong_word(&e))?;
+                }
                 _ => return Err(unknown_authentication()),
             }
             self.send()?;
@@ -467,9 +475,23 @@ impl Drop for Connection {
 
 fn unknown_authentication() -> EngineError {
     EngineError::unsupported(
-        "the server asks for a way to log in that is not known here: known are scram-sha-256, password, trust and \
-         peer; a password that the server keeps for md5 has to be set anew with password_encryption = 'scram-sha-256'",
+        "the server asks for a way to log in that is not known here: known are scram-sha-256, md5, password, \
+         trust and peer",
     )
+}
+
+#[cold]
+fn wrong_word(why: &io::Error) -> EngineError {
+    broken(&format!("a wrong word while logging in by {SCRAM_SHA_256}: {why}"))
+}
+
+/// The server's first answer, unless it demands more rounds of hashing than an honest server would.
+fn few_rounds(answer: &[u8]) -> Result<&[u8], EngineError> {
+    const MOST_ROUNDS: u32 = 10_000_000;
+    let rounds = answer.split(|byte| *byte == b',').find_map(|field| field.strip_prefix(b"i="));
+    let rounds = rounds.and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u32>().ok());
+    let is_usual = rounds.is_some_and(|rounds| (1..=MOST_ROUNDS).contains(&rounds));
+    if is_usual { Ok(answer) } else { Err(wrong_word(&io::Error::other("the number of rounds is out of range"))) }
 }
 
 #[cfg(all(test, unix))]
@@ -486,6 +508,15 @@ mod tests {
     fn announced(length: usize, sent: usize) -> Vec<u8> {
         let length = u32::try_from(length).expect("it is short enough").to_be_bytes();
         [&b"D"[..], &length, &vec![7; sent]].concat()
+    }
+
+    #[test]
+    fn a_login_with_endless_hashing_is_refused() {
+        for (rounds, is_usual) in
+            [("i=4096", true), ("i=4000000000", false), ("i=0", false), ("i=x", false), ("", false)]
+        {
+            assert_eq!(few_rounds(format!("r=abc,s=AAAA,{rounds}").as_bytes()).is_ok(), is_usual, "{rounds}");
+        }
     }
 
     #[test]
