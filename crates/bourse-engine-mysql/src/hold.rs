@@ -51,7 +51,10 @@ pub(crate) fn hold(connector: &Connector, database: &str) -> Result<Hold, Engine
     connection.query_drop("SET SESSION wait_timeout = 31536000").map_err(|e| failed(&e))?;
     let name = lock_name(database);
     for _ in 0..LOOKS {
-        match connection.query_first::<Option<i64>, _>(format!("SELECT GET_LOCK({name}, 0)")).map_err(|e| failed(&e)) {
+        match connection
+            .query_first::<Option<i64>, _>(format!("SELECT GET_LOCK({name}, 0) FROM DUAL"))
+            .map_err(|e| failed(&e))
+        {
             Ok(Some(Some(1))) => return held(connection, database).map_err(|e| failed(&e)),
             Ok(_) => {}
             Err(lost) if lost.kind() == ErrorKind::ConnectionLost => return Err(lost),
@@ -59,7 +62,7 @@ pub(crate) fn hold(connector: &Connector, database: &str) -> Result<Hold, Engine
             Err(refused) => return Ok(Hold::Cannot(refused.message().to_owned())),
         }
         let holder: Option<Option<u64>> =
-            connection.query_first(format!("SELECT IS_USED_LOCK({name})")).map_err(|e| failed(&e))?;
+            connection.query_first(format!("SELECT IS_USED_LOCK({name}) FROM DUAL")).map_err(|e| failed(&e))?;
         let Some(holder) = holder.flatten() else { continue };
         let ours = server(&mut connection).map(|server| locked(&OURS).contains(&(server, holder)));
         if ours.map_err(|e| failed(&e))? {
@@ -92,7 +95,7 @@ fn details(connection: &mut Link, database: &str, holder: u64) -> Result<Vec<(St
     let bits: Vec<String> = (0..BITS)
         .map(|bit| format!("coalesce(IS_USED_LOCK({}) = {holder}, 0) << {bit}", bit_name(database, bit)))
         .collect();
-    let process: Option<u32> = connection.query_first(format!("SELECT {}", bits.join(" | ")))?;
+    let process: Option<u32> = connection.query_first(format!("SELECT {} FROM DUAL", bits.join(" | ")))?;
     let row = |id: &str| {
         format!(
             "SELECT user, SUBSTRING_INDEX(host, ':', 1), DATE_FORMAT(NOW() - INTERVAL time SECOND, '%Y-%m-%d %H:%i:%s')

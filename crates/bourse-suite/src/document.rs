@@ -458,6 +458,10 @@ fn means(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Fig
         // Rows are no rounds: how they scatter around their mean says how much the mean depends on which were run.
         let interval = center(&ours).and_then(|it| it.interval);
         let published = measure.published(published, None);
+        // A mean of some rows is not the published one of all.
+        let no_ratio = (mean.is_some() && ours.len() < parts.len())
+            .then(|| format!("{} of {} rows have a figure", ours.len(), parts.len()));
+        let ratio = mean.zip(published).filter(|_| no_ratio.is_none()).map(|(ours, then)| ours / then);
         Figure {
             measure: *measure,
             ours: mean,
@@ -465,8 +469,8 @@ fn means(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Fig
             high: interval.map(|it| it.high),
             level: interval.map(|it| it.level),
             published,
-            ratio: mean.zip(published).map(|(ours, then)| ours / then),
-            no_ratio: None,
+            ratio,
+            no_ratio,
         }
     };
     table.measures.iter().map(mean).collect()

@@ -148,9 +148,9 @@ impl Measure {
             Self::MemoryGrowth => {
                 let (from, to) = measurement(round);
                 let used = || samples(round, "machine_memory_used_bytes");
-                let (_, first) = used().filter(|(time, _)| *time <= from).last().or_else(|| used().next())?;
-                let (_, last) = used().filter(|(time, _)| *time <= to).last()?;
-                Some(last - first)
+                let (begin, first) = used().filter(|(time, _)| *time <= from).last().or_else(|| used().next())?;
+                let (end, last) = used().filter(|(time, _)| *time <= to).last()?;
+                (end > begin).then_some(last - first)
             }
             Self::MemoryFree => mean(round, "machine_memory_free_bytes"),
             Self::SwapUsed => mean(round, "machine_swap_used_bytes"),

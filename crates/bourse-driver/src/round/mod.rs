@@ -190,7 +190,7 @@ pub fn run<'w>(
                 interrupted = true;
                 control.cut(now);
             }
-            marks.pass(engine, control, now);
+            marks.pass(engine, control, clock);
             if now >= throughput.due() {
                 let ended = sampler.ended(headline);
                 throughput.row(now, ended);
@@ -241,7 +241,7 @@ pub fn run<'w>(
     let control = control.into_inner().expect("it was made when everybody had been started");
     let end = clock.now();
     control.cut(end);
-    marks.pass(engine, &control, end);
+    marks.pass(engine, &control, clock);
     sampler.row(end, workload.queue_length());
     let held = Held::by(&recordings);
     let mut total = Recording::new(Recorder::new(workload.operations().into(), |_| true));

@@ -1,7 +1,7 @@
 //! Resources used until the beginning and the end of the measurement interval.
 
 use crate::sampler::io_counts;
-use crate::{Control, Nanos, SECOND};
+use crate::{Clock, Control, Nanos, SECOND};
 use bourse_engine::{Counter, Engine, IoCounts, OwnThreads, ServerProcess};
 use bourse_record::{EngineCounter, EngineThreads, KernelThreads, MachineUse, ProcessUse, ServerUse, Warning};
 
@@ -20,10 +20,12 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    fn now(engine: &dyn Engine, at: Nanos) -> Self {
+    /// Reads the clock after the processor time: a thread that waits for a processor between the two is seen as late.
+    fn now(engine: &dyn Engine, clock: &dyn Clock) -> Self {
+        let process = ProcessUse::now();
         Self {
-            at,
-            process: ProcessUse::now(),
+            at: clock.now(),
+            process,
             machine: MachineUse::now(),
             kernel: KernelThreads::now(),
             io: io_counts(engine),
@@ -93,15 +95,16 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Reads the resources once the start or end of the interval has passed.
-    pub(super) fn pass(&mut self, engine: &dyn Engine, control: &Control, now: Nanos) {
+    pub(super) fn pass(&mut self, engine: &dyn Engine, control: &Control, clock: &dyn Clock) {
+        let now = clock.now();
         if now < control.measure_from() {
             self.warm_up.get_or_insert_with(|| ThreadsMark::of(ProcessUse::now(), &engine.own_threads()));
         }
         if now >= control.measure_from() {
-            self.from.get_or_insert_with(|| Mark::now(engine, now));
+            self.from.get_or_insert_with(|| Mark::now(engine, clock));
         }
         if now >= control.measure_to() {
-            self.to.get_or_insert_with(|| Mark::now(engine, now));
+            self.to.get_or_insert_with(|| Mark::now(engine, clock));
         }
     }
 

@@ -141,7 +141,7 @@ fn command(server: &Path, system: Option<&System>) -> Command {
 /// [`ErrorKind::Unsupported`]: what was not found, where it was sought and how to install it.
 pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, EngineError> {
     let search = search(flavour);
-    let variable = search.variable.and_then(std::env::var_os).map(PathBuf::from);
+    let variable = search.variable.and_then(std::env::var_os).filter(|named| !named.is_empty()).map(PathBuf::from);
     let program = program.or(variable.as_deref());
     let candidates = match program {
         Some(program) => vec![program.to_owned()],

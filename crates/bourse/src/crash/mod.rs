@@ -18,6 +18,7 @@ use crate::{engines, hold, interrupt};
 use bourse_acid::durability_matrix::crashed;
 use bourse_acid::states::folder_of;
 use bourse_acid::{Site, Subject, TestConfig};
+use bourse_engine::Hosting;
 use bourse_record::crash::{CrashFile, CrashRow};
 use bourse_tpce::check::first_trade;
 use bourse_tpce::load::part_of;
@@ -59,6 +60,10 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     for target in &targets {
         let engine = engines::open(target)?;
         engines::needs_tpce(target, engine.as_ref())?;
+        if matches!(engine.hosting(), Hosting::External) {
+            let why = "Bourse did not start this server";
+            return Err(Failure::nothing_tried([(&**target, why)].into_iter()).hint(CAN_BE_CRASHED));
+        }
     }
     let _held = hold::for_writing(targets.iter().map(String::as_str))?;
     let interrupted = interrupt::flag()?;
@@ -94,10 +99,14 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     }
     match file.untried() {
         [] => Ok(()),
-        rows => Err(Failure::nothing_tried(rows.iter().map(|row| (&*row.target, &*row.not_tried)))
-            .hint("targets that can be crashed: files of SQLite and other engines in process, private servers")),
+        rows => {
+            Err(Failure::nothing_tried(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(CAN_BE_CRASHED))
+        }
     }
 }
+
+const CAN_BE_CRASHED: &str =
+    "targets that can be crashed: files of SQLite and other engines in process, private servers";
 
 /// The target with every combination of its sweeps.
 fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
