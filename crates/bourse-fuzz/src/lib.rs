@@ -25,8 +25,8 @@ use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document as _, RunFile};
-use bourse_report::CsvText;
 use bourse_report::comparison::{Compared, Noise, stored_pairs};
+use bourse_report::{CsvText, Sheet, csv_file, data_tables, suite_tables};
 use bourse_serve::protocol::codec::{self, HEADER, REPLY_BYTES};
 use bourse_serve::protocol::{Admission, Control, Greeting, Hello, News, Reply, Request};
 use bourse_serve::server::{Offer, rehearse};
@@ -66,17 +66,19 @@ pub const TARGETS: [Target; 11] = [
 /// Parses `acid.json`, `crash.json` and `faults.json`, and draws them.
 pub fn acid_document(bytes: &[u8]) {
     if let Ok(tested) = AcidFile::parse(bytes, Path::new("acid.json")) {
-        let _ = bourse_report::acid_terminal(&tested, 80, true, true);
-        let _ = (bourse_report::acid_html(&tested), bourse_report::acid_markdown(&tested));
+        draw(&bourse_report::acid(&tested));
     }
     if let Ok(crashed) = CrashFile::parse(bytes, Path::new("crash.json")) {
-        let _ = bourse_report::crash_terminal(&crashed, 80, true);
-        let _ = (bourse_report::crash_html(&crashed), bourse_report::crash_markdown(&crashed));
+        draw(&bourse_report::crash(&crashed));
     }
     if let Ok(tried) = FaultsFile::parse(bytes, Path::new("faults.json")) {
-        let _ = bourse_report::faults_terminal(&tried, 80, true);
-        let _ = (bourse_report::faults_html(&tried), bourse_report::faults_markdown(&tried));
+        draw(&bourse_report::faults(&tried));
     }
+}
+
+/// Draws a document in every form.
+fn draw(sheet: &Sheet) {
+    let _ = (sheet.terminal(80, true, true), sheet.html(), sheet.markdown(), sheet.csv(CsvText::Guarded));
 }
 
 /// Compares a run file with itself, both as stored runs and as interleaved rounds, and with its first rounds alone.
@@ -91,7 +93,7 @@ pub fn comparison(bytes: &[u8]) {
             let compared = Compared::of(&pairs, notes.clone(), 0.05, &Noise::Stated(0.02));
             let _ = (compared.text(80), compared.markdown(), compared.gate());
             let _ = compared.html(&[("A", &base.provenance), ("B", &head.provenance)]);
-            let _ = compared.csv(CsvText::Guarded);
+            let _ = compared.tables();
             serde_json::to_string(&compared).expect("a comparison is plain data");
         }
     }
@@ -153,7 +155,7 @@ pub fn run_file(bytes: &[u8]) {
     let _ = bourse_report::terminal(&run, 120, false);
     let _ = bourse_report::html(&run);
     let _ = bourse_report::markdown(&run);
-    let _ = bourse_report::csv(&run, CsvText::Guarded);
+    let _ = csv_file(&data_tables(std::slice::from_ref(&run)), CsvText::Guarded);
     let _ = bourse_report::svg(&run);
     let _ = bourse_record::drivers::together(vec![run.clone(), run]);
 }
@@ -193,10 +195,8 @@ pub fn suite_definition(bytes: &[u8]) {
 /// Parses suites' documents, and draws them.
 pub fn suite_document(bytes: &[u8]) {
     let Ok(suite) = SuiteFile::parse(bytes, Path::new("suite.json")) else { return };
-    let _ = bourse_report::suite_terminal(&suite, 100, true);
-    let _ = bourse_report::suite_html(&suite);
-    let _ = bourse_report::suite_markdown(&suite);
-    let _ = bourse_report::suite_csv(&suite, CsvText::Guarded);
+    draw(&bourse_report::suite(&suite));
+    let _ = csv_file(&suite_tables(&suite), CsvText::Guarded);
 }
 
 /// Parses URLs of databases of every engine, and of servers.

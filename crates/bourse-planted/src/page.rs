@@ -2,7 +2,7 @@
 
 use crate::detectors::{Detector, Found, Length};
 use crate::matrix::{self, name};
-use bourse_report::{Cell, Part, Sheet, sheet_markdown};
+use bourse_report::{Cell, Sheet};
 use bourse_tpce::planted::Bug;
 use std::collections::BTreeSet;
 
@@ -20,23 +20,21 @@ pub fn in_words(cell: &matrix::Cell) -> String {
 fn mark(cell: &matrix::Cell) -> Cell {
     let took = format!(" ({:.1} s)", cell.took.as_secs_f64());
     match &cell.found {
-        Found::Caught(why) => Cell::Strong { text: why.clone(), more: took },
-        Found::Shown(why) => Cell::Text(format!("shown: {why}{took}")),
-        Found::Silent => Cell::Text(format!("-{took}")),
+        Found::Caught(why) => Cell::strong(why, &took),
+        Found::Shown(why) => Cell::text(&format!("shown: {why}{took}")),
+        Found::Silent => Cell::text(&format!("-{took}")),
     }
 }
 
 /// Cells of a bug's row that do not depend on the run: its name and its effect.
 fn bug_cells(bug: Option<Bug>) -> [Cell; 3] {
     let (breaks, words) = bug.map_or(("", "nothing: the control"), |bug| (bug.breaks().name(), bug.words()));
-    [Cell::Code(name(bug).to_owned()), Cell::Text(words.to_owned()), Cell::Text(breaks.to_owned())]
+    [Cell::code(name(bug)), Cell::text(words), Cell::text(breaks)]
 }
 
 /// Row of a bug in Markdown, up to the part that depends on the run.
 pub fn row_begins(bug: Option<Bug>) -> String {
-    let heads = vec![String::new(); 3];
-    let parts = vec![Part::Table { heads, rows: vec![bug_cells(bug).to_vec()] }];
-    let table = sheet_markdown(&Sheet { parts, ..Sheet::default() });
+    let table = Sheet::default().table(&[""; 3], vec![bug_cells(bug).to_vec()]).markdown();
     table.lines().last().unwrap_or_default().to_owned()
 }
 
@@ -63,10 +61,10 @@ pub fn page(cells: &[matrix::Cell], length: Length) -> String {
         ),
     ];
     let heads = ["bug", "what is wrong", "breaks"].into_iter().chain(detectors.iter().map(|detector| detector.name()));
+    let heads: Vec<&str> = heads.collect();
     let bugs: BTreeSet<Option<Bug>> = cells.iter().map(|cell| cell.bug).collect();
     let of = |bug| cells.iter().filter(move |cell| cell.bug == bug).map(mark);
     let rows = bugs.into_iter().map(|bug| bug_cells(bug).into_iter().chain(of(bug)).collect()).collect();
-    let table = Part::Table { heads: heads.map(str::to_owned).collect(), rows };
-    let parts = paragraphs.into_iter().map(Part::Paragraph).chain([table]).collect();
-    sheet_markdown(&Sheet { title: "Planted bugs".to_owned(), parts, ..Sheet::default() })
+    let sheet = paragraphs.into_iter().fold(Sheet::new("Planted bugs", ""), Sheet::paragraph);
+    sheet.table(&heads, rows).markdown()
 }

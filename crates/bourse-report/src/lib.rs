@@ -1,7 +1,8 @@
-//! Reports of run files, and of the other documents: terminal, one HTML page, CSV and Markdown; and tables for programs.
+//! Reports of run files, and of the other documents: terminal, one HTML page and Markdown; and tables for programs.
 //!
 //! Pure functions of the run file: no clock, no file, no network, so that a run can be drawn again years later and
-//! looks the same. The meaning of figures is in `view`, the contents of tables in `tables`, both once for all outputs.
+//! looks the same. The meaning of figures is in `view`, the contents of tables in `tables`; each report fills a [`Sheet`],
+//! which one drawer turns into the text of a terminal, one into a page and one into Markdown.
 //!
 //! ```text
 //!   3,107 transactions/s ± 2.4 %   durable   312.4 TR/s
@@ -34,17 +35,14 @@ mod view;
 
 pub use charts::svg;
 pub use data::{
-    DataColumn, DataKind, DataTable, DataValue, bencher, data_csv, data_ndjson, data_tables, github_action_benchmark,
+    CsvText, DataColumn, DataKind, DataTable, DataValue, bencher, csv_file, data_csv, data_ndjson, data_tables,
+    github_action_benchmark, history_tables, suite_tables,
 };
-pub use documents::{Cell, Entry, Part, Sheet, sheet_csv, sheet_html, sheet_markdown, sheet_terminal};
-pub use documents::{
-    acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,
-    faults_csv, faults_html, faults_markdown, faults_terminal, sampled_state_words,
-};
-pub use history::{StoredFigure, StoredRun, history_csv, history_html, history_markdown, history_terminal};
-pub use html::html;
+pub use documents::{Entry, Sheet, acid, crash, faults, html, markdown, sampled_state_words, terminal};
+pub use history::{StoredFigure, StoredRun, runs};
 pub use likeness::Likeness;
 pub use live::{LIVE_HEADS, LIVE_SCRIPT, LIVE_STYLE, LivePoint, LiveRun, LiveText, live_fragment, live_page};
-pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
-pub use text::{CsvTable, CsvText, csv, csv_tables, fill, markdown, screen, terminal};
+pub use suite::{suite, suite_html};
+pub use tables::Cell;
+pub use text::{fill, screen};
 pub use units::{printable, size};

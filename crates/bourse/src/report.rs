@@ -8,12 +8,9 @@ use crate::output::{
     OwnedFolder, files, has_color, line_width, print, report_text, run_files, terminal_width, write_file,
 };
 use crate::progress::note;
-use bourse_record::acid::AcidFile;
-use bourse_record::crash::CrashFile;
-use bourse_record::faults::FaultsFile;
-use bourse_record::{Document as _, DocumentKind, Provenance, RunFile, document_bytes, drivers};
-use bourse_report::CsvText;
+use bourse_record::{Document, DocumentKind, Provenance, RunFile, document_bytes, drivers};
 use bourse_report::comparison::{Compared, Noise, Pair, TOLERANCE, stored_pairs};
+use bourse_report::{CsvText, DataTable, Sheet, csv_file, data_tables};
 use bourse_suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
@@ -51,7 +48,7 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
         terminal: &|| first(|it| it.text(line_width())) + &report_text(&run, arguments.verbose, None),
         html: &|| sides.as_ref().map_or_else(|| bourse_report::html(&run), Sides::html),
         markdown: &|| first(Compared::markdown) + &bourse_report::markdown(&run),
-        csv: &|| bourse_report::csv(&run, texts),
+        csv: &|| csv_file(&data_tables(std::slice::from_ref(&run)), texts),
     };
     if let Some(path) = arguments.output.as_deref().filter(|path| path.extension() == Some("svg".as_ref())) {
         let curve = bourse_report::svg(&run).ok_or_else(|| {
@@ -62,7 +59,7 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     }
     drawn.put(arguments.output.as_deref(), arguments.overwrite)?;
     if arguments.output.as_deref().is_some_and(|path| path.extension() == Some("csv".as_ref())) {
-        note("this file has its tables one below the other, for a spreadsheet; a file for each: --format csv -o DIR");
+        note("this file has the tables one below the other, for a spreadsheet; a file for each: --format csv -o DIR");
     }
     Ok(())
 }
@@ -111,55 +108,49 @@ impl Drawn<'_> {
     }
 }
 
+/// Prints a document, or writes it to a file; `whole` with the parts that a terminal leaves out. Its CSV has the given tables,
+/// or those of the document.
+pub(crate) fn put(sheet: &Sheet, tables: Option<&[DataTable]>, whole: bool, to: &Target<'_>) -> Result<(), Failure> {
+    let drawn = Drawn {
+        terminal: &|| sheet.terminal(terminal_width(), has_color(), whole),
+        html: &|| sheet.html(),
+        markdown: &|| sheet.markdown(),
+        csv: &|| tables.map_or_else(|| sheet.csv(to.texts), |tables| csv_file(tables, to.texts)),
+    };
+    drawn.put(to.output, to.overwrite)
+}
+
+/// Place of a document, and the form of its texts in CSV.
+pub(crate) struct Target<'a> {
+    pub(crate) output: Option<&'a Path>,
+    pub(crate) overwrite: bool,
+    pub(crate) texts: CsvText,
+}
+
+impl Report {
+    /// Place of the report.
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target { output: self.output.as_deref(), overwrite: self.overwrite, texts: texts(self.csv) }
+    }
+}
+
 /// Draws a document of a kind other than a run.
 fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failure> {
-    let (width, color) = (terminal_width(), has_color());
-    let (output, overwrite) = (arguments.output.as_deref(), arguments.overwrite);
+    fn read<D: Document>(file: &Path) -> Result<D, Failure> {
+        D::read(file).map_err(|error| Failure::usage(error.to_string()))
+    }
+    let (to, whole) = (arguments.target(), arguments.verbose);
     match kind {
         // Runs are joined with others before they are drawn.
         DocumentKind::Run => Err(Failure::usage(format!("{} is a run", file.display()))),
         DocumentKind::Suite => {
-            let suite = SuiteFile::read(file).map_err(|error| {
-                Failure::usage(error.to_string()).hint("expected a suite's folder, or the suite.json in it")
-            })?;
-            let drawn = Drawn {
-                terminal: &|| bourse_report::suite_terminal(&suite, width, color),
-                html: &|| bourse_report::suite_html(&suite),
-                markdown: &|| bourse_report::suite_markdown(&suite),
-                csv: &|| bourse_report::suite_csv(&suite, texts(arguments.csv)),
-            };
-            drawn.put(output, overwrite)
+            let suite: SuiteFile = read(file)?;
+            let tables = bourse_report::suite_tables(&suite);
+            put(&bourse_report::suite(&suite), Some(&tables), whole, &to)
         }
-        DocumentKind::Acid => {
-            let tested = AcidFile::read(file).map_err(|error| Failure::usage(error.to_string()))?;
-            let drawn = Drawn {
-                terminal: &|| bourse_report::acid_terminal(&tested, width, color, arguments.verbose),
-                html: &|| bourse_report::acid_html(&tested),
-                markdown: &|| bourse_report::acid_markdown(&tested),
-                csv: &|| bourse_report::acid_csv(&tested, texts(arguments.csv)),
-            };
-            drawn.put(output, overwrite)
-        }
-        DocumentKind::Crash => {
-            let crashed = CrashFile::read(file).map_err(|error| Failure::usage(error.to_string()))?;
-            let drawn = Drawn {
-                terminal: &|| bourse_report::crash_terminal(&crashed, width, color),
-                html: &|| bourse_report::crash_html(&crashed),
-                markdown: &|| bourse_report::crash_markdown(&crashed),
-                csv: &|| bourse_report::crash_csv(&crashed, texts(arguments.csv)),
-            };
-            drawn.put(output, overwrite)
-        }
-        DocumentKind::Faults => {
-            let tried = FaultsFile::read(file).map_err(|error| Failure::usage(error.to_string()))?;
-            let drawn = Drawn {
-                terminal: &|| bourse_report::faults_terminal(&tried, width, color),
-                html: &|| bourse_report::faults_html(&tried),
-                markdown: &|| bourse_report::faults_markdown(&tried),
-                csv: &|| bourse_report::faults_csv(&tried, texts(arguments.csv)),
-            };
-            drawn.put(output, overwrite)
-        }
+        DocumentKind::Acid => put(&bourse_report::acid(&read(file)?), None, whole, &to),
+        DocumentKind::Crash => put(&bourse_report::crash(&read(file)?), None, whole, &to),
+        DocumentKind::Faults => put(&bourse_report::faults(&read(file)?), None, whole, &to),
     }
 }
 

@@ -1,18 +1,20 @@
 //! Scales with ticks at round values.
 
 use crate::units;
+use serde::Serialize;
 
 /// Unit of an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Unit {
     PerSecond,
     Bytes,
     /// Bytes in thousands and millions.
     DecimalBytes,
     BytesPerSecond,
+    #[serde(rename = "ns")]
     Nanoseconds,
-    /// Seconds of usage per second.
-    SecondsPerSecond,
+    /// A number, or seconds of usage per second.
     Count,
 }
 
@@ -25,19 +27,7 @@ impl Unit {
             Self::DecimalBytes => units::decimal_bytes(value),
             Self::BytesPerSecond => format!("{}/s", units::bytes(value)),
             Self::Nanoseconds => units::duration_ns(value),
-            Self::SecondsPerSecond | Self::Count => units::significant(value, 3),
-        }
-    }
-
-    /// Its name in a plot's specification, by which the page's script formats numbers.
-    pub(super) const fn key(self) -> &'static str {
-        match self {
-            Self::PerSecond => "per_second",
-            Self::Bytes => "bytes",
-            Self::DecimalBytes => "decimal_bytes",
-            Self::BytesPerSecond => "bytes_per_second",
-            Self::Nanoseconds => "ns",
-            Self::SecondsPerSecond | Self::Count => "count",
+            Self::Count => units::significant(value, 3),
         }
     }
 
@@ -110,26 +100,6 @@ impl Scale {
         Self { low: 10_f64.powi(first), high: 10_f64.powi(last), logarithmic: true, ticks }
     }
 
-    /// Seconds, minutes or hours: about `count` ticks from 0 to `high`, the end of the axis.
-    pub(super) fn time(high: f64, count: f64) -> Self {
-        const STEPS: [f64; 18] = [
-            0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,
-            14_400.0, 43_200.0,
-        ];
-        let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
-        let step = STEPS.into_iter().find(|step| high / step <= count).unwrap_or((high / count).ceil());
-        let steps = (high / step + 1e-9).floor() as u32;
-        let ticks = (0..=steps).map(|at| f64::from(at) * step).map(|time| (time, units::seconds(time))).collect();
-        Self { low: 0.0, high, logarithmic: false, ticks }
-    }
-
-    /// A linear scale from 0 to `high`, with ticks at the named places within it.
-    pub(super) fn named(high: f64, places: &[(f64, &str)]) -> Self {
-        let within = places.iter().filter(|(place, _)| *place <= high + 1e-9);
-        let ticks = within.map(|(place, name)| (*place, (*name).to_owned())).collect();
-        Self { low: 0.0, high, logarithmic: false, ticks }
-    }
-
     /// Place of a value, from 0 to 1; values beyond the ends are placed at the ends.
     pub(super) fn place(&self, value: f64) -> f64 {
         let part = if self.logarithmic {
@@ -155,7 +125,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        let cases: [(Scale, &[&str]); 8] = [
+        let cases: [(Scale, &[&str]); 7] = [
             (Scale::linear(Unit::PerSecond, 97.0, 4.0), &["0", "25", "50", "75", "100"]),
             (Scale::linear(Unit::PerSecond, 0.003, 3.0), &["0", "0.001", "0.002", "0.003"]),
             (Scale::linear(Unit::Bytes, 1.5 * 1024.0 * 1024.0, 3.0), &["0 B", "512 KiB", "1 MiB", "1.5 MiB"]),
@@ -166,7 +136,6 @@ mod tests {
                 &["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"],
             ),
             (Scale::logarithmic(Unit::Nanoseconds, 0.0, 0.0, 8), &["1 ns", "10 ns"]),
-            (Scale::time(42.0, 5.0), &["0 s", "10 s", "20 s", "30 s", "40 s"]),
         ];
         for (scale, expected) in cases {
             assert_eq!(labels(&scale), expected);

@@ -65,11 +65,7 @@ pub(crate) fn comparison(frame: &Frame<'_>, views: &[&CaseView<'_>], size: Size)
             top += ROW;
         }
     }
-    svg.line("axis", (left, height), (left + plot, height));
-    for (value, label) in &scale.ticks {
-        let anchor = if *value == 0.0 { Anchor::Start } else { Anchor::Middle };
-        svg.text("tick", (x(*value), height + 16.0), anchor, label);
-    }
+    svg.axis(&scale, (left, height), plot);
     let id = format!("{}-{}", frame.id, size.class());
     Some(svg.finish(&id, (size.width(), height + 26.0), frame.title, &about))
 }

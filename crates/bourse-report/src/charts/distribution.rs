@@ -53,15 +53,7 @@ pub(super) fn distribution(subject: &Subject<'_>, chart: &Chart, size: Size) -> 
         let said = draw(&mut svg, operation, histogram, &scale, &layout, foot, size);
         write!(about, " {said}.").expect("a string takes all");
     }
-    svg.line("axis", (layout.left, height), (layout.left + layout.plot, height));
-    for (value, label) in &scale.ticks {
-        let anchor = match scale.place(*value) {
-            start if start < 0.02 && size == Size::Narrow => Anchor::Start,
-            end if end > 0.98 => Anchor::End,
-            _ => Anchor::Middle,
-        };
-        svg.text("tick", (x(*value), height + 16.0), anchor, label);
-    }
+    svg.axis(&scale, (layout.left, height), layout.plot);
     let id = format!("{}-{}-{}", subject.id, chart.key, size.class());
     Some(svg.finish(&id, (size.width(), height + 26.0), chart.title, &about))
 }

@@ -31,12 +31,12 @@ fn place(ratio: f64) -> f64 {
 /// Notation of the changes in one drawing: in percent, or as ratios if one of them is half or double or more. Never both,
 /// which no reader could compare.
 #[derive(Clone, Copy)]
-enum Written {
+enum Notation {
     Percent,
     Ratio,
 }
 
-impl Written {
+impl Notation {
     fn for_reach(far: f64) -> Self {
         if far < 1.0 { Self::Percent } else { Self::Ratio }
     }
@@ -91,8 +91,8 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
         [low, high, row.ratio]
     });
     let far = ends.filter(|end| *end > 0.0).map(|end| place(end).abs()).fold(place(1.0 + 2.0 * tolerance), f64::max);
-    let written = Written::for_reach(far);
-    let change = |ratio| written.change(ratio);
+    let notation = Notation::for_reach(far);
+    let change = |ratio| notation.change(ratio);
     let x = |ratio: f64| middle + half * (place(ratio) / far).clamp(-1.0, 1.0);
     let (top, bottom) = (22.0, 22.0 + row_height * rows.len() as f64);
     let mut svg = Svg::new();
@@ -101,7 +101,7 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
     let sides = ticks(far, most).into_iter().flat_map(|ratio| [1.0 / ratio, ratio]);
     for ratio in sides.chain([1.0]) {
         svg.line(if ratio == 1.0 { "axis" } else { "grid" }, (x(ratio), top), (x(ratio), bottom));
-        let label = if ratio == 1.0 { written.none().to_owned() } else { change(ratio) };
+        let label = if ratio == 1.0 { notation.none().to_owned() } else { change(ratio) };
         let anchor = match (x(ratio) - left, left + 2.0 * half - x(ratio)) {
             (near, _) if near < 20.0 => Anchor::Start,
             (_, near) if near < 20.0 => Anchor::End,

@@ -6,17 +6,10 @@ use super::{Frame, Size};
 
 /// Contents of a drawing: groups of lanes, one below the other.
 pub(crate) struct Marks<'a> {
-    pub(crate) unit: MarksUnit,
+    /// Whether the quantity is bytes, in thousands and millions.
+    pub(crate) is_bytes: bool,
     /// Name of a group, and its lanes.
     pub(crate) groups: Vec<(&'a str, Vec<Lane<'a>>)>,
-}
-
-/// Quantity of the axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MarksUnit {
-    /// Bytes in thousands and millions.
-    Bytes,
-    Count,
 }
 
 /// A measured figure, and the published one.
@@ -47,10 +40,7 @@ pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<
     }
     let values = || lanes().flat_map(Lane::values).filter(|value| *value > 0.0);
     let (low, high) = values().fold((f64::MAX, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-    let unit = match chart.unit {
-        MarksUnit::Bytes => Unit::DecimalBytes,
-        MarksUnit::Count => Unit::Count,
-    };
+    let unit = if chart.is_bytes { Unit::DecimalBytes } else { Unit::Count };
     let is_logarithmic = high / low > WIDE_RANGE;
     let scale = match (is_logarithmic, size) {
         (true, Size::Wide) => Scale::logarithmic(unit, low, high, 8),
@@ -105,15 +95,7 @@ pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<
             top += lane_height;
         }
     }
-    svg.line("axis", (left, height), (left + plot, height));
-    for (value, label) in &scale.ticks {
-        let anchor = match scale.place(*value) {
-            end if end > 0.98 => Anchor::End,
-            start if start < 0.02 => Anchor::Start,
-            _ => Anchor::Middle,
-        };
-        svg.text("tick", (x(*value), height + 16.0), anchor, label);
-    }
+    svg.axis(&scale, (left, height), plot);
     Some(svg.finish(&format!("{}-{}", frame.id, size.class()), (size.width(), height + 26.0), frame.title, &about))
 }
 
@@ -128,7 +110,7 @@ mod tests {
     #[test]
     fn our_figures_stand_beside_the_published_ones() {
         let lane = |name, ours, published| Lane { name, ours, interval: None, published };
-        let chart = |lanes| Marks { unit: MarksUnit::Count, groups: vec![("rows <10>", lanes)] };
+        let chart = |lanes| Marks { is_bytes: false, groups: vec![("rows <10>", lanes)] };
         let frame = Frame { id: "m", title: "Inserts", about: "Each." };
         for size in Size::ALL {
             let both = chart(vec![lane("wal", Some(120.0), Some(90_000.0)), lane("delete", None, Some(0.0))]);

@@ -1,12 +1,11 @@
-//! Charts as SVG, drawn here: they need no library, no script and no network, and take their colours from the page.
+//! Charts: curves are data that the page's script draws, so that a reader can look into them; the others are SVG, drawn here.
+//! They need no library and no network, and take their colours from the page.
 //!
-//! `svg` writes elements, `axis` chooses ticks, `plot` draws panels over time or over percentiles, `spec` describes them to
-//! the page's script; the others are charts. Each chart is drawn twice, wide and narrow, since text in a drawing scaled down
-//! to a phone cannot be read.
+//! `svg` writes elements, `axis` chooses ticks, `plot` describes panels of curves; the others are charts. Each still chart is
+//! drawn twice, wide and narrow, since text in a drawing scaled down to a phone cannot be read.
 
 mod alone;
 mod axis;
-mod by_row;
 mod comparison;
 mod distribution;
 mod forest;
@@ -18,19 +17,18 @@ mod percentile;
 mod plot;
 mod scaling;
 mod series;
-mod spec;
 mod svg;
 mod time_split;
 
 pub use alone::svg;
-pub(crate) use by_row::{ByRow, ByRowUnit, Curve, by_row};
 pub(crate) use comparison::comparison;
 pub(crate) use forest::{ForestRow, forest};
 pub(crate) use history::{History, HistoryPoint, history};
 pub(crate) use live::live_panels;
-pub(crate) use marks::{Lane, Marks, MarksUnit, marks};
-pub(crate) use plot::{Plot, is_too_short};
+pub(crate) use marks::{Lane, Marks, marks};
+pub(crate) use plot::{Curve, Plot, Thin, is_too_short};
 pub(crate) use scaling::{scaling, swept};
+pub(crate) use svg::escaped;
 
 use crate::view::CaseView;
 use bourse_record::Round;
@@ -83,31 +81,29 @@ pub(crate) struct Frame<'a> {
     pub(crate) about: &'a str,
 }
 
-/// A chart in both sizes, and the specification from which the page's script redraws it.
+/// A chart in both sizes, or the plot that the page's script draws, with its description.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Drawn {
     /// Class of the size, and the drawing.
     pub(crate) sizes: Vec<(&'static str, String)>,
-    pub(crate) spec: Option<String>,
+    pub(crate) plot: Option<(String, String)>,
 }
 
 impl Drawn {
     /// A drawing of each size, if there is one.
     pub(crate) fn still(draw: impl Fn(Size) -> Option<String>) -> Self {
         let sizes = Size::ALL.into_iter().filter_map(|size| Some((size.class(), draw(size)?))).collect();
-        Self { sizes, spec: None }
+        Self { sizes, plot: None }
     }
 
     /// A plot; empty if it has nothing to draw.
-    pub(crate) fn plot(frame: &Frame<'_>, plot: Plot) -> Self {
-        let Some(plot) = plot::usable(plot) else { return Self { sizes: Vec::new(), spec: None } };
-        let drawn = Self::still(|size| Some(plot::still(frame, &plot, size)));
-        Self { spec: Some(spec::spec(&plot)), ..drawn }
+    pub(crate) fn plot(plot: Plot) -> Self {
+        Self { plot: plot.drawable(), ..Self::default() }
     }
 }
 
-/// The cases of a group over time and by percentile, drawn over one another; `views` with the cases' indices in the run,
-/// `id` as the prefix of each drawing's key.
-pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)], id: &str) -> Vec<(Frame<'static>, Drawn)> {
+/// The cases of a group over time and by percentile, drawn over one another; `views` with the cases' indices in the run.
+pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)]) -> Vec<(Frame<'static>, Drawn)> {
     const TIME: Frame<'static> = Frame {
         id: "time",
         title: "The cases over time",
@@ -121,11 +117,7 @@ pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)], id: &str) -> Vec<(Frame
     };
     let cases: Vec<&CaseView<'_>> = views.iter().map(|(_, view)| *view).collect();
     let plots = [(TIME, overlay::over_time(views)), (TAIL, overlay::percentiles(&cases))];
-    let drawn = plots.map(|(frame, plot)| {
-        let id = format!("{id}-{}", frame.id);
-        (frame, Drawn::plot(&Frame { id: &id, ..frame }, plot))
-    });
-    drawn.into_iter().collect()
+    plots.into_iter().map(|(frame, plot)| (frame, Drawn::plot(plot))).collect()
 }
 
 /// A chart of a round.
@@ -150,10 +142,7 @@ impl Chart {
     /// The chart of a round.
     pub(crate) fn drawn(&self, subject: &Subject<'_>) -> Drawn {
         match self.draw {
-            Draw::Plot(plot) => {
-                let id = format!("{}-{}", subject.id, self.key);
-                Drawn::plot(&Frame { id: &id, title: self.title, about: self.about }, plot(subject))
-            }
+            Draw::Plot(plot) => Drawn::plot(plot(subject)),
             Draw::Still(draw) => Drawn::still(|size| draw(subject, self, size)),
         }
     }

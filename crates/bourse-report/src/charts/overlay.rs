@@ -2,7 +2,8 @@
 
 use super::axis::Unit;
 use super::percentile;
-use super::plot::{Across, Curve, Panel, Plot, Source, Thin};
+use super::plot::{Across, Curve, OfSeries, Panel, Plot, Thin};
+use crate::units::printable;
 use crate::view::{CaseView, values};
 
 /// Most curves in one panel: more are indistinguishable.
@@ -14,7 +15,7 @@ type Row = (&'static str, &'static str, Unit, bool, Thin);
 const ROWS: [Row; 6] = [
     ("completed a second", "throughput", Unit::PerSecond, false, Thin::Mean),
     ("response time, p99 of each second", "response_ns_p99", Unit::Nanoseconds, true, Thin::Max),
-    ("processor time of our process, cores", "cpu_user+cpu_system", Unit::SecondsPerSecond, false, Thin::Mean),
+    ("processor time of our process, cores", "cpu_user+cpu_system", Unit::Count, false, Thin::Mean),
     ("written to storage a second", "written_bytes", Unit::BytesPerSecond, false, Thin::Mean),
     ("write-ahead log", "log_bytes", Unit::Bytes, false, Thin::Max),
     ("memory of our process", "memory_resident_bytes", Unit::Bytes, false, Thin::Max),
@@ -49,7 +50,7 @@ pub(super) fn of_metrics(
     };
     let first = metrics.first().map(|metric| values(of, metric).collect()).unwrap_or_default();
     let points = metrics.iter().skip(1).fold(first, sum);
-    Curve { label: label.to_owned(), points, thin, source: Source::Series { case, round, metrics } }
+    Curve { label: printable(label), points, thin, series: Some(OfSeries { case, round, metrics }) }
 }
 
 /// The first rounds of the cases over time, a panel for each metric; `views` with the cases' indices in the run.
@@ -61,9 +62,9 @@ pub(super) fn over_time(views: &[(usize, &CaseView<'_>)]) -> Plot {
         let is_any = |curve: &Curve| curve.points.iter().any(|(_, value)| value.is_some_and(|value| value > 0.0));
         let curves: Vec<Curve> = curves.collect();
         let curves = if curves.iter().any(is_any) { curves } else { Vec::new() };
-        Panel { title: title.to_owned(), unit, logarithmic, curves, mark: None, heat: None }
+        Panel { logarithmic, ..Panel::new(title, unit, curves) }
     };
-    Plot { across: Across::Time { phases: Vec::new(), events: None }, panels: ROWS.into_iter().map(panel).collect() }
+    Plot::new(Across::Time, ROWS.into_iter().map(panel).collect())
 }
 
 /// Percentiles of the cases' response times.

@@ -1,7 +1,7 @@
 //! Response times by percentile: the tail at a glance.
 
 use super::axis::Unit;
-use super::plot::{Across, Curve, Panel, Plot, Source, Thin};
+use super::plot::{Across, Curve, Panel, Plot, Thin};
 use crate::view::{CaseView, Latency, OperationView, Quantile};
 
 /// Points a nine.
@@ -19,13 +19,12 @@ fn curve(label: &str, latency: &Latency) -> Curve {
             Some(Quantile::TooFew | Quantile::Beyond(_)) | None => break,
         }
     }
-    Curve { label: label.to_owned(), points, thin: Thin::Max, source: Source::Points }
+    Curve::of_points(label, Thin::Max, points)
 }
 
 fn plot(title: &str, curves: Vec<Curve>) -> Plot {
-    let panel =
-        Panel { title: title.to_owned(), unit: Unit::Nanoseconds, logarithmic: true, curves, mark: None, heat: None };
-    Plot { across: Across::Quantiles, panels: vec![panel] }
+    let panel = Panel { logarithmic: true, ..Panel::new(title, Unit::Nanoseconds, curves) };
+    Plot::new(Across::Quantile, vec![panel])
 }
 
 /// A curve for each operation of a case.

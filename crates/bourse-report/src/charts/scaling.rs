@@ -1,8 +1,7 @@
 //! Results by an option that was swept over numbers.
 
 use super::axis::{Scale, Unit};
-use super::plot::style;
-use super::svg::{Anchor, Svg};
+use super::svg::{Anchor, Svg, style};
 use super::{Frame, Size};
 use crate::units;
 use crate::view::{CaseView, OperationView, Quantile};

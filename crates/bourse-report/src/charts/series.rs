@@ -3,7 +3,7 @@
 use super::Subject;
 use super::axis::Unit;
 use super::overlay::of_metrics;
-use super::plot::{Across, Curve, Events, Heat, Panel, Plot, Thin};
+use super::plot::{Curve, Events, Panel, Plot, Thin};
 use bourse_record::{FileKind, WorkloadKind};
 
 fn curve(subject: &Subject<'_>, metric: &str, label: &str, thin: Thin) -> Curve {
@@ -21,7 +21,7 @@ fn over_time(subject: &Subject<'_>, panels: Vec<Panel>) -> Plot {
     let has_log = subject.round.io.iter().any(|files| files.kind == FileKind::Log && files.writes > 0);
     let checkpoints = if_any(curve(subject, "data_written_bytes", "checkpoints", Thin::Max)).filter(|_| has_log);
     let events = checkpoints.map(|curve| Events { name: "| checkpoint", curve });
-    Plot { across: Across::Time { phases: subject.round.phases.clone(), events }, panels }
+    Plot::over_time(panels, &subject.round.phases, events)
 }
 
 /// The curve, if it is ever above zero: metrics that an engine does not have are not drawn as a line at the bottom.
@@ -29,17 +29,13 @@ fn if_any(curve: Curve) -> Option<Curve> {
     curve.points.iter().any(|(_, value)| value.is_some_and(|value| value > 0.0)).then_some(curve)
 }
 
-fn panel(title: impl Into<String>, unit: Unit, curves: Vec<Curve>) -> Panel {
-    Panel { title: title.into(), unit, logarithmic: false, curves, mark: None, heat: None }
-}
-
 pub(super) fn throughput(subject: &Subject<'_>) -> Plot {
     let workload = &subject.view.case.workload;
     let headline = workload.headline_operation.as_ref().map(|operation| {
         let curve = curve(subject, &workload.headline_metric(), operation, Thin::Mean);
-        panel(format!("{operation}, a second"), Unit::PerSecond, vec![curve])
+        Panel::new(format!("{operation}, a second"), Unit::PerSecond, vec![curve])
     });
-    let all = panel(
+    let all = Panel::new(
         format!("all {}s, a second", subject.view.noun()),
         Unit::PerSecond,
         vec![curve(subject, "throughput", "all", Thin::Mean)],
@@ -54,7 +50,7 @@ pub(super) fn throughput(subject: &Subject<'_>) -> Plot {
     // Only a figure that counts is drawn as the result.
     let result = subject.view.figure_of(subject.round);
     let counts = subject.view.valid_figure().is_some() && result.is_finite() && result > 0.0;
-    panels[0].mark = counts.then(|| (result, format!("result {}", crate::units::number(result))));
+    panels[0].marks.extend(counts.then(|| (result, format!("result {}", crate::units::number(result)))));
     over_time(subject, panels)
 }
 
@@ -66,9 +62,8 @@ pub(super) fn response(subject: &Subject<'_>) -> Plot {
         ("response_ns_p50", "median"),
     ];
     let curves = quantiles.map(|(metric, label)| curve(subject, metric, label, Thin::Max)).into_iter().collect();
-    let map = subject.round.response_map.clone();
-    let heat = map.map(|map| Heat { case: subject.case, round: subject.nth, map });
-    let panel = Panel { logarithmic: true, heat, ..panel("response time", Unit::Nanoseconds, curves) };
+    let heat = subject.round.response_map.as_ref().map(|_| (subject.case, subject.nth));
+    let panel = Panel { logarithmic: true, heat, ..Panel::new("response time", Unit::Nanoseconds, curves) };
     over_time(subject, vec![panel])
 }
 
@@ -82,8 +77,8 @@ pub(super) fn processor(subject: &Subject<'_>) -> Plot {
     curves.extend(if_any(curve(subject, "server_cpu_system", "server, system", Thin::Mean)));
     curves.extend(if_any(curve(subject, "cpu_others", "other processes", Thin::Mean)));
     curves.extend(if_any(curve(subject, "cpu_stolen", "taken by the host", Thin::Mean)));
-    let mut panel = panel("cores busy", Unit::SecondsPerSecond, curves);
-    panel.mark = (cores > 0).then(|| (f64::from(cores), format!("all {cores} cores")));
+    let mut panel = Panel::new("cores busy", Unit::Count, curves);
+    panel.marks.extend((cores > 0).then(|| (f64::from(cores), format!("all {cores} cores"))));
     over_time(subject, vec![panel])
 }
 
@@ -96,7 +91,7 @@ pub(super) fn memory(subject: &Subject<'_>) -> Plot {
         curve(subject, "machine_memory_free_bytes", "free", Thin::Mean),
     ];
     machine.extend(if_any(curve(subject, "machine_swap_used_bytes", "swap", Thin::Max)));
-    let panels = vec![panel("our process", Unit::Bytes, ours), panel("the machine", Unit::Bytes, machine)];
+    let panels = vec![Panel::new("our process", Unit::Bytes, ours), Panel::new("the machine", Unit::Bytes, machine)];
     over_time(subject, panels)
 }
 
@@ -105,8 +100,8 @@ pub(super) fn sizes(subject: &Subject<'_>) -> Plot {
     let logs = [("log_bytes", "write-ahead log"), ("journal_bytes", "rollback journal")];
     let logs = logs.into_iter().filter_map(|(metric, label)| if_any(curve(subject, metric, label, Thin::Max)));
     let panels = vec![
-        panel("database", Unit::Bytes, data.into_iter().collect()),
-        panel("write-ahead log and rollback journal", Unit::Bytes, logs.collect()),
+        Panel::new("database", Unit::Bytes, data.into_iter().collect()),
+        Panel::new("write-ahead log and rollback journal", Unit::Bytes, logs.collect()),
     ];
     over_time(subject, panels)
 }
@@ -117,9 +112,9 @@ pub(super) fn storage(subject: &Subject<'_>) -> Plot {
     let syncs = if_any(curve(subject, "syncs", "syncs", Thin::Mean));
     let in_syncs = if_any(curve(subject, "sync_time", "in syncs", Thin::Mean));
     let panels = vec![
-        panel("bytes a second", Unit::BytesPerSecond, curves),
-        panel("syncs, a second", Unit::PerSecond, syncs.into_iter().collect()),
-        panel("users waiting for a sync, on average", Unit::SecondsPerSecond, in_syncs.into_iter().collect()),
+        Panel::new("bytes a second", Unit::BytesPerSecond, curves),
+        Panel::new("syncs, a second", Unit::PerSecond, syncs.into_iter().collect()),
+        Panel::new("users waiting for a sync, on average", Unit::Count, in_syncs.into_iter().collect()),
     ];
     over_time(subject, panels)
 }
@@ -133,10 +128,10 @@ pub(super) fn waiting(subject: &Subject<'_>) -> Plot {
     let queue_title =
         subject.view.case.workload.metric_title("queue_length").unwrap_or("waiting between the workload's parts");
     let panels = vec![
-        panel("users waiting for a lock, on average", Unit::SecondsPerSecond, vec![locks]),
-        panel("waits and retries, a second", Unit::PerSecond, waits.into_iter().chain(retries).collect()),
-        panel(queue_title, Unit::Count, queue.into_iter().collect()),
-        panel("due and waiting for a user", Unit::Count, backlog.into_iter().collect()),
+        Panel::new("users waiting for a lock, on average", Unit::Count, vec![locks]),
+        Panel::new("waits and retries, a second", Unit::PerSecond, waits.into_iter().chain(retries).collect()),
+        Panel::new(queue_title, Unit::Count, queue.into_iter().collect()),
+        Panel::new("due and waiting for a user", Unit::Count, backlog.into_iter().collect()),
     ];
     over_time(subject, panels)
 }

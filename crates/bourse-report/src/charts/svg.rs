@@ -1,5 +1,6 @@
 //! SVG elements as text.
 
+use super::axis::Scale;
 use crate::units;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -10,6 +11,11 @@ pub(super) enum Anchor {
     Start,
     Middle,
     End,
+}
+
+/// Class number of the curve at that index, of the colours and dashes that curves take in turn.
+pub(super) const fn style(at: usize) -> usize {
+    at % 12 + 1
 }
 
 /// Width of a character of a row's name, in CSS pixels: that of the widest of the page's fonts, in bold.
@@ -35,7 +41,7 @@ pub(super) struct Svg {
 }
 
 /// Text with what XML would act upon escaped.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for character in units::printable(text).chars() {
         match character {
@@ -98,6 +104,19 @@ impl Svg {
     pub(super) fn path(&mut self, class: &str, data: &str) {
         if !data.is_empty() {
             self.add(format_args!(r#"<path class="{class}" d="{data}"/>"#));
+        }
+    }
+
+    /// A horizontal axis of that length from `left` on, with its ticks below.
+    pub(super) fn axis(&mut self, scale: &Scale, (left, y): (f64, f64), length: f64) {
+        self.line("axis", (left, y), (left + length, y));
+        for (value, label) in &scale.ticks {
+            let anchor = match scale.place(*value) {
+                start if start < 0.02 => Anchor::Start,
+                end if end > 0.98 => Anchor::End,
+                _ => Anchor::Middle,
+            };
+            self.text("tick", (left + length * scale.place(*value), y + 16.0), anchor, label);
         }
     }
 

@@ -1,22 +1,20 @@
-//! Comparison of the figures of two cases: ratio, interval and verdict for each metric; as text, Markdown, HTML, CSV and
-//! JSON.
+//! Comparison of the figures of two cases: ratio, interval and verdict for each metric; as a document and
+//! as JSON.
 
-mod csv;
 mod disturbance;
-mod html;
-mod markdown;
 mod noise;
 mod pairs;
-mod text;
+mod sheet;
 mod words;
 
 pub use disturbance::Disturbance;
-pub(crate) use html::{sections, table, tone};
 pub use noise::Noise;
 pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
-pub(crate) use words::{beside, sentence};
+pub(crate) use sheet::parts;
 
-use crate::text::CsvText;
+use crate::data::{DataTable, comparison_tables};
+use crate::documents::Sheet;
+use crate::text::markdown_parts;
 use crate::units;
 use crate::view::{OperationView, Quantile, of_round};
 use bourse_record::{
@@ -291,22 +289,22 @@ impl Compared {
     /// One self-contained page. `runs` are the runs that were compared, by name: two stored runs, or the one in which
     /// both sides took turns.
     pub fn html(&self, runs: &[(&str, &Provenance)]) -> String {
-        html::html(self, runs)
+        sheet::html(self, runs)
     }
 
-    /// A line for each metric.
-    pub fn csv(&self, texts: CsvText) -> String {
-        csv::csv(self, texts)
+    /// Table of the metrics, for programs.
+    pub fn tables(&self) -> Vec<DataTable> {
+        comparison_tables(self)
     }
 
     /// Text for a terminal of `width` columns.
     pub fn text(&self, width: usize) -> String {
-        text::text(self, width)
+        Sheet { parts: parts(self, false), ..Sheet::default() }.terminal(width, false, false)
     }
 
     /// Markdown for a comment on a change.
     pub fn markdown(&self) -> String {
-        markdown::markdown(self)
+        markdown_parts(&parts(self, false))
     }
 }
 
@@ -384,6 +382,13 @@ impl Comparison {
     /// The metric that decides: the headline. `None` if one of the cases has no figure, or the first a figure of 0.
     pub fn result(&self) -> Option<&Difference> {
         self.metrics.first().filter(|_| self.no_result.is_none())
+    }
+}
+
+impl Difference {
+    /// Name of the verdict, if there is one.
+    pub(crate) fn verdict_name(&self) -> Option<&'static str> {
+        self.verdict.map(|verdict| verdict.name(self.better))
     }
 }
 

@@ -10,7 +10,7 @@ fn percent(part: f64) -> String {
 }
 
 /// Lines below a comparison: the disturbances of each side, and the difference it could have shown.
-pub(crate) fn beside(compared: &Comparison) -> Vec<String> {
+pub(super) fn beside(compared: &Comparison) -> Vec<String> {
     let [base, head] = &compared.disturbance;
     let mut lines = Vec::new();
     if !(base.is_none() && head.is_none()) {
@@ -27,7 +27,7 @@ pub(crate) fn beside(compared: &Comparison) -> Vec<String> {
 }
 
 /// Text of a difference; for the headline with the noise that it is judged by.
-pub(super) fn difference(compared: &Comparison, metric: &Difference) -> String {
+fn difference(compared: &Comparison, metric: &Difference) -> String {
     let words = of_metric(metric);
     match compared.noise.filter(|_| compared.result().is_some_and(|result| std::ptr::eq(result, metric))) {
         Some(noise) => format!("{words}, two runs lie up to {} apart by noise", units::share(noise)),
@@ -36,18 +36,25 @@ pub(super) fn difference(compared: &Comparison, metric: &Difference) -> String {
 }
 
 fn of_metric(metric: &Difference) -> String {
-    let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+    let difference = change(metric.ratio);
     match metric.interval {
-        None => format!("{} (too few rounds for an interval)", change(metric.ratio)),
-        Some(Interval { low, high, level }) => {
-            let (ratio, low, high) = (change(metric.ratio), change(low), change(high));
-            format!("{ratio} ({} interval {low} to {high})", percent(level))
-        }
+        None => format!("{difference} (too few rounds for an interval)"),
+        Some(it) => format!("{difference} ({} interval {})", percent(it.level), ends(&it)),
     }
 }
 
+/// A ratio as a change in percent.
+pub(super) fn change(ratio: f64) -> String {
+    format!("{:+.1} %", 100.0 * (ratio - 1.0))
+}
+
+/// The ends of an interval of a ratio.
+pub(super) fn ends(interval: &Interval) -> String {
+    format!("{} to {}", change(interval.low), change(interval.high))
+}
+
 /// The verdict as a sentence: `B is …`, or the reason why there is none.
-pub(crate) fn sentence(compared: &Comparison, tolerance: f64) -> String {
+pub(super) fn sentence(compared: &Comparison, tolerance: f64) -> String {
     let Some(result) = compared.result() else {
         return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
     };

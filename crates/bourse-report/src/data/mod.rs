@@ -1,16 +1,20 @@
-//! Runs as tables for programs: one row a fact, units in the columns' names, no titles.
+//! Runs, suites, comparisons and the history as tables for programs: one row a fact, units in the columns' names, no titles.
 //!
-//! Tables and columns are declared once, in `tables`; CSV, NDJSON and other writers read the declaration.
+//! Tables and columns are declared once, in `tables` and `others`; CSV, NDJSON and other writers read the declaration.
 
 mod csv;
 mod latency;
 mod ndjson;
+mod others;
 mod services;
 mod table;
 mod tables;
 
-pub use csv::data_csv;
+pub use csv::{CsvText, csv_file, data_csv};
+pub(crate) use csv::{csv_line, guarded};
 pub use ndjson::data_ndjson;
+pub(crate) use others::comparison_tables;
+pub use others::{history_tables, suite_tables};
 pub use services::{bencher, github_action_benchmark};
 pub use table::{DataColumn, DataKind, DataTable, DataValue};
 pub use tables::data_tables;

@@ -3,13 +3,14 @@
 use super::latency::{Bucket, buckets, longest, mean, percentiles, quantile};
 use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
 use crate::comparison::Compared;
-use crate::tables::phase;
+use crate::tables::{self, phase};
 use crate::view::{
-    CaseView, Clock, Kept, Latency, OperationView, Part, RoleSplit, Standing, latency_case, roles, rules, warning,
+    CaseView, OperationView, Part, QUANTILES, RoleSplit, RuleStatus, ServerLatency, Standing, latency_case,
+    over_rounds, roles, rules, warning,
 };
 use bourse_record::{
-    Check, CheckStatus, Comparison, FileActivity, LatencyPhase, MayLose, NameValue, OutcomeCount, Probe, Round,
-    RunFile, Series, Warning, WorkloadKind,
+    Check, CheckStatus, Comparison, Estimate, FileActivity, LatencyPhase, MayLose, NameValue, OutcomeCount, PartOfTime,
+    Probe, Round, RunFile, Series, Steadiness, SteadyTest, Warning, WorkloadKind,
 };
 
 const RUN: DataColumn =
@@ -20,7 +21,8 @@ const OPERATION: DataColumn = key("operation", DataKind::Text, "Name of the oper
 const CLOCK: DataColumn = key(
     "clock",
     DataKind::Text,
-    "`response`: from the moment it was due; `service`: from its start, without waiting for a client",
+    "`response`: from the moment it was due; `service`: from its start, without waiting for a client; `failed_response` and \
+     `failed_service`: those of failed operations",
 );
 
 const fn key(name: &'static str, kind: DataKind, meaning: &'static str) -> DataColumn {
@@ -134,6 +136,7 @@ data_table! {
         response_p99_ns: Count, "Response time, 99th percentile" => quantile(&it.response, 0.99);
         response_p999_ns: Count, "Response time, 99.9th percentile" => quantile(&it.response, 0.999);
         response_max_ns: Count, "Response time, longest" => longest(&it.response);
+        service_min_ns: Count, "Service time, shortest" => it.service.known().map(|it| it.min_ns);
         service_mean_ns: Real, "Service time, mean" => mean(&it.service);
         service_p50_ns: Count, "Service time, median" => quantile(&it.service, 0.5);
         service_p90_ns: Count, "Service time, 90th percentile" => quantile(&it.service, 0.9);
@@ -143,6 +146,7 @@ data_table! {
         service_max_ns: Count, "Service time, longest" => longest(&it.service);
         slower: Count, "Operations without a time that count as slower than all others: failed, dropped or never started"
             => it.response.slower;
+        clamped: Count, "Times longer than the histogram's range, counted at its end" => it.response.clamped + it.service.clamped;
         timed_together: Real, "Operations timed together, on average, where short ones are timed in batches" => it.batch;
         timed_one_in: Real, "Of how many one was timed, where the others were only counted" => it.one_in;
         harness_overhead_ns: Real, "What the harness itself takes of one; given for short ones" => it.harness_overhead_ns;
@@ -157,6 +161,42 @@ data_table! {
         dropped: Count, "Never started, because the backlog was full" => it.dropped;
         retries: Count, "Retries after lock conflicts" => it.retries;
         round_trips_per_operation: Real, "How often one waited for a server's answer, on average; empty without a server" => it.round_trips;
+        under_way: Count, "Under way when an interval ended: their times are in quantiles and maxima, and no count has them"
+            => it.under_way.map(|it| it.count);
+        under_way_failed: Count, "Of them, those that failed" => it.under_way.map(|it| it.failed);
+        under_way_unended: Count, "Of them, those whose end is not known" => it.under_way.map(|it| it.unended);
+        under_way_longest_ns: Count, "The longest of them" => it.under_way.map(|it| it.longest_ns);
+        server_mean_ns: Real, "Time in an application server, mean; empty without one" => behind(it, |it| mean(&it.server));
+        server_p90_ns: Count, "Time in it, 90th percentile" => behind(it, |it| quantile(&it.server, 0.9));
+        engine_mean_ns: Real, "Of it that of the engine, mean" => behind(it, |it| mean(&it.engine));
+        engine_p90_ns: Count, "Of it that of the engine, 90th percentile" => behind(it, |it| quantile(&it.engine, 0.9));
+        network_mean_ns: Real, "Time in the network, mean" => behind(it, |it| mean(&it.network));
+        network_p50_ns: Count, "Time in the network, median" => behind(it, |it| quantile(&it.network, 0.5));
+        network_p90_ns: Count, "Time in the network, 90th percentile" => behind(it, |it| quantile(&it.network, 0.9));
+        network_p99_ns: Count, "Time in the network, 99th percentile" => behind(it, |it| quantile(&it.network, 0.99));
+        network_max_ns: Count, "Time in the network, longest" => behind(it, |it| longest(&it.network));
+    }
+}
+
+data_table! {
+    "A quantile of an operation's response times over the rounds of a case; from six rounds on."
+    Quantiles "quantiles" [RUN, CASE, OPERATION] (quantile: f64, it: &Estimate) {
+        percentile: Real, "From 0 to 100" => 100.0 * quantile;
+        value_ns: Real, "The time that so many percent took at most, as estimated over the rounds" => it.value;
+        value_low_ns: Real, "Lower end of its interval" => it.interval.map(|it| it.low);
+        value_high_ns: Real, "Upper end of its interval" => it.interval.map(|it| it.high);
+        interval_level: Real, "Level of the interval" => it.interval.map(|it| it.level);
+    }
+}
+
+data_table! {
+    "A figure of a case by that of the first case of the same workload, unit and durability class in its run."
+    Ratios "ratios" [RUN, CASE] (metric: &str, it: &Estimate) {
+        metric: Text, "`result`, `response_p90` or `response_p99`" => metric;
+        ratio: Real, "The ratio: the estimate over the pairs of rounds" => it.value;
+        ratio_low: Real, "Lower end of its interval" => it.interval.map(|it| it.low);
+        ratio_high: Real, "Upper end of its interval" => it.interval.map(|it| it.high);
+        interval_level: Real, "Level of the interval, so that all of a run hold together" => it.interval.map(|it| it.level);
     }
 }
 
@@ -283,10 +323,36 @@ data_table! {
 }
 
 data_table! {
+    "A test of the steady state of a round."
+    SteadyTests "steadiness" [RUN, CASE, ROUND] (it: &SteadyTest) {
+        test_name: Text, "Short name" => it.name;
+        demands: Text, "What it demands" => it.demands.as_str();
+        status: Text, "`steady`, `not steady` or `undetermined`" => it.steady.name();
+        found: Text, "What was found" => it.found.as_str();
+    }
+}
+
+data_table! {
+    "A fact about a round, as the number of trades in the database at its start."
+    Facts "facts" [RUN, CASE, ROUND] (name: &str, value: &str) {
+        name: Text, "Name; `conflict: `, `engine counter: ` and `CPU seconds of the engine's threads: ` begin those of the engine" => name;
+        value: Text, "Value" => value;
+    }
+}
+
+data_table! {
+    "A part of the time of a run, from its start to its results."
+    TimeSpent "time_spent" [RUN] (it: &PartOfTime) {
+        part: Text, "Activity" => it.name.as_str();
+        time_s: Real, "Duration, over all rounds" => it.seconds;
+    }
+}
+
+data_table! {
     "A setting of a case."
     Settings "settings" [RUN, CASE] (kind: &str, name: &str, value: &str) {
-        kind: Text, "`engine`: read back from the engine; `compile_option`: of the engine; `workload`: options of the workload; \
-            `varied`: what a sweep or search varied" => kind;
+        kind: Text, "`engine`: read back from the engine; `compile_option`: of the engine; `workload`: options of the workload, \
+            and what it ran with; `machine`: machine and program; `varied`: what a sweep or search varied" => kind;
         name: Text, "Name" => name;
         value: Text, "Value, as a person reads it" => value;
     }
@@ -294,10 +360,10 @@ data_table! {
 
 data_table! {
     "A rule of the specification that a brokerage case is held against."
-    Rules "rules" [RUN, CASE] (name: &str, demands: &str, kept: Kept, found: &str) {
+    Rules "rules" [RUN, CASE] (name: &str, demands: &str, status: RuleStatus, found: &str) {
         rule_name: Text, "Short name" => name;
         demands: Text, "What it demands" => demands;
-        status: Text, "`met`, `not met` or `unknown`" => kept.name();
+        status: Text, "`met`, `not met` or `unknown`" => status.name();
         found: Text, "What was found" => found;
     }
 }
@@ -320,7 +386,7 @@ data_table! {
     TimeSplit "time_split" [RUN, CASE] (role: &RoleSplit, part: Part) {
         user_kind: Text, "Kind of user" => role.role.as_str();
         threads: Count, "Their threads in a round" => role.threads;
-        part: Text, "Where the time went" => part.csv().trim_end_matches("_percent");
+        part: Text, "Where the time went" => part.key();
         share_percent: Real, "Share of their time" => 100.0 * role.share(part);
         time_s: Real, "Seconds of all their threads" => role.seconds(part);
     }
@@ -409,12 +475,17 @@ all! {
     operations: Operations,
     rounds: Rounds,
     round_operations: RoundOperations,
+    quantiles: Quantiles,
+    ratios: Ratios,
     waits: Waits,
     outcomes: Outcomes,
     percentiles: Percentiles,
     histograms: Histograms,
     series: SeriesRows,
     checks: Checks,
+    steadiness: SteadyTests,
+    facts: Facts,
+    time_spent: TimeSpent,
     settings: Settings,
     rules: Rules,
     files: Files,
@@ -433,8 +504,15 @@ impl All {
         if let Some(it) = Compared::of_run(run).and_then(|it| it.stored()) {
             self.comparisons.push(Comparisons::row(std::slice::from_ref(&of_run), &it));
         }
-        for view in CaseView::all(run) {
-            self.case([of_run.clone(), view.case.label.as_str().into()], &view);
+        for it in run.time_spent.iter().flat_map(|it| &it.parts) {
+            self.time_spent.push(TimeSpent::row(std::slice::from_ref(&of_run), it));
+        }
+        let views = CaseView::all(run);
+        for (label, metric, it) in tables::ratios(&views) {
+            self.ratios.push(Ratios::row(&[of_run.clone(), label.into()], metric, &it));
+        }
+        for view in &views {
+            self.case([of_run.clone(), view.case.label.as_str().into()], view);
         }
     }
 
@@ -459,16 +537,20 @@ impl All {
         let pairs = |kind: &'static str, pairs: &[NameValue]| {
             pairs.iter().map(|it| Settings::row(&keys, kind, &it.name, &it.value)).collect::<Vec<_>>()
         };
+        for (kind, table) in [("workload", tables::parameters(view)), ("machine", tables::machine(view))] {
+            table
+                .rows
+                .iter()
+                .for_each(|row| self.settings.push(Settings::row(&keys, kind, &row[0].text, &row[1].text)));
+        }
         let options = case.engine.compile_options.iter().map(|it| {
             let (name, value) = it.split_once('=').unwrap_or((it, ""));
             Settings::row(&keys, "compile_option", name, value)
         });
         let settings = pairs("engine", &case.engine.settings).into_iter().chain(options);
-        let settings =
-            settings.chain(pairs("workload", &case.workload.parameters)).chain(pairs("varied", &case.varied));
-        settings.for_each(|row| self.settings.push(row));
+        settings.chain(pairs("varied", &case.varied)).for_each(|row| self.settings.push(row));
         for it in rules(view) {
-            self.rules.push(Rules::row(&keys, it.name, it.demands, it.kept, &it.found));
+            self.rules.push(Rules::row(&keys, it.name, it.demands, it.status, &it.found));
         }
         for role in roles(view) {
             for part in Part::ALL {
@@ -486,8 +568,13 @@ impl All {
         for outcome in &it.outcomes {
             self.outcomes.push(Outcomes::row(&keys, outcome));
         }
-        for (clock, name) in [(Clock::Response, "response"), (Clock::Service, "service")] {
-            let latency: &Latency = it.latency(clock);
+        for (at, quantile) in QUANTILES.into_iter().enumerate() {
+            if let Some(estimate) = over_rounds(&it.by_round, at) {
+                self.quantiles.push(Quantiles::row(&keys, quantile, &estimate));
+            }
+        }
+        let failed = it.failed_times.iter().flatten().zip(["failed_response", "failed_service"]);
+        for (latency, name) in [(&it.response, "response"), (&it.service, "service")].into_iter().chain(failed) {
             let keys = keyed(&keys, name);
             for percentile in percentiles() {
                 if let Some(ns) = quantile(latency, percentile / 100.0) {
@@ -524,6 +611,20 @@ impl All {
         for it in &round.warnings {
             self.warnings.push(Warnings::row(keys, it));
         }
+        let workload = &view.case.workload;
+        let steady = (workload.may_be_steady() && round.measured_s > 0.0).then(|| Steadiness::of(round, workload));
+        for it in steady.iter().flat_map(|it| &it.tests) {
+            self.steadiness.push(SteadyTests::row(keys, it));
+        }
+        let own = round.facts.iter().map(|it| (it.name.clone(), it.value.clone()));
+        let conflicts = round.conflicts.iter().map(|it| (format!("conflict: {}", it.name), it.count.to_string()));
+        let counters = round.counters.iter().map(|it| (format!("engine counter: {}", it.name), it.count.to_string()));
+        let threads = round.engine_threads.iter();
+        let threads =
+            threads.map(|it| (format!("CPU seconds of the engine's threads: {}", it.work), it.cpu_s.to_string()));
+        for (name, value) in own.chain(conflicts).chain(counters).chain(threads) {
+            self.facts.push(Facts::row(keys, &name, &value));
+        }
     }
 
     fn series_of(&mut self, keys: &[DataValue], round: &Round, name: &str, series: &Series) {
@@ -550,8 +651,13 @@ fn rate(count: u64, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| count as f64 / seconds)
 }
 
+/// A part of an operation's time behind an application server.
+fn behind<T>(it: &OperationView, of: impl Fn(&ServerLatency) -> Option<T>) -> Option<T> {
+    it.server.as_ref().and_then(of)
+}
+
 /// A word of the run file's own, as `rolled_back`.
-fn word(value: &impl serde::Serialize) -> Option<String> {
+pub(super) fn word(value: &impl serde::Serialize) -> Option<String> {
     serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
 }
 

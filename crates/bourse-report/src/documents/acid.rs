@@ -1,19 +1,11 @@
 //! The ACID tests of a target.
 
-use super::{csv_table, lines, sections};
-use crate::html::{document_head, render};
-use crate::tables::Tone;
-use crate::text::{CsvText, Paint, code, escaped, markdown_row as row};
+use super::sheet::{Answer, Fold, Part, Place, Sheet, Shown};
+use crate::tables::{Cell, Head, Table, Tone};
+use crate::units;
 use crate::view::{isolation_not_given, warning};
 use bourse_record::BROKERAGE_NOTICE;
-use bourse_record::acid::{AcidFile, Case, Test, Verdict};
-use lines::line;
-use minijinja::value::Serde;
-use minijinja::{Value, context};
-use std::fmt::Write as _;
-
-/// Column at which the text of a test begins.
-const INDENT: usize = 22;
+use bourse_record::acid::{AcidFile, Case, Verdict};
 
 const fn tone(verdict: Verdict) -> Tone {
     match verdict {
@@ -23,184 +15,102 @@ const fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// The document as text of `width` columns: a line for each test with its verdict and reason, and with `verbose` every case
-/// with its steps, and the settings in force. Otherwise only failed tests show their first failed case.
-pub fn acid_terminal(file: &AcidFile, width: usize, color: bool, verbose: bool) -> String {
-    let (mut out, paint) = (String::new(), Paint { on: color });
+/// The document: verdicts first, then each test with its cases, and the settings in force.
+pub fn acid(file: &AcidFile) -> Sheet {
     let engine = &file.engine;
-    line(&mut out, width, 0, &format!("{}  ({} {})", engine.target, engine.name, engine.version));
-    line(&mut out, width, 0, &format!("durability class {}: {}", engine.durability, engine.durability_reason));
-    line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.provenance.seed));
-    if let Some(isolation) = isolation(file) {
-        line(&mut out, width, 0, &isolation);
+    let [passed, failed, left_out] =
+        [Verdict::Passed, Verdict::Failed, Verdict::NotApplicable].map(|verdict| file.count(verdict));
+    // Tests that passed until they were cut short are no result of the whole.
+    let ended = units::counted(file.tests.len() as u64, "test", "tests");
+    let incomplete = file.interrupted.then(|| format!("incomplete: interrupted after {ended}"));
+    let mut parts = vec![
+        Part::Answer(Answer {
+            figure: match (failed, &incomplete) {
+                (1.., _) => format!("{failed} failed"),
+                (0, Some(incomplete)) => incomplete.clone(),
+                (0, None) => format!("{passed} passed"),
+            },
+            is_bad: failed > 0 || incomplete.is_some(),
+            beside: vec![format!("{passed} passed, {failed} failed, {left_out} not applicable")],
+            ..Answer::default()
+        }),
+        Part::at(Place::Target, Tone::Plain, format!("{} · {} {}", engine.target, engine.name, engine.version)),
+    ];
+    parts.extend(incomplete.filter(|_| failed > 0).map(|text| Part::toned(Tone::Bad, text)));
+    parts.push(Part::class(engine.durability, &engine.durability_reason));
+    parts.push(Part::faint(format!("{}; seed {}", file.database, file.provenance.seed)));
+    if !file.isolation.is_empty() {
+        parts.push(Part::faint(match isolation_not_given(&file.isolation) {
+            None => "isolation: the engine gives each transaction the level that it demands".to_owned(),
+            Some(short) => format!("isolation lower than demanded: {short}"),
+        }));
     }
-    let settings: Vec<_> = engine.settings.iter().map(|it| format!("{} {}", it.name, it.value)).collect();
-    if verbose && !settings.is_empty() {
-        line(&mut out, width, 0, &format!("settings: {}", settings.join(", ")));
-    }
-    let mut property = None;
+    parts.extend(file.warnings.iter().map(|it| Part::toned(Tone::Doubtful, format!("warning: {}", warning(it)))));
+
+    let heads = vec![
+        Head::left("test"),
+        Head::left("verdict"),
+        Head::left("property").rank(1),
+        Head::left("what is tried"),
+        Head::left("why"),
+        Head::right("took").rank(2),
+    ];
+    let mut verdicts = Table::new("Verdicts", heads);
     for test in &file.tests {
-        if property != Some(test.property) {
-            property = Some(test.property);
-            let _ = write!(out, "\n{}\n", test.property.name());
-        }
-        let verdict = format!("{:<15}", test.verdict.name());
-        let _ = write!(out, "{:<5} {} ", crate::units::printable(&test.id), paint.tone(tone(test.verdict), &verdict));
-        let mut title = String::new();
-        line(&mut title, width, INDENT, &format!("{} ({})", test.title, test.source));
-        out.push_str(title.trim_start());
-        line(&mut out, width, INDENT, &test.reason);
-        cases(&mut out, test, width, verbose);
+        verdicts.push(vec![
+            Cell::text(&test.id).link(format!("#{}", test.id)),
+            Cell::text(test.verdict.name()).tone(tone(test.verdict)),
+            Cell::text(test.property.name()),
+            Cell::text(&test.title),
+            Cell::text(&test.reason),
+            Cell::text(&format!("{:.1} s", test.took_s)),
+        ]);
     }
-    let count = |verdict| file.count(verdict);
-    let _ = write!(
-        out,
-        "\n{} passed, {} failed, {} not applicable\n",
-        count(Verdict::Passed),
-        count(Verdict::Failed),
-        count(Verdict::NotApplicable),
-    );
-    if let Some(incomplete) = incomplete(file) {
-        let _ = writeln!(out, "{}", paint.tone(Tone::Bad, &incomplete));
-    }
-    for it in &file.warnings {
-        line(&mut out, width, 0, &format!("warning: {}", warning(it)));
-    }
-    line(&mut out, width, 0, BROKERAGE_NOTICE);
-    out
-}
-
-/// Whether each transaction gets the isolation level that it demands; `None` for a document without levels.
-fn isolation(file: &AcidFile) -> Option<String> {
-    let given = || match isolation_not_given(&file.isolation) {
-        None => "isolation: the engine gives each transaction the level that it demands".to_owned(),
-        Some(short) => format!("isolation lower than demanded: {short}"),
-    };
-    (!file.isolation.is_empty()).then(given)
-}
-
-/// First line about tests that were cut short: tests that passed until then are no result of the whole.
-fn incomplete(file: &AcidFile) -> Option<String> {
-    let ended = crate::units::counted(file.tests.len() as u64, "test", "tests");
-    file.interrupted.then(|| format!("incomplete: interrupted after {ended}"))
-}
-
-fn cases(out: &mut String, test: &Test, width: usize, verbose: bool) {
-    if verbose {
-        line(out, width, INDENT, &format!("demanded: {}", test.demanded));
-        test.cases.iter().for_each(|shown| case(out, shown, width));
-    } else if test.verdict == Verdict::Failed
-        && let Some(failed) = test.cases.iter().find(|case| !case.holds())
-    {
-        line(out, width, INDENT, &format!("demanded: {}", test.demanded));
-        case(out, failed, width);
-    }
-}
-
-/// A case with its steps and findings, for the terminal.
-pub(super) fn case(out: &mut String, case: &Case, width: usize) {
-    line(out, width, INDENT, &format!("- {}", case.label));
-    for step in &case.steps {
-        let mut words = format!("{}: {}", step.session, step.did);
-        if !step.outcome.is_empty() {
-            let _ = write!(words, ": {}", step.outcome);
-        }
-        if !step.read.is_empty() {
-            let _ = write!(words, "; read {}", step.read.join(", "));
-        }
-        if let Some(statement) = &step.statement {
-            let _ = write!(words, "; at: {statement}");
-        }
-        line(out, width, INDENT + 4, &words);
-    }
-    for finding in &case.findings {
-        let mark = if finding.holds { "=" } else { "≠" };
-        let words = match finding.holds {
-            true => format!("{mark} {}: {}", finding.what, finding.found),
-            false => format!("{mark} {}: {} wanted, {} found", finding.what, finding.wanted, finding.found),
-        };
-        line(out, width, INDENT + 4, &words);
-    }
-}
-
-/// One self-contained page: verdicts first, then each test with its cases, folded.
-pub fn acid_html(file: &AcidFile) -> String {
-    let page = context! {
-        head => document_head(&format!("ACID tests of {}", file.engine.target), "ACID tests", &file.provenance, file.interrupted),
-        file => Value::from(Serde(file)),
-        warnings => file.warnings.iter().map(warning).collect::<Vec<_>>(),
-        incomplete => incomplete(file),
-        isolation => isolation(file),
-        passed => file.count(Verdict::Passed),
-        failed => file.count(Verdict::Failed),
-        not_applicable => file.count(Verdict::NotApplicable),
-        notice => BROKERAGE_NOTICE,
-    };
-    render("acid.html", page)
-}
-
-/// Markdown with the verdicts first, then each test with its cases, and the settings they hold for. Ends with a line feed.
-pub fn acid_markdown(file: &AcidFile) -> String {
-    let engine = &file.engine;
-    let mut out = sections::title("ACID tests", &file.provenance, file.interrupted);
-    let count = |verdict| file.count(verdict);
-    let (passed, failed) = (count(Verdict::Passed), count(Verdict::Failed));
-    let failed_words = if failed > 0 { format!("**{failed} failed**") } else { "0 failed".to_owned() };
-    let left_out = count(Verdict::NotApplicable);
-    if let Some(incomplete) = incomplete(file) {
-        sections::line(&mut out, &format!("**{incomplete}**"));
-    }
-    sections::line(
-        &mut out,
-        &format!("{passed} passed, {failed_words}, {left_out} not applicable on {}", code(&engine.target)),
-    );
-    sections::line(&mut out, &format!("- {} {}", escaped(&engine.name), escaped(&engine.version)));
-    let class = format!("- durability class {}: {}", engine.durability, escaped(&engine.durability_reason));
-    out.push_str(&format!("{class}\n- {}; seed {}\n", escaped(&file.database), file.provenance.seed));
-    isolation(file).iter().for_each(|it| out.push_str(&format!("- {}\n", escaped(it))));
-    file.warnings.iter().for_each(|it| out.push_str(&format!("- warning: {}\n", escaped(&warning(it)))));
-
-    sections::heading(&mut out, 2, "Verdicts");
-    sections::table(&mut out, &["test", "verdict", "what is tried", "why"]);
-    for test in &file.tests {
-        row(
-            &mut out,
-            [&test.id, &test.verdict.name().to_owned(), &test.title, &test.reason].into_iter().map(|it| escaped(it)),
-        );
-    }
-    sections::heading(&mut out, 2, "Evidence");
-    file.tests.iter().for_each(|test| evidence(&mut out, test));
-    sections::heading(&mut out, 2, "Settings in force");
-    sections::table(&mut out, &["setting", "value"]);
-    engine.settings.iter().for_each(|it| row(&mut out, [&it.name, &it.value].into_iter().map(|text| escaped(text))));
-    sections::again(&mut out, &file.provenance);
-    sections::notice(&mut out);
-    out
-}
-
-fn evidence(out: &mut String, test: &Test) {
-    sections::heading(out, 3, &format!("{} {}: {}", escaped(&test.id), escaped(&test.title), test.verdict.name()));
-    sections::line(out, &format!("{}; {}", test.property.name(), escaped(&test.source)));
-    sections::line(out, &format!("Demanded: {}.", escaped(&test.demanded)));
-    sections::line(out, &escaped(&test.reason));
-    test.cases.iter().for_each(|it| sections::case(out, it));
-}
-
-/// CSV with a line for each test. Its evidence is no table: the page and the document have it.
-pub fn acid_csv(file: &AcidFile, texts: CsvText) -> String {
-    let heads = ["test", "property", "title", "source", "demanded", "verdict", "reason", "cases", "took_s"];
-    let rows = file.tests.iter().map(|test| {
-        vec![
-            test.id.as_str().into(),
-            test.property.name().into(),
-            test.title.as_str().into(),
-            test.source.as_str().into(),
-            test.demanded.as_str().into(),
-            test.verdict.name().to_lowercase().into(),
-            test.reason.as_str().into(),
-            test.cases.len().to_string().into(),
-            test.took_s.to_string().into(),
-        ]
+    parts.push(Part::Table(verdicts));
+    let evidence = file.tests.iter().flat_map(|test| {
+        let shown = test.verdict == Verdict::Failed;
+        let first = shown.then(|| test.cases.iter().position(|case| !case.holds())).flatten();
+        let cases = test.cases.iter().enumerate().map(move |(at, it)| case(it, first == Some(at)));
+        let about = vec![
+            Part::Heading(3, test.id.clone(), format!("{} {}: {}", test.id, test.title, test.verdict.name())),
+            Part::faint(format!("{}; {}", test.property.name(), test.source)),
+            Part::text(format!("Demanded: {}.", test.demanded)),
+            Part::text(test.reason.clone()),
+        ];
+        about.into_iter().map(move |part| (part, shown)).chain(cases.map(move |part| (part, shown)))
     });
-    csv_table(&heads, rows, texts)
+    // The terminal shows what failed.
+    let (failed, others): (Vec<_>, Vec<_>) = evidence.partition(|(_, shown)| *shown);
+    let [failed, others] = [failed, others].map(|all| all.into_iter().map(|(part, _)| part).collect::<Vec<_>>());
+    if !failed.is_empty() {
+        parts.push(Part::heading(2, "Evidence of what failed"));
+        parts.extend(failed);
+    }
+    let settings = engine.settings.iter().map(|it| vec![Cell::text(&it.name), Cell::text(&it.value)]).collect();
+    let settings = Table { title: "Settings in force".to_owned(), ..Table::of(&["setting", "value"], settings) };
+    let others = [vec![Part::heading(2, "Evidence")], others, vec![Part::Table(settings)]].concat();
+    parts.push(Part::Only(Shown::Whole, others));
+    parts.push(Part::again(&file.provenance));
+    let sheet = Sheet::of_run("ACID tests", "ACID tests", &file.provenance, file.interrupted);
+    let window = Some(format!("ACID tests of {}", engine.target));
+    Sheet { parts, window, notices: vec![BROKERAGE_NOTICE.to_owned()], ..sheet }
+}
+
+/// A case with its steps and findings, folded.
+pub(super) fn case(case: &Case, is_open: bool) -> Part {
+    let heads = ["session", "did", "outcome", "read", "statement"];
+    let mut steps = Table::new("", heads.map(|head| Head::left(head).folds()).to_vec());
+    for step in &case.steps {
+        let (read, statement) = (step.read.join(", "), step.statement.as_deref().unwrap_or_default());
+        let texts = [step.session.as_str(), &step.did, &step.outcome, &read, statement];
+        steps.push(texts.map(Cell::text).to_vec());
+    }
+    let mut findings = Table::of(&["looked at", "wanted", "found"], Vec::new());
+    for it in &case.findings {
+        let found = Cell::text(&it.found).tone(Tone::of(it.holds));
+        findings.push(vec![Cell::text(&it.what), Cell::text(&it.wanted), found]);
+    }
+    let parts = [steps, findings].into_iter().filter(|table| !table.rows.is_empty()).map(Part::Table).collect();
+    let met = if case.met.is_empty() { String::new() } else { format!(": {}", case.met) };
+    Part::Fold(Fold { summary: format!("{}{met}", case.label), is_open, parts, ..Fold::default() })
 }

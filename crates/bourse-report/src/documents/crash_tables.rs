@@ -1,6 +1,7 @@
-//! The cells of the tables of `crash.json`, the same in every form.
+//! The tables of `crash.json`.
 
-use crate::tables::Tone;
+use crate::tables::{Cell, Head, Table, Tone};
+use crate::units;
 use bourse_record::crash::{
     CrashFile, CrashOutcome, CrashRow, Example, Guarantee, PlantedRow, SampledState, SampledStates, StatesRow,
     StatesSection,
@@ -17,38 +18,14 @@ pub(super) const ABOUT_STATES: &str = "Crash points: moments at which the power 
      power loss, during recovery, that violate the guarantee. Sectors, file sizes and directory entries that were not synced \
      may reach the disk in any order.";
 
-/// The heads of the table of crashes.
-pub(super) const HEADS: [&str; 7] =
-    ["target", "class", "process killed", "power lost", "sampled states", "recovery", "guarantee"];
-
-/// The heads of the table of states.
-pub(super) const STATES_HEADS: [&str; 10] = [
-    "settings",
-    "class",
-    "syncs",
-    "crash points (all states)",
-    "states",
-    "states/s",
-    "lost",
-    "corrupted",
-    "recovery violations",
-    "guarantee",
-];
-
-/// The heads of the table of planted faults.
-pub(super) const FAULT_HEADS: [&str; 5] =
-    ["planted fault", "settings", "found", "states that reveal it", "chance of one random state"];
-
-/// The heads of the table of drawn states.
-pub(super) const SAMPLED_HEADS: [&str; 4] = ["number", "state", "found", "guarantee"];
-
 /// Defects that crashes at sampled moments cannot exclude, in a sentence; empty if there were none.
 pub(super) fn power_of_sample(file: &CrashFile) -> String {
     let outcomes = file.rows.iter().flat_map(|row| [&row.killed, &row.power]).flatten();
     let Some(crashes) = outcomes.map(|outcome| outcome.crashes).max() else { return String::new() };
     let percent = 100.0 * undetected(crashes);
     format!(
-        "{crashes} crashes of a kind without a loss do not exclude a fault that shows in up to {percent:.0} % of crashes (95 % confidence)."
+        "{} of a kind without a loss cannot exclude a fault that shows in up to {percent:.0} % of crashes (95 % confidence).",
+        units::counted(crashes.into(), "crash", "crashes")
     )
 }
 
@@ -66,13 +43,27 @@ const fn met(guarantee: Guarantee, holds: bool) -> &'static str {
     }
 }
 
-/// The tone of a guarantee that was met or not.
-pub(super) const fn tone(holds: bool) -> Tone {
-    if holds { Tone::Good } else { Tone::Bad }
+/// A table of texts; its last column says whether the guarantee was met.
+fn table<const N: usize>(title: &str, heads: [Head; N], rows: impl Iterator<Item = ([String; N], Tone)>) -> Table {
+    let mut table = Table::new(title, heads.to_vec());
+    for (cells, tone) in rows {
+        let mut cells = cells.map(|cell| Cell::text(&cell)).to_vec();
+        if let Some(last) = cells.last_mut() {
+            last.tone = tone;
+        }
+        table.push(cells);
+    }
+    table
 }
 
-/// The cells of a target's row.
-pub(super) fn crash_cells(row: &CrashRow) -> [String; 7] {
+/// A row for each target.
+pub(super) fn crashes(file: &CrashFile) -> Table {
+    let heads = ["target", "class", "process killed", "power lost", "sampled states", "recovery", "guarantee"];
+    let rows = file.rows.iter().map(|row| (crash_cells(row), Tone::of(row.holds())));
+    table("Crashes", heads.map(Head::left), rows)
+}
+
+fn crash_cells(row: &CrashRow) -> [String; 7] {
     let cell = |outcome: &Option<CrashOutcome>| outcome.as_ref().map_or_else(|| "not tried".to_owned(), outcome_words);
     let recovery = [&row.killed, &row.power].into_iter().flatten().map(|it| it.recovery_s).fold(0.0, f64::max);
     let guarantee = match (row.killed.is_none() && row.power.is_none(), row.holds()) {
@@ -105,8 +96,28 @@ pub(super) fn states_words(states: &StatesSection) -> String {
     format!("{} disk states checked in {:.0} s; {}; seed {}", states.states, states.took_s, states.bound, states.seed)
 }
 
-/// The cells of a case's row.
-pub(super) fn states_cells(row: &StatesRow) -> [String; 10] {
+/// A row for each case of the enumerated states.
+pub(super) fn states(of: &StatesSection) -> Table {
+    let heads = [
+        Head::left("settings"),
+        Head::left("class"),
+        Head::right("syncs").rank(2),
+        Head::left("crash points (all states)").rank(1),
+        Head::right("states"),
+        Head::right("states/s").rank(3),
+        Head::left("lost"),
+        Head::right("corrupted"),
+        Head::left("recovery violations"),
+        Head::left("guarantee"),
+    ];
+    let tone = |row: &StatesRow| match row.promised {
+        Guarantee::Nothing => Tone::Faint,
+        _ => Tone::of(row.holds()),
+    };
+    table("States that power losses leave", heads, of.rows.iter().map(|row| (states_cells(row), tone(row))))
+}
+
+fn states_cells(row: &StatesRow) -> [String; 10] {
     let lost = match row.lossy {
         0 => "0".to_owned(),
         lossy => format!("{lossy} (up to {})", row.most_lost),
@@ -115,7 +126,6 @@ pub(super) fn states_cells(row: &StatesRow) -> [String; 10] {
         .recovery
         .as_ref()
         .map_or_else(|| "-".to_owned(), |recovery| format!("{} of {}", recovery.broken, recovery.states));
-    let guarantee = met(row.promised, row.holds());
     let per_second = if row.took_s > 0.0 { row.states as f64 / row.took_s } else { 0.0 };
     [
         row.case.clone(),
@@ -127,20 +137,35 @@ pub(super) fn states_cells(row: &StatesRow) -> [String; 10] {
         lost,
         row.corrupted.to_string(),
         in_recovery,
-        guarantee.to_owned(),
+        met(row.promised, row.holds()).to_owned(),
     ]
 }
 
-/// The cells of a planted fault's row.
-pub(super) fn planted_cells(row: &PlantedRow) -> [String; 5] {
-    let share = if row.states > 0 { 100.0 * row.broken as f64 / row.states as f64 } else { 0.0 };
-    [
-        row.fault.clone(),
-        row.case.clone(),
-        format!("{} of {}", row.found, row.runs),
-        format!("{} of {}", row.broken, row.states),
-        format!("{share:.2} %"),
-    ]
+/// A row for each planted fault.
+pub(super) fn planted(of: &StatesSection) -> Table {
+    let heads = ["planted fault", "settings", "states that reveal it", "chance of one random state", "found"];
+    let cells = |row: &PlantedRow| {
+        let share = if row.states > 0 { 100.0 * row.broken as f64 / row.states as f64 } else { 0.0 };
+        [
+            row.fault.clone(),
+            row.case.clone(),
+            format!("{} of {}", row.broken, row.states),
+            format!("{share:.2} %"),
+            format!("{} of {}", row.found, row.runs),
+        ]
+    };
+    let rows = of.faults.iter().map(|row| (cells(row), Tone::of(row.found == row.runs)));
+    table("Planted faults", heads.map(Head::left), rows)
+}
+
+/// A row for each drawn state.
+pub(super) fn drawn(of: &SampledStates) -> Table {
+    let row = |state: &SampledState| {
+        let guarantee = met(of.promised, !state.broken).to_owned();
+        let cells = [state.number.to_string(), state.state.clone(), sampled_state_words(state), guarantee];
+        (cells, Tone::of(!state.broken))
+    };
+    table("", ["number", "state", "found", "guarantee"].map(Head::left), of.states.iter().map(row))
 }
 
 /// Summary of the findings in all drawn states.
@@ -155,17 +180,6 @@ fn sampled_words(sampled: &SampledStates) -> String {
         (corrupted, 0) => format!("{all} states: {corrupted} corrupted"),
         (corrupted, lossy) => format!("{all} states: {corrupted} corrupted, {lossy} with losses"),
     }
-}
-
-/// The cells of the table of states, and whether each violated the guarantee.
-pub(super) fn sampled_rows(sampled: &SampledStates) -> impl Iterator<Item = ([String; 4], bool)> {
-    sampled.states.iter().map(move |state| {
-        let guarantee = met(sampled.promised, !state.broken);
-        (
-            [state.number.to_string(), state.state.clone(), sampled_state_words(state), guarantee.to_owned()],
-            state.broken,
-        )
-    })
 }
 
 /// Summary of the trace.

@@ -1,16 +1,9 @@
 //! Report of the reactions of engines to faults.
 
-use super::lines::{line, table};
-use super::{csv_table, sections};
-use crate::html::{document_head, render};
-use crate::tables::Tone;
-use crate::text::{CsvText, Paint, escaped, markdown_row as row};
+use super::sheet::{Part, Sheet, Shown};
+use crate::tables::{Cell, Table, Tone};
 use bourse_record::faults::{FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction};
-use minijinja::context;
 use std::fmt::Write as _;
-
-/// The heads of the table.
-const HEADS: [&str; 5] = ["fault", "calls", "engine", "after reopening", "verdict"];
 
 /// Explanation of the table.
 const ABOUT: &str = "Each case runs in a process of its own: it works on a small table, and one call fails. Then the database is \
@@ -19,46 +12,60 @@ const ABOUT: &str = "Each case runs in a process of its own: it works on a small
                      not guarantee more; reported, the database is lost and the engine reports it; BROKEN, something is lost \
                      or corrupted and no error was reported.";
 
-/// The rows of one target, one after the other.
-fn by_target(file: &FaultsFile) -> impl Iterator<Item = &[FaultRow]> {
-    file.rows.chunk_by(|a, b| a.target == b.target && a.through == b.through)
-}
-
-fn about(file: &FaultsFile) -> String {
-    format!("{} transactions in each process; seed {}", file.transactions, file.provenance.seed)
-}
-
-/// Text for the terminal: a table for each target, and the first case of each guarantee that was broken.
-pub fn faults_terminal(file: &FaultsFile, width: usize, color: bool) -> String {
-    let (mut out, paint) = (String::new(), Paint { on: color });
-    line(&mut out, width, 0, &about(file));
-    for rows in by_target(file) {
-        target_table(&mut out, rows, width, paint);
-    }
-    out.push('\n');
-    for row in file.rows.iter().filter(|row| row.verdict() == Some(FaultVerdict::Broken)) {
-        line(&mut out, width, 0, &format!("{}, {}:", row.target, row.title));
-        if let Some(case) = row.cases.iter().find(|case| case.verdict == FaultVerdict::Broken) {
-            line(&mut out, width, 4, &case_words(case));
-        }
-    }
+/// The document: a table for each target, the first case of each guarantee that was broken, then every case.
+pub fn faults(file: &FaultsFile) -> Sheet {
+    let mut parts = vec![
+        Part::violated(file.violated()),
+        Part::faint(format!("{} transactions in each process; seed {}", file.transactions, file.provenance.seed)),
+    ];
     if file.interrupted {
-        line(&mut out, width, 0, "interrupted before all faults were tried");
+        parts.push(Part::toned(Tone::Bad, "interrupted before all faults were tried"));
     }
-    line(&mut out, width, 0, ABOUT);
-    out
+    for row in file.rows.iter().filter(|row| row.verdict() == Some(FaultVerdict::Broken)) {
+        let case = row.cases.iter().find(|case| case.verdict == FaultVerdict::Broken).map(case_words);
+        parts.push(Part::toned(Tone::Bad, format!("{}, {}: {}", row.target, row.title, case.unwrap_or_default())));
+    }
+    let by_target = || file.rows.chunk_by(|a, b| a.target == b.target && a.through == b.through);
+    parts.extend(by_target().flat_map(|rows| [Part::Table(table(rows)), Part::list(Tone::Faint, reasons(rows))]));
+    parts.push(Part::faint(ABOUT));
+    let evidence = by_target().flat_map(|rows| {
+        let class = rows.iter().find_map(|row| Some(Part::class(row.class?, &row.class_reason)));
+        [Some(Part::Table(cases(rows))), class].into_iter().flatten()
+    });
+    parts.push(Part::Only(Shown::Whole, vec![Part::fold("Evidence", evidence.collect())]));
+    parts.push(Part::again(&file.provenance));
+    let title = "What engines do about faults";
+    Sheet { parts, ..Sheet::of_run(title, "fault tests", &file.provenance, file.interrupted) }
 }
 
-/// A target's table, with the faults that were not tried below it.
-fn target_table(out: &mut String, rows: &[FaultRow], width: usize, paint: Paint) {
-    let Some(first) = rows.first() else { return };
-    out.push('\n');
-    line(out, width, 0, &heading(first));
-    let shown: Vec<[String; 5]> = rows.iter().map(cells).collect();
-    table(out, &HEADS, shown.iter().map(|row| &row[..]).zip(rows.iter().map(|row| tone(row.verdict()))), paint);
-    for words in reasons(rows) {
-        line(out, width, 2, &words);
-    }
+/// A target's table.
+fn table(rows: &[FaultRow]) -> Table {
+    let row = |row: &FaultRow| {
+        let [title, calls, engine, left, verdict] = cells(row).map(|cell| Cell::text(&cell));
+        vec![title, calls, engine, left, verdict.tone(tone(row.verdict()))]
+    };
+    let table = Table::of(&["fault", "calls", "engine", "after reopening", "verdict"], rows.iter().map(row).collect());
+    Table { title: rows.first().map(heading).unwrap_or_default(), ..table }
+}
+
+/// Every case of a target.
+fn cases(rows: &[FaultRow]) -> Table {
+    let row = |row: &FaultRow, case: &FaultCase| {
+        let texts = [
+            row.fault.clone(),
+            format!("{}: {}", case.nth, case.met),
+            reaction_words(case),
+            case.errors.join("; "),
+            format!("{} acknowledged, {}", case.acknowledged, left_words(case)),
+            case.evidence.clone(),
+        ];
+        let verdict = Cell::text(case.verdict.name()).tone(tone(Some(case.verdict)));
+        texts.iter().map(|text| Cell::text(text)).chain([verdict]).collect()
+    };
+    let title = rows.first().map(heading);
+    let rows = rows.iter().flat_map(|of| of.cases.iter().map(move |case| row(of, case)));
+    let heads = ["fault", "call", "engine", "errors reported", "after reopening", "evidence", "verdict"];
+    Table { title: title.unwrap_or_default(), ..Table::of(&heads, rows.collect()) }
 }
 
 const fn tone(verdict: Option<FaultVerdict>) -> Tone {
@@ -171,126 +178,4 @@ fn case_words(case: &FaultCase) -> String {
         let _ = write!(words, ": {}", case.evidence);
     }
     words
-}
-
-/// A table for each target, then every case. Ends with a line feed.
-pub fn faults_markdown(file: &FaultsFile) -> String {
-    let mut out = sections::title("what engines do about faults", &file.provenance, file.interrupted);
-    sections::line(&mut out, &about(file));
-    for rows in by_target(file) {
-        let Some(first) = rows.first() else { continue };
-        sections::heading(&mut out, 2, &escaped(&heading(first)));
-        sections::table(&mut out, &HEADS);
-        rows.iter().for_each(|it| row(&mut out, cells(it).iter().map(|text| escaped(text))));
-        reasons(rows).iter().for_each(|words| sections::line(&mut out, &escaped(words)));
-    }
-    sections::line(&mut out, ABOUT);
-    sections::heading(&mut out, 2, "Evidence");
-    sections::table(
-        &mut out,
-        &["target", "fault", "call", "engine", "errors reported", "after reopening", "evidence", "verdict"],
-    );
-    for it in &file.rows {
-        for case in &it.cases {
-            let call = format!("{}: {}", case.nth, case.met);
-            let shown = [
-                it.target.clone(),
-                it.fault.clone(),
-                call,
-                reaction_words(case),
-                case.errors.join("; "),
-                format!("{} acknowledged, {}", case.acknowledged, left_words(case)),
-                case.evidence.clone(),
-                case.verdict.name().to_owned(),
-            ];
-            row(&mut out, shown.iter().map(|text| escaped(text)));
-        }
-    }
-    sections::again(&mut out, &file.provenance);
-    out
-}
-
-/// One self-contained page: a table for each target, then every case.
-pub fn faults_html(file: &FaultsFile) -> String {
-    let targets: Vec<_> = by_target(file)
-        .map(|rows| {
-            let shown: Vec<_> = rows
-                .iter()
-                .map(|row| {
-                    let class = match row.verdict() {
-                        Some(FaultVerdict::Ok | FaultVerdict::Broken) => tone(row.verdict()).class(),
-                        _ => "",
-                    };
-                    let cases: Vec<_> = row.cases.iter().map(case_words).collect();
-                    context! { cells => cells(row), class, name => row.fault.clone(), cases }
-                })
-                .collect();
-            let title = rows.first().map(heading).unwrap_or_default();
-            let reason = rows.first().map(|row| row.class_reason.clone()).unwrap_or_default();
-            context! { heading => title, reason, rows => shown, not_tried => reasons(rows) }
-        })
-        .collect();
-    let page = context! {
-        head => document_head("What engines do about faults", "faults", &file.provenance, file.interrupted),
-        heads => HEADS,
-        targets,
-        broken => file.violated(),
-        summary => about(file),
-        about => ABOUT,
-    };
-    render("faults.html", page)
-}
-
-/// CSV with a line for each case, and one for each row without cases.
-pub fn faults_csv(file: &FaultsFile, texts: CsvText) -> String {
-    let heads = [
-        "target",
-        "class",
-        "through",
-        "fault",
-        "call",
-        "fired",
-        "met",
-        "acknowledged",
-        "reaction",
-        "errors",
-        "left",
-        "lost",
-        "evidence",
-        "verdict",
-    ];
-    let rows = file.rows.iter().flat_map(|row| {
-        let head = move || {
-            vec![
-                row.target.as_str().into(),
-                row.class.map_or("", |class| class.name()).into(),
-                row.through.name().into(),
-                row.fault.as_str().into(),
-            ]
-        };
-        let cases = row.cases.iter().map(move |case| {
-            let mut cells = head();
-            cells.extend([
-                case.nth.to_string().into(),
-                case.fired.to_string().into(),
-                case.met.as_str().into(),
-                case.acknowledged.to_string().into(),
-                reaction_words(case).into(),
-                case.errors.join("; ").into(),
-                left_words(case).into(),
-                case.lost.to_string().into(),
-                case.evidence.as_str().into(),
-                case.verdict.name().to_lowercase().into(),
-            ]);
-            cells
-        });
-        let not_tried = row.cases.is_empty().then(|| {
-            let mut cells = head();
-            cells.resize(heads.len() - 2, "".into());
-            cells.extend([row.not_tried.as_str().into(), "not tried".into()]);
-            cells
-        });
-        cases.chain(not_tried)
-    });
-    csv_table(&heads, rows, texts)
 }

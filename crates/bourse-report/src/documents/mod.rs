@@ -1,35 +1,26 @@
-//! Documents that are no runs: ACID tests, crashes, faults; each for the terminal, as a page, as Markdown and as CSV.
+//! Documents as data, each drawn in every form by one drawer.
 //!
 //! | module | contents |
 //! |---|---|
+//! | `sheet` | the model: paragraphs, tables, lists, charts, folded parts |
 //! | `acid` | `acid.json` |
-//! | `crash`, `crash_tables` | `crash.json`, and the cells of its tables |
+//! | `crash`, `crash_tables` | `crash.json`, and its tables |
 //! | `faults` | `faults.json` |
-//! | `lines` | paragraphs and plain tables of a terminal |
-//! | `sheet` | the list of engines, the table of planted bugs: paragraphs and tables that are no measurement |
-//! | `sections` | heads, tables and paragraphs of Markdown |
+//! | `run`, `of_case` | `run.json` |
 
 mod acid;
 mod crash;
 mod crash_tables;
 mod faults;
-mod lines;
-mod sections;
+mod of_case;
+mod run;
 mod sheet;
 
-pub use acid::{acid_csv, acid_html, acid_markdown, acid_terminal};
-pub use crash::{crash_csv, crash_html, crash_markdown, crash_terminal};
+pub use acid::acid;
+pub use crash::crash;
 pub use crash_tables::sampled_state_words;
-pub use faults::{faults_csv, faults_html, faults_markdown, faults_terminal};
-pub use sheet::{Cell, Entry, Part, Sheet, sheet_csv, sheet_html, sheet_markdown, sheet_terminal};
-
-use crate::text::{CsvField, CsvText, csv_line};
-
-/// Rows under their heads as CSV.
-fn csv_table<'a>(heads: &[&str], rows: impl Iterator<Item = Vec<std::borrow::Cow<'a, str>>>, texts: CsvText) -> String {
-    let mut out = csv_line(heads.iter().map(|head| CsvField::Plain(head)), texts);
-    for row in rows {
-        out.push_str(&csv_line(row.iter().map(|cell| CsvField::Text(cell)), texts));
-    }
-    out
-}
+pub use faults::faults;
+pub(crate) use of_case::{figure, on};
+pub use run::{html, markdown, terminal};
+pub(crate) use sheet::{Again, Answer, Fold, Line, Part, Place, Shown, entries};
+pub use sheet::{Entry, Sheet};

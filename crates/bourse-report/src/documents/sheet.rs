@@ -1,75 +1,136 @@
-//! Sheets: paragraphs, tables and lists that are no measurement, as the list of engines and the table of planted bugs.
-//!
-//! The caller fills a [`Sheet`]; it is drawn for the terminal, as Markdown, as a page and as CSV.
+//! Sheets: what a report says, as data. A report fills one; it is drawn for the terminal, as Markdown, as a page and as CSV.
 
-use super::{csv_table, lines, sections};
-use crate::html::{Carried, STYLE, render};
-use crate::tables::Tone;
-use crate::text::{CsvText, Paint, escaped, fill, markdown_row as row};
-use crate::units::printable;
-use minijinja::context;
-use std::fmt::Write as _;
-use unicode_width::UnicodeWidthStr as _;
+use crate::data::{CsvText, csv_line, guarded};
+use crate::html::{Drawing, page};
+use crate::tables::{Cell, Table, Tone};
+use crate::text::{Page, markdown_sheet};
+use crate::units::{self, printable};
+use crate::view::Remark;
+use bourse_record::{Machine, Provenance};
 
-/// A document of paragraphs and tables.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// A document.
+#[derive(Debug, Clone, Default)]
 pub struct Sheet {
-    /// Its title.
-    pub title: String,
-    /// Version of the program that fills it; in the page alone.
-    pub version: String,
+    pub(crate) title: String,
+    /// Version of the program that fills it.
+    pub(crate) version: String,
     /// Its parts, in order.
-    pub parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
+    /// Name and start of what was run; empty for a document of nothing that was run.
+    pub(crate) run: [String; 2],
+    /// Title of the page's window, if it is another.
+    pub(crate) window: Option<String>,
+    pub(crate) interrupted: bool,
+    /// Notices that every form shows.
+    pub(crate) notices: Vec<String>,
+    /// Document that the page carries: name of its file, and its bytes.
+    pub(crate) document: Option<(&'static str, Vec<u8>)>,
+    /// Answer in Markdown that the page carries.
+    pub(crate) answer: Option<String>,
 }
 
-/// A part of a sheet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
-    /// A paragraph.
+/// A part of a document.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    /// A paragraph of Bourse's own text, with intended markup.
     Paragraph(String),
     /// Rows under heads.
-    Table {
-        /// The heads.
-        heads: Vec<String>,
-        /// The rows, each with a cell for each head.
-        rows: Vec<Vec<Cell>>,
-    },
+    Table(Table),
     /// Entries, each with lines about it.
     Entries(Vec<Entry>),
+    /// A heading of level 2 or 3, with its anchor: listed above the page if the level is 2; empty if there is none.
+    Heading(u8, String, String),
+    /// The answer.
+    Answer(Answer),
+    /// A paragraph.
+    Line(Line),
+    /// Lines of a list, those of level 1 below the one of level 0 before them.
+    List(Vec<(u8, Remark)>),
+    /// Charts, in the page alone.
+    Charts(Vec<Drawing>),
+    /// Parts below a summary, which the page folds and the terminal leaves out unless it is open.
+    Fold(Fold),
+    /// Parts side by side, where there is room.
+    Pair(Vec<Self>, Vec<Self>),
+    /// Command that runs it again.
+    Again(Again),
+    /// Lines as they are.
+    Pre(Vec<String>),
+    /// Parts of some forms.
+    Only(Shown, Vec<Self>),
 }
 
-/// A cell of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cell {
-    /// Text.
-    Text(String),
-    /// Emphasised text.
-    Strong {
-        /// The text.
-        text: String,
-        /// Plain text after it.
-        more: String,
-    },
-    /// A name, as it is typed.
-    Code(String),
+/// Forms that a part is shown in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The terminal.
+    Terminal,
+    /// The page.
+    Html,
+    /// The page, Markdown, and a terminal that shows the whole document.
+    Whole,
 }
 
-impl Cell {
-    /// The text without its form.
-    fn plain(&self) -> String {
-        match self {
-            Self::Text(text) | Self::Code(text) => text.clone(),
-            Self::Strong { text, more } => format!("{text}{more}"),
-        }
-    }
+/// A figure with its class and what is next to it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Answer {
+    pub(crate) figure: String,
+    /// Unit and uncertainty of the figure.
+    pub(crate) unit: String,
+    /// Whether it is a failure, or no figure.
+    pub(crate) is_bad: bool,
+    /// Durability class; empty without one.
+    pub(crate) class: String,
+    pub(crate) beside: Vec<String>,
+}
 
-    fn markdown(&self) -> String {
-        match self {
-            Self::Text(text) => escaped(text),
-            Self::Strong { text, more } => format!("**{}**{}", escaped(text), escaped(more)),
-            Self::Code(text) => format!("`{text}`"),
-        }
-    }
+/// Place of a paragraph.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Place {
+    #[default]
+    Text,
+    /// Below the answer.
+    Beside,
+    /// Target and engine.
+    Target,
+    /// Verdict below a figure.
+    Verdict,
+    /// Verdict in place of a figure.
+    Sentence,
+    /// Failed check.
+    Failed,
+}
+
+/// A paragraph.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Line {
+    pub(crate) place: Place,
+    pub(crate) tone: Tone,
+    /// Durability class, or empty.
+    pub(crate) class: String,
+    pub(crate) text: String,
+}
+
+/// Folded parts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fold {
+    /// Anchor in the page; empty if there is none.
+    pub(crate) id: String,
+    pub(crate) summary: String,
+    /// Figure and class of a case, next to its label.
+    pub(crate) case: Option<[String; 2]>,
+    pub(crate) is_open: bool,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// A command that runs something again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Again {
+    /// Name of one run among several; empty for the only one.
+    pub(crate) name: String,
+    pub(crate) command: Vec<String>,
+    /// Machine and program; empty if another part has them.
+    pub(crate) on: String,
 }
 
 /// An entry of a list: a name, a state, and lines about it.
@@ -83,136 +144,147 @@ pub struct Entry {
     pub lines: Vec<String>,
 }
 
-/// Draws a sheet for a terminal of `width` columns.
-pub fn sheet_terminal(sheet: &Sheet, width: usize, color: bool) -> String {
-    let mut out = String::new();
-    for (at, part) in sheet.parts.iter().enumerate() {
-        if at > 0 {
-            out.push('\n');
-        }
-        match part {
-            Part::Paragraph(words) => lines::line(&mut out, width, 0, words),
-            Part::Table { heads, rows } => {
-                let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-                let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(Cell::plain).collect()).collect();
-                let rows = rows.iter().map(|row| (&row[..], Tone::Plain));
-                lines::table(&mut out, &heads, rows, Paint { on: color });
-            }
-            Part::Entries(entries) => entries_terminal(&mut out, entries, width),
-        }
-    }
-    out
-}
-
-/// Entries in three columns: name, state, lines. Longer text is wrapped within its column.
-fn entries_terminal(out: &mut String, entries: &[Entry], width: usize) {
-    let widest = |of: fn(&Entry) -> &str| entries.iter().map(|entry| of(entry).width()).max().unwrap_or(0);
-    let (names, states) = (widest(|entry| &entry.name), widest(|entry| &entry.state));
-    let states_at = names + 2;
-    let lines_at = if states == 0 { states_at } else { states_at + states + 1 };
-    for entry in entries {
-        let mut head = printable(&entry.name);
-        let _ = write!(head, "{:1$}", "", states_at.saturating_sub(head.width()));
-        head.push_str(&printable(&entry.state));
-        let _ = write!(head, "{:1$}", "", lines_at.saturating_sub(head.width()));
-        for (at, words) in entry.lines.iter().enumerate() {
-            let filled = fill(&printable(words), width.max(lines_at + 20) - lines_at, 0);
-            for (nth, line) in filled.lines().enumerate() {
-                let before = if at + nth == 0 { head.clone() } else { " ".repeat(lines_at) };
-                let _ = writeln!(out, "{before}{line}");
-            }
-        }
-        if entry.lines.is_empty() {
-            let _ = writeln!(out, "{}", head.trim_end());
-        }
-    }
-}
-
-/// Draws a sheet as Markdown. Ends with a line feed.
-pub fn sheet_markdown(sheet: &Sheet) -> String {
-    let mut out = format!("# {}\n", escaped(&sheet.title));
-    for part in &sheet.parts {
-        match part {
-            // Paragraphs are Bourse's own text, with intended markup.
-            Part::Paragraph(words) => sections::line(&mut out, words),
-            Part::Table { heads, rows } => {
-                let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-                sections::table(&mut out, &heads);
-                rows.iter().for_each(|cells| row(&mut out, cells.iter().map(Cell::markdown)));
-            }
-            Part::Entries(entries) => {
-                sections::table(&mut out, &["name", "state", "about"]);
-                for Entry { name, state, lines } in entries {
-                    let cells = [format!("`{name}`"), escaped(state), escaped(&lines.join("; "))];
-                    row(&mut out, cells.into_iter());
-                }
-            }
-        }
-    }
-    out
-}
-
-/// One self-contained page.
-pub fn sheet_html(sheet: &Sheet) -> String {
-    let cell = |cell: &Cell| match cell {
-        Cell::Text(text) => context! { text => printable(text) },
-        Cell::Strong { text, more } => context! { strong => printable(text), text => printable(more) },
-        Cell::Code(text) => context! { code => printable(text) },
+/// The entries as a table, without a column of states if they have none.
+pub(crate) fn entries(entries: &[Entry]) -> Table {
+    let has_states = entries.iter().any(|entry| !entry.state.is_empty());
+    let row = |entry: &Entry| {
+        let state = has_states.then(|| Cell::text(&entry.state));
+        [Cell::code(&entry.name)].into_iter().chain(state).chain([Cell::lines(&entry.lines)]).collect()
     };
-    let table = |heads: &[String], rows: Vec<Vec<minijinja::Value>>| context! { heads => heads.to_vec(), rows };
-    let parts: Vec<_> = sheet
-        .parts
-        .iter()
-        .map(|part| match part {
-            Part::Paragraph(words) => context! { paragraph => printable(words) },
-            Part::Table { heads, rows } => {
-                context! { table => table(heads, rows.iter().map(|row| row.iter().map(cell).collect()).collect()) }
-            }
-            Part::Entries(entries) => {
-                let heads = ["name", "state", "about"].map(str::to_owned);
-                let rows = entries.iter().map(|Entry { name, state, lines }| {
-                    let about = lines.iter().map(|line| printable(line)).collect::<Vec<_>>();
-                    vec![
-                        context! { code => printable(name) },
-                        context! { text => printable(state) },
-                        context! { lines => about },
-                    ]
-                });
-                context! { table => table(&heads, rows.collect()) }
-            }
-        })
-        .collect();
-    let css = minijinja::Value::from_safe_string(STYLE.to_owned());
-    let carried = minijinja::Value::from(minijinja::value::Serde(Carried::script()));
-    let head = context! { css, carried, title => printable(&sheet.title), version => printable(&sheet.version) };
-    render("sheet.html", context! { head, parts })
+    let heads: &[&str] = if has_states { &["name", "state", "about"] } else { &["name", "about"] };
+    Table::of(heads, entries.iter().map(row).collect())
 }
 
-/// The rows of its tables and entries as CSV; paragraphs have no rows.
-pub fn sheet_csv(sheet: &Sheet, texts: CsvText) -> String {
-    let mut tables = Vec::new();
-    for part in &sheet.parts {
-        match part {
-            Part::Paragraph(_) => {}
-            Part::Table { heads, rows } => {
-                let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-                let rows = rows.iter().map(|row| row.iter().map(|cell| cell.plain().into()).collect());
-                tables.push(csv_table(&heads, rows, texts));
-            }
-            Part::Entries(entries) => {
-                let rows = entries.iter().map(|Entry { name, state, lines }| {
-                    vec![name.as_str().into(), state.as_str().into(), lines.join("; ").into()]
-                });
-                tables.push(csv_table(&["name", "state", "about"], rows, texts));
-            }
-        }
+impl Part {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::toned(Tone::Plain, text)
     }
-    tables.join("\r\n")
+
+    pub(crate) fn faint(text: impl Into<String>) -> Self {
+        Self::toned(Tone::Faint, text)
+    }
+
+    pub(crate) fn toned(tone: Tone, text: impl Into<String>) -> Self {
+        Self::Line(Line { tone, text: text.into(), ..Line::default() })
+    }
+
+    pub(crate) fn at(place: Place, tone: Tone, text: impl Into<String>) -> Self {
+        Self::Line(Line { place, tone, text: text.into(), ..Line::default() })
+    }
+
+    /// A paragraph that begins with a durability class.
+    pub(crate) fn class(class: impl ToString, text: &str) -> Self {
+        Self::Line(Line { class: class.to_string(), text: text.to_owned(), ..Line::default() })
+    }
+
+    pub(crate) fn heading(level: u8, text: impl Into<String>) -> Self {
+        Self::Heading(level, String::new(), text.into())
+    }
+
+    /// A list of lines in one tone; nothing without lines.
+    pub(crate) fn list(tone: Tone, lines: impl IntoIterator<Item = String>) -> Self {
+        Self::List(lines.into_iter().map(|line| (0, Remark::new(tone, line))).collect())
+    }
+
+    /// Folded parts.
+    pub(crate) fn fold(summary: impl Into<String>, parts: Vec<Self>) -> Self {
+        Self::Fold(Fold { summary: summary.into(), parts, ..Fold::default() })
+    }
+
+    /// The answer of tests of guarantees.
+    pub(crate) fn violated(count: usize) -> Self {
+        let figure = match count {
+            0 => "no guarantee violated".to_owned(),
+            more => format!("{} violated", units::counted(more as u64, "guarantee", "guarantees")),
+        };
+        Self::Answer(Answer { figure, is_bad: count > 0, ..Answer::default() })
+    }
+
+    /// Command and machine of a run.
+    pub(crate) fn again(of: &Provenance) -> Self {
+        let (Machine { processor, cores, system, .. }, build) = (&of.machine, &of.build);
+        let on = format!("{processor}, {cores} cores, {system}; {} build of Bourse {}", build.profile, build.words());
+        Self::Again(Again { name: String::new(), command: of.command.clone(), on })
+    }
+}
+
+impl Sheet {
+    /// A document without parts, with the version of the program that fills it.
+    pub fn new(title: &str, version: &str) -> Self {
+        Self { title: printable(title), version: printable(version), ..Self::default() }
+    }
+
+    /// Adds a paragraph of Bourse's own text, with intended markup.
+    pub fn paragraph(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::Paragraph(text.into()));
+        self
+    }
+
+    /// Adds rows under heads.
+    pub fn table(mut self, heads: &[&'static str], rows: Vec<Vec<Cell>>) -> Self {
+        self.parts.push(Part::Table(Table::of(heads, rows)));
+        self
+    }
+
+    /// Adds entries, each with lines about it.
+    pub fn entries(mut self, entries: Vec<Entry>) -> Self {
+        self.parts.push(Part::Entries(entries));
+        self
+    }
+
+    /// A document of something that was run, without parts.
+    pub(crate) fn of_run(title: &str, name: &str, of: &Provenance, interrupted: bool) -> Self {
+        let run = [printable(name), printable(&of.started_at)];
+        Self { title: printable(title), version: printable(&of.build.version), run, interrupted, ..Self::default() }
+    }
+
+    /// Draws it for a terminal of `width` columns; `whole` with its folded parts.
+    pub fn terminal(&self, width: usize, color: bool, whole: bool) -> String {
+        Page::of_sheet(self, width, color, whole)
+    }
+
+    /// Draws it as Markdown. Ends with a line feed.
+    pub fn markdown(&self) -> String {
+        markdown_sheet(self)
+    }
+
+    /// Draws it as one self-contained page.
+    pub fn html(&self) -> String {
+        page(self)
+    }
+
+    /// The rows of its tables and entries as CSV; other parts have no rows.
+    pub fn csv(&self, texts: CsvText) -> String {
+        let mut tables = Vec::new();
+        self.parts.iter().for_each(|part| csv(part, texts, &mut tables));
+        tables.join("\r\n")
+    }
+}
+
+fn csv(part: &Part, texts: CsvText, tables: &mut Vec<String>) {
+    let mut table = |table: &Table| {
+        let title = (!table.title.is_empty()).then(|| csv_line([guarded(&table.title, texts)].into_iter()));
+        let mut text = title.unwrap_or_default() + &csv_line(table.heads.iter().map(|head| (&*head.title).into()));
+        for row in &table.rows {
+            let cells = row.iter().map(|cell| cell.plain().replace('\n', "; "));
+            text.push_str(&csv_line(cells.map(|cell| guarded(&cell, texts).into_owned().into())));
+        }
+        tables.push(text);
+    };
+    match part {
+        Part::Table(it) => table(it),
+        Part::Entries(all) => table(&entries(all)),
+        Part::Fold(Fold { parts, .. }) | Part::Only(Shown::Whole, parts) => {
+            parts.iter().for_each(|part| csv(part, texts, tables));
+        }
+        _ => {}
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unicode_width::UnicodeWidthStr as _;
 
     fn sheet() -> Sheet {
         let entry = |name: &str, state: &str, about: &str| Entry {
@@ -220,43 +292,49 @@ mod tests {
             state: state.to_owned(),
             lines: vec!["in process".to_owned(), about.to_owned()],
         };
-        let rows = vec![vec![
-            Cell::Code("NoSync".to_owned()),
-            Cell::Strong { text: "durability".to_owned(), more: " (0.1 s)".to_owned() },
-            Cell::Text("a | b <i>".to_owned()),
-        ]];
-        Sheet {
-            title: "Engines".to_owned(),
-            version: "1.2.3".to_owned(),
-            parts: vec![
-                Part::Entries(vec![
-                    entry("sqlite", "3.54.1", &"many words ".repeat(20)),
-                    entry("x", "unavailable", "y"),
-                ]),
-                Part::Paragraph("A paragraph.".to_owned()),
-                Part::Table { heads: ["bug", "found", "more"].map(str::to_owned).to_vec(), rows },
-            ],
-        }
+        let rows = vec![vec![Cell::code("NoSync"), Cell::strong("durability", " (0.1 s)"), Cell::text("a | b <i>")]];
+        Sheet::new("Engines", "1.2.3")
+            .entries(vec![entry("sqlite", "3.54.1", &"many words ".repeat(20)), entry("x", "unavailable", "y")])
+            .paragraph("A paragraph.")
+            .table(&["bug", "found", "more"], rows)
     }
 
     #[test]
     fn a_terminal_is_kept_to() {
-        let text = sheet_terminal(&sheet(), 70, false);
+        let text = sheet().terminal(70, false, false);
         assert!(text.lines().all(|line| line.width() <= 70), "{text}");
-        assert!(text.starts_with("sqlite  3.54.1      in process\n"), "{text}");
-        assert!(text.contains("\n                    many words many words"), "{text}");
+        assert!(text.starts_with("sqlite  3.54.1       in process\n"), "{text}");
+        assert!(text.contains("\n                     many words many words"), "{text}");
         assert!(text.contains("\nA paragraph.\n") && text.contains("NoSync  durability (0.1 s)  a | b <i>"), "{text}");
+    }
+
+    /// A table of crashes once was 130 columns wide on every terminal.
+    #[test]
+    fn a_table_of_texts_is_wrapped_and_loses_nothing() {
+        let row = |at: u32| {
+            (0..5)
+                .map(|column| Cell::text(&format!("cell {at}{column} of words, and /a/long/path?with=options")))
+                .collect()
+        };
+        let heads = ["first", "second", "third", "fourth", "fifth"];
+        let sheet = Sheet::default().table(&heads, (0..3).map(row).collect());
+        for width in [60, 80, 120] {
+            let text = sheet.terminal(width, false, false);
+            assert!(text.lines().all(|line| line.width() <= width), "{text}");
+            let letters = |text: &str| text.chars().filter(|it| !it.is_whitespace()).count();
+            assert_eq!(letters(&text), letters(&sheet.terminal(1000, false, false)), "{text}");
+        }
     }
 
     #[test]
     fn each_form_has_every_row_and_escapes_it() {
-        let text = sheet_markdown(&sheet());
+        let text = sheet().markdown();
         assert!(text.contains("| `NoSync` | **durability** (0.1 s) | a \\| b"), "{text}");
         assert!(!text.contains("<i>"), "{text}");
-        let page = sheet_html(&sheet());
+        let page = sheet().html();
         assert!(page.contains("<strong>durability</strong> (0.1 s)") && page.contains("b &lt;i&gt;"), "{page}");
         assert!(page.contains("<code>sqlite</code>") && page.contains("Bourse 1.2.3"), "{page}");
-        let csv = sheet_csv(&sheet(), CsvText::Guarded);
+        let csv = sheet().csv(CsvText::Guarded);
         assert!(csv.starts_with("name,state,about\r\nsqlite,3.54.1,\"in process; many words"), "{csv}");
         assert!(csv.contains("\r\nbug,found,more\r\nNoSync,durability (0.1 s),a | b <i>\r\n"), "{csv}");
     }

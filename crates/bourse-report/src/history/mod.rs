@@ -2,10 +2,10 @@
 //!
 //! A run is reduced to the values that the list and the charts need, so that hundreds of them can be drawn.
 
-mod index;
+mod sheet;
 mod trend;
 
-pub use index::{history_csv, history_html, history_markdown, history_terminal};
+pub use sheet::runs;
 
 use crate::likeness::{Likeness, machine_words, settings};
 use crate::tables::Tone;
@@ -77,6 +77,16 @@ impl StoredRun {
         let figures = CaseView::all(run).iter().map(|view| figure(view, machine)).collect();
         let interrupted = run.interrupted;
         Self { figures, interrupted, ..Self::of_document(folder, DocumentKind::Run, &run.provenance, bytes) }
+    }
+
+    /// Name of the kind of its document.
+    pub(crate) fn document_name(&self) -> &'static str {
+        self.document.file_name().trim_end_matches(".json")
+    }
+
+    /// Its figures, or one line without a figure.
+    pub(crate) fn lines(&self) -> Vec<Option<&StoredFigure>> {
+        if self.figures.is_empty() { vec![None] } else { self.figures.iter().map(Some).collect() }
     }
 
     /// A document without figures of its own.

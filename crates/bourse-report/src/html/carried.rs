@@ -4,7 +4,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use minijinja::Value;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::io::Write as _;
@@ -19,44 +18,42 @@ const SCRIPT: &str = concat!(
 );
 
 /// Hidden contents of a page.
-#[derive(Debug, Serialize)]
-pub(crate) struct Carried {
-    /// Content security policy: this script, and no other resource.
-    policy: String,
-    script: Value,
-    /// The document, compressed, and the name of its file.
-    data: Option<Value>,
-    data_name: &'static str,
+#[derive(Debug, Default)]
+pub(super) struct Carried {
+    /// Name of the document's file, and the document, compressed.
+    data: Option<(&'static str, String)>,
     /// The answer as Markdown, as a JSON string.
-    markdown: Option<Value>,
+    markdown: Option<String>,
 }
 
 impl Carried {
-    /// The script alone.
-    pub(crate) fn script() -> Self {
+    /// The document that the page was drawn from, and the answer in Markdown.
+    pub(super) fn new(document: Option<&(&'static str, Vec<u8>)>, markdown: Option<&String>) -> Self {
+        let compressed = |document: &[u8]| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+            let written = encoder.write_all(document).and_then(|()| encoder.finish());
+            STANDARD.encode(written.expect("a vector takes all that is written to it"))
+        };
+        Self { data: document.map(|(name, bytes)| (*name, compressed(bytes))), markdown: markdown.map(json) }
+    }
+
+    /// Content security policy: the script, and no other resource.
+    pub(super) fn policy() -> String {
         let hash = STANDARD.encode(Sha256::digest(SCRIPT));
-        Self {
-            policy: format!(
-                "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-            ),
-            script: Value::from_safe_string(SCRIPT.to_owned()),
-            data: None,
-            data_name: "",
-            markdown: None,
-        }
+        format!(
+            "default-src 'none'; script-src 'sha256-{hash}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+        )
     }
 
-    /// Adds the document that the page was drawn from.
-    pub(crate) fn document(self, name: &'static str, document: &[u8]) -> Self {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        let written = encoder.write_all(document).and_then(|()| encoder.finish());
-        let bytes = written.expect("a vector takes all that is written to it");
-        Self { data: Some(Value::from_safe_string(STANDARD.encode(bytes))), data_name: name, ..self }
-    }
-
-    /// Adds the answer in Markdown.
-    pub(crate) fn markdown(self, markdown: &str) -> Self {
-        Self { markdown: Some(Value::from_safe_string(json(&markdown))), ..self }
+    /// The elements at the end of the page.
+    pub(super) fn elements(&self) -> String {
+        let data = self.data.iter().map(|(name, data)| {
+            format!("<script type=\"application/gzip\" id=\"carried\" data-name=\"{name}\">{data}</script>\n")
+        });
+        let markdown = self.markdown.iter();
+        let markdown = markdown.map(|it| format!("<script type=\"application/json\" id=\"markdown\">{it}</script>\n"));
+        let script = format!("<script>{SCRIPT}</script>\n");
+        data.chain(markdown).chain([script]).collect()
     }
 }
 
@@ -92,8 +89,8 @@ mod tests {
     #[test]
     fn a_document_is_carried_whole() {
         let document = br#"{"cases":[1,2,3]}"#.repeat(50);
-        let carried = Carried::script().document("run.json", &document);
-        let data = carried.data.expect("it has a document").to_string();
+        let carried = Carried::new(Some(&("run.json", document.clone())), None);
+        let (_, data) = carried.data.expect("it has a document");
         let bytes = STANDARD.decode(data).expect("it is base64");
         let mut whole = Vec::new();
         std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut whole)

@@ -1,91 +1,79 @@
 //! The page that follows a run: constant but for a part that is redrawn each second from the run's state.
 
 use super::{LIVE_HEADS, LivePoint, LiveRun};
-use crate::charts::{Drawn, Frame, live_panels};
-use crate::html::{STYLE, render};
-use minijinja::value::Serde;
-use minijinja::{Value, context};
-use serde::Serialize;
+use crate::charts::{Drawn, Frame, escaped, live_panels};
+use crate::documents::{Answer, Part, Place};
+use crate::html::{Drawing, STYLE, draw};
+use crate::tables::{Cell, Head, Table, Tone};
 
-/// The page's script: fetches the redrawn part each second and inserts it.
-pub const LIVE_SCRIPT: &str = include_str!("live.js");
+/// The page's script: fetches the redrawn part each second, inserts it and draws its curves.
+pub const LIVE_SCRIPT: &str = concat!(
+    "\"use strict\";\n",
+    include_str!("../html/script/numbers.js"),
+    include_str!("../html/script/plot.js"),
+    include_str!("live.js")
+);
 
 /// The page's style, the same as of all pages.
 pub const LIVE_STYLE: &str = STYLE;
 
-#[derive(Serialize)]
-struct Cell {
-    text: String,
-    class: &'static str,
-}
-
-#[derive(Serialize)]
-struct HeadCell {
-    title: &'static str,
-    right: bool,
-}
-
-#[derive(Serialize)]
-struct Grid {
-    title: &'static str,
-    heads: Vec<HeadCell>,
-    rows: Vec<Vec<Cell>>,
-}
-
 /// The page, to be served with the script and the style.
 pub fn live_page(run: &LiveRun, version: &str) -> String {
-    let title = run.text().title;
-    render("live.html", context! { title, version, now => Value::from_safe_string(live_fragment(run)) })
+    let [title, version] = [run.text().title.as_str(), version].map(escaped);
+    let now = live_fragment(run);
+    format!(
+        r#"<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="color-scheme" content="light dark"/>
+<meta name="generator" content="Bourse {version}"/>
+<title>{title}</title>
+<link rel="stylesheet" href="live.css"/>
+</head>
+<body>
+<main id="now">{now}</main>
+<p id="state" class="doubtful" role="status"></p>
+<footer><p>Bourse {version}. Drawn anew each second until the run ends; its report is written then.</p></footer>
+<script src="live.js"></script>
+</body>
+</html>
+"#
+    )
 }
 
 /// The part of the page that is redrawn.
 pub fn live_fragment(run: &LiveRun) -> String {
     let text = run.text();
-    let number = |at: usize| at > 0;
-    let row = |cells: &[String; LIVE_HEADS.len()]| -> Vec<Cell> {
-        let cell = |(at, text): (usize, &String)| {
-            let has_failed = at + 1 == LIVE_HEADS.len() && text != "0";
-            let class = if has_failed {
-                "number bad"
-            } else if number(at) {
-                "number"
-            } else {
-                ""
-            };
-            Cell { text: text.clone(), class }
-        };
-        cells.iter().enumerate().map(cell).collect()
-    };
-    let operations = Grid {
-        title: "By operation: response times of the last second, and since the round began",
-        heads: LIVE_HEADS.iter().enumerate().map(|(at, title)| HeadCell { title, right: number(at) }).collect(),
-        rows: text.operations.iter().map(row).collect(),
-    };
-    let resources = Grid {
-        title: "Resources now",
-        heads: vec![HeadCell { title: "resource", right: false }, HeadCell { title: "used", right: true }],
-        rows: text
-            .resources
-            .iter()
-            .map(|(name, text)| {
-                vec![Cell { text: (*name).to_owned(), class: "" }, Cell { text: text.clone(), class: "number" }]
-            })
-            .collect(),
-    };
+    let heads = LIVE_HEADS.iter().enumerate();
+    let heads = heads.map(|(at, head)| if at == 0 { Head::left(*head) } else { Head::right(*head) });
+    let about = "By operation: response times of the last second, and since the round began";
+    let mut operations = Table::new(about, heads.collect());
+    for row in &text.operations {
+        let mut cells = row.each_ref().map(|cell| Cell::text(cell));
+        let failed = &mut cells[LIVE_HEADS.len() - 1];
+        failed.tone = if failed.text == "0" { Tone::Plain } else { Tone::Bad };
+        operations.push(cells.to_vec());
+    }
+    let mut resources = Table::new("Resources now", vec![Head::left("resource"), Head::right("used")]);
+    text.resources.iter().for_each(|(name, used)| resources.push(vec![Cell::text(name), Cell::text(used)]));
     let frame = Frame { id: "live", title: "The last ten minutes", about: "By seconds since the first of them." };
-    let sizes: Vec<(&str, Value)> = Drawn::plot(&frame, live_panels(&run.points))
-        .sizes
-        .into_iter()
-        .map(|(class, svg)| (class, Value::from_safe_string(svg)))
-        .collect();
-    render(
-        "live_now.html",
-        context! {
-            title => text.title, round => text.round, phase => text.phase, time => text.time,
-            throughput => text.throughput, ended => run.ended.is_some(), about => frame.about, name => frame.title,
-            operations => Value::from(Serde(operations)), resources => Value::from(Serde(resources)), sizes,
-        },
-    )
+    let chart = Drawing::if_any("live", &frame, Drawn::plot(live_panels(&run.points)));
+    let parts = [
+        Part::Answer(Answer { figure: text.throughput, ..Answer::default() }),
+        Part::at(Place::Verdict, Tone::Plain, text.phase),
+        Part::Charts(chart.into_iter().collect()),
+        Part::Table(operations),
+        Part::Table(resources),
+    ];
+    let ended = if run.ended.is_some() { " data-ended=\"true\"" } else { "" };
+    let round = if text.round.is_empty() { String::new() } else { format!(" · {}", escaped(&text.round)) };
+    let (time, title) = (escaped(&text.time), escaped(&text.title));
+    let mut out = format!("<div{ended}>\n<p class=\"run\">{time}{round}</p>\n<h1>{title}</h1>\n");
+    draw(&mut out, &parts);
+    out.push_str("</div>\n");
+    out
 }
 
 /// Points with seconds since the first and values; a second in which nothing ended has no value.

@@ -1,19 +1,11 @@
 //! Measured figures next to the published ones as marks; tables that were published as charts, drawn as charts.
 
 use super::view::figure_of;
-use crate::charts::{ByRow, ByRowUnit, Curve, Frame, Lane, Marks, MarksUnit, Size, by_row, marks};
+use crate::charts::{Curve, Drawn, Frame, Lane, Marks, Plot, Thin, marks};
+use crate::html::Drawing;
 use crate::units;
 use bourse_suite::document::{CellResult, MEAN_ROW, TableResult};
 use bourse_suite::measure::Unit;
-
-/// A chart in each size.
-pub(super) struct Drawn {
-    pub(super) key: &'static str,
-    pub(super) id: String,
-    pub(super) title: String,
-    pub(super) about: String,
-    pub(super) drawings: Vec<(&'static str, String)>,
-}
 
 fn cell_of<'a>(table: &'a TableResult, row: &str, column: &str) -> Option<&'a CellResult> {
     table.cells.iter().find(|cell| cell.row == row && cell.column == column)
@@ -23,7 +15,7 @@ fn cell_of<'a>(table: &'a TableResult, row: &str, column: &str) -> Option<&'a Ce
 const MOST_LANES: usize = 90;
 
 /// Marks of measured figures next to the published ones, a chart for each measure that has both.
-pub(super) fn published(table: &TableResult, nth: usize) -> Vec<Drawn> {
+pub(super) fn published(table: &TableResult, nth: usize) -> Vec<Drawing> {
     let mut drawn = Vec::new();
     for measure in &table.measures {
         let mut groups = Vec::new();
@@ -44,52 +36,40 @@ pub(super) fn published(table: &TableResult, nth: usize) -> Vec<Drawn> {
         if groups.iter().map(|(_, lanes)| lanes.len()).sum::<usize>() > MOST_LANES {
             continue;
         }
-        let unit = if measure.unit() == Unit::Bytes { MarksUnit::Bytes } else { MarksUnit::Count };
-        let chart = Marks { unit, groups };
+        let chart = Marks { is_bytes: measure.unit() == Unit::Bytes, groups };
         let title = units::printable(&format!("Ours and published: {}", measure.title(&table.counted)));
         let id = format!("table-{}-marks-{}", nth + 1, drawn.len() + 1);
-        let about = "Our figure with its interval, and the published one on its machine.".to_owned();
-        let frame = Frame { id: &id, title: &title, about: &about };
-        let drawings: Vec<_> =
-            Size::ALL.into_iter().filter_map(|size| Some((size.class(), marks(&frame, &chart, size)?))).collect();
-        if !drawings.is_empty() {
-            drawn.push(Drawn { key: "published", id, title, about, drawings });
-        }
+        let about = "Our figure with its interval, and the published one on its machine.";
+        let frame = Frame { id: &id, title: &title, about };
+        drawn.extend(Drawing::if_any("published", &frame, Drawn::still(|size| marks(&frame, &chart, size))));
     }
     drawn
 }
 
 /// Charts of a table that was published as charts, one for each measure.
-pub(super) fn charts(table: &TableResult, nth: usize) -> Vec<Drawn> {
+pub(super) fn charts(table: &TableResult, nth: usize) -> Vec<Drawing> {
     if !table.charted {
         return Vec::new();
     }
     let rows = || table.rows.iter().filter(|row| row.id != MEAN_ROW);
-    let cell = |row: &str, column: &str| cell_of(table, row, column);
+    let figure = |row: &str, column: &str, measure| figure_of(cell_of(table, row, column)?, measure);
     let mut drawn = Vec::new();
     for measure in &table.measures {
-        let curves = table.columns.iter().map(|column| Curve {
-            name: &column.title,
-            values: rows().map(|row| figure_of(cell(&row.id, &column.id)?, *measure)?.ours).collect(),
-            published: cell(MEAN_ROW, &column.id)
-                .and_then(|cell| figure_of(cell, *measure))
-                .and_then(|figure| figure.published),
-        });
-        let title = measure.title(&table.counted);
-        let about = format!("By {}.", table.rows_are);
-        let chart = ByRow {
-            id: format!("table-{}-{}", nth + 1, drawn.len() + 1),
-            title: &title,
-            about: &about,
-            unit: if measure.unit() == Unit::Bytes { ByRowUnit::Bytes } else { ByRowUnit::Count },
-            rows: rows().map(|row| row.title.as_str()).collect(),
-            curves: curves.collect(),
+        let points = |column: &str| {
+            let ours = rows().map(|row| figure(&row.id, column, *measure)?.ours);
+            ours.enumerate().map(|(at, ours)| (at as f64, ours)).collect()
         };
-        let drawings: Vec<_> =
-            Size::ALL.into_iter().filter_map(|size| Some((size.class(), by_row(&chart, size)?))).collect();
-        if !drawings.is_empty() {
-            drawn.push(Drawn { key: "by-row", id: chart.id, title: title.clone(), about: about.clone(), drawings });
-        }
+        let curves = table.columns.iter().map(|it| Curve::of_points(&it.title, Thin::Max, points(&it.id))).collect();
+        let published = table.columns.iter().filter_map(|column| {
+            let mean = figure(MEAN_ROW, &column.id, *measure)?.published?;
+            Some((mean, format!("{}: published mean", column.title)))
+        });
+        let (title, names) = (measure.title(&table.counted), rows().map(|row| row.title.as_str()).collect::<Vec<_>>());
+        let is_bytes = measure.unit() == Unit::Bytes;
+        let plot = Plot::over_rows(&title, is_bytes, &names, curves, published.collect());
+        let id = format!("table-{}-{}", nth + 1, drawn.len() + 1);
+        let frame = Frame { id: &id, title: &title, about: &format!("By {}.", table.rows_are) };
+        drawn.extend(Drawing::if_any("by-row", &frame, Drawn::plot(plot)));
     }
     drawn
 }

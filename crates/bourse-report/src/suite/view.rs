@@ -268,15 +268,15 @@ pub(super) fn rests_on(finding: &FindingResult) -> String {
 }
 
 /// Every cell with all its figures, a row each: the detailed form of CSV, Markdown and the page.
-pub(super) struct Line {
-    pub(super) table: String,
-    pub(super) row: String,
-    pub(super) column: String,
-    pub(super) cell: CellResult,
-    pub(super) figure: Option<Figure>,
+pub(crate) struct Line {
+    pub(crate) table: String,
+    pub(crate) row: String,
+    pub(crate) column: String,
+    pub(crate) cell: CellResult,
+    pub(crate) figure: Option<Figure>,
 }
 
-pub(super) fn lines(file: &SuiteFile) -> Vec<Line> {
+pub(crate) fn lines(file: &SuiteFile) -> Vec<Line> {
     let mut lines = Vec::new();
     for table in &file.tables {
         for cell in &table.cells {
@@ -300,7 +300,7 @@ pub(super) fn lines(file: &SuiteFile) -> Vec<Line> {
 }
 
 /// State of a cell as a sentence.
-pub(super) fn state_words(cell: &CellResult) -> String {
+pub(crate) fn state_words(cell: &CellResult) -> String {
     units::printable(&match &cell.state {
         State::Measured => "measured".to_owned(),
         State::Derived => "derived".to_owned(),
@@ -312,7 +312,7 @@ pub(super) fn state_words(cell: &CellResult) -> String {
 }
 
 /// Work done in the rounds: least and most.
-pub(super) fn done(cell: &CellResult) -> Option<(u64, u64)> {
+pub(crate) fn done(cell: &CellResult) -> Option<(u64, u64)> {
     let done = || cell.rounds.iter().map(|round| round.done);
     Some((done().min()?, done().max()?))
 }

@@ -143,57 +143,68 @@ fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {
     }
 }
 
-/// A table for each durability class, if there is more than one case.
-pub(crate) fn comparisons(views: &[CaseView<'_>]) -> Vec<Table> {
-    if views.len() < 2 {
-        return Vec::new();
-    }
-    by_class(views).into_iter().map(|(class, members)| comparison(&members, &class)).collect()
-}
-
 /// The cases side by side, in their order.
 pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
     let in_batches = views.iter().filter_map(|view| view.headline_operation()).any(|it| it.batches().is_some());
     let of_batches = |batches, each| if in_batches { batches } else { each };
     let heads = vec![
-        Head::left("case", "case"),
-        Head::left("durability", "durability"),
-        Head::right("result", "result"),
-        Head::left("unit", "unit"),
-        Head::right("rounds from", "result_min").rank(3).folds(),
-        Head::right("to", "result_max").rank(3).folds(),
-        Head::right("interval from", "result_low").rank(3).folds(),
-        Head::right("to", "result_high").rank(3).folds(),
-        Head::right("relative", "ratio_to_first"),
-        Head::right("ratio from", "ratio_low").rank(2).folds(),
-        Head::right("ratio to", "ratio_high").rank(2).folds(),
-        Head::right(of_batches("p90 of batches", "p90"), "p90_ns").rank(1),
-        Head::right("p90 relative", "p90_ratio_to_first").rank(4).folds(),
-        Head::right("from", "p90_ratio_low").rank(7).folds(),
-        Head::right("to", "p90_ratio_high").rank(7).folds(),
-        Head::right(of_batches("p99 of batches", "p99"), "p99_ns").rank(2),
-        Head::right("p99 relative", "p99_ratio_to_first").rank(4).folds(),
-        Head::right("from", "p99_ratio_low").rank(7).folds(),
-        Head::right("to", "p99_ratio_high").rank(7).folds(),
+        Head::left("case"),
+        Head::left("durability"),
+        Head::right("result"),
+        Head::left("unit"),
+        Head::right("rounds from").rank(3).folds(),
+        Head::right("to").rank(3).folds(),
+        Head::right("interval from").rank(3).folds(),
+        Head::right("to").rank(3).folds(),
+        Head::right("relative"),
+        Head::right("ratio from").rank(2).folds(),
+        Head::right("ratio to").rank(2).folds(),
+        Head::time(of_batches("p90 of batches", "p90")).rank(1),
+        Head::right("p90 relative").rank(4).folds(),
+        Head::right("from").rank(7).folds(),
+        Head::right("to").rank(7).folds(),
+        Head::time(of_batches("p99 of batches", "p99")).rank(2),
+        Head::right("p99 relative").rank(4).folds(),
+        Head::right("from").rank(7).folds(),
+        Head::right("to").rank(7).folds(),
         // Shown whenever a quantile has room.
-        Head::left("includes", DRIVER_QUEUE).rank(1).folds(),
-        Head::right("CPU/op", "own_cpu_ns_each").rank(4),
-        Head::right("server CPU/op", "server_cpu_ns_each").rank(4),
-        Head::right("bytes written/op", "written_bytes_each").rank(5),
-        Head::right("by server's count", "server_counted_bytes_each").rank(6),
-        Head::right("syncs each", "syncs_each").rank(6),
-        Head::right("log at most", "log_bytes_max").rank(2).folds(),
-        Head::right("journal at most", "journal_bytes_max").rank(2).folds(),
-        Head::right("failed", "failed").folds(),
+        Head::left(DRIVER_QUEUE).rank(1).folds(),
+        Head::right("CPU/op").rank(4),
+        Head::right("server CPU/op").rank(4),
+        Head::right("bytes written/op").rank(5),
+        Head::right("by server's count").rank(6),
+        Head::right("syncs each").rank(6),
+        Head::right("log at most").rank(2).folds(),
+        Head::right("journal at most").rank(2).folds(),
+        Head::right("failed").folds(),
     ];
-    let mut table = Table::new("comparison", format!("Compared: {}", units::printable(class)), heads);
+    let mut table = Table::new(format!("Compared: {}", units::printable(class)), heads);
     for view in views {
-        // Another workload's figure, or one of another unit or durability class, is no measure of this one's.
-        let kind = |it: &CaseView<'_>| (it.case.engine.durability, it.case.workload.name.clone(), it.unit().to_owned());
-        let alike: Vec<&CaseView<'_>> = views.iter().copied().filter(|other| kind(other) == kind(view)).collect();
-        table.push(row(view, Reference::of(&alike).as_ref()));
+        table.push(row(view, reference_of(view, views).as_ref()));
     }
     table
+}
+
+/// The case that a case is compared with: another workload's figure, or one of another unit or durability class, is no measure
+/// of it.
+fn reference_of<'v, 'a>(view: &CaseView<'_>, views: &[&'v CaseView<'a>]) -> Option<Reference<'v, 'a>> {
+    let kind = |it: &CaseView<'_>| (it.case.engine.durability, it.case.workload.name.clone(), it.unit().to_owned());
+    let alike: Vec<&CaseView<'_>> = views.iter().copied().filter(|other| kind(other) == kind(view)).collect();
+    Reference::of(&alike)
+}
+
+/// Label of each case that is compared with another, a metric, and its ratio.
+pub(crate) fn ratios<'a>(views: &[CaseView<'a>]) -> Vec<(&'a str, &'static str, Estimate)> {
+    let all: Vec<&CaseView<'_>> = views.iter().collect();
+    let of = |view: &&CaseView<'a>| {
+        let reference = reference_of(view, &all).filter(|it| !it.is(view));
+        let quantile = |at| reference.as_ref().filter(|_| view.valid_figure().is_some())?.relative_quantile(view, at);
+        let result = reference.as_ref().and_then(|it| it.relative(view));
+        let each = [("result", result), ("response_p90", quantile(1)), ("response_p99", quantile(2))];
+        let label = view.case.label.as_str();
+        each.into_iter().filter_map(move |(metric, it)| Some((label, metric, it?))).collect::<Vec<_>>()
+    };
+    all.iter().flat_map(of).collect()
 }
 
 /// The case that others of its kind are compared with, and the level of their ratios.
@@ -261,7 +272,7 @@ fn row(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>) -> Vec<Cell> 
     let figure = view.valid_figure();
     let result = match (figure, view.standing()) {
         (Some(figure), _) => Cell::figure(figure, units::number),
-        (None, Standing::Void) => Cell { text: "VOID".to_owned(), tone: Tone::Bad, ..Cell::default() },
+        (None, Standing::Void) => Cell::text("VOID").tone(Tone::Bad),
         (None, _) => Cell::nothing(),
     };
     // The extremes of a void case are as void as its result.

@@ -1,13 +1,13 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Kept, isolation_words, rules, storage_words, sync_words, values};
+use crate::view::{CaseView, RuleStatus, isolation_words, rules, storage_words, sync_words, values};
 use bourse_record::{
     Build, CheckStatus, Conditions, CostCovers, FileActivity, FileKind, Machine, NameValue, Round, RunFile, Scale,
     Steady, UsersOfProcess, WorkloadKind,
 };
 
-fn named(key: &'static str, title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
-    let mut table = Table::new(key, title, vec![Head::left("what", "name"), Head::left("value", "value")]);
+fn named(title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
+    let mut table = Table::new(title, vec![Head::left("what"), Head::left("value")]);
     for (name, value) in facts {
         table.push(vec![Cell::text(&name), value]);
     }
@@ -35,7 +35,7 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
             .map(|(name, value)| (name.to_owned(), value)),
     );
     facts.extend(pairs(&view.case.workload.parameters));
-    named("parameters", "Run configuration", facts)
+    named("Run configuration", facts)
 }
 
 /// Known conditions, each with its name.
@@ -123,17 +123,7 @@ fn phases(round: &Round) -> String {
 
 /// The engine's settings, as read back from it.
 pub(crate) fn engine_settings(view: &CaseView<'_>) -> Table {
-    named("settings", "Settings in force, read back from the engine", pairs(&view.case.engine.settings))
-}
-
-/// Compile options of the engine.
-pub(crate) fn compile_options(view: &CaseView<'_>) -> Table {
-    let mut table =
-        Table::new("compile_options", "Options the engine was compiled with", vec![Head::left("option", "option")]);
-    for option in &view.case.engine.compile_options {
-        table.push(vec![Cell::text(option)]);
-    }
-    table
+    named("Settings in force, read back from the engine", pairs(&view.case.engine.settings))
 }
 
 /// The machine and the program; for merged runs, every machine with the cases that ran on it.
@@ -155,9 +145,14 @@ pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
     let several = seen.len() > 1;
     let table = |(machine, build, labels): (&Machine, &Build, Vec<&str>)| {
         let title = if several { format!("Machine and program of {}", labels.join(", ")) } else { MACHINE.to_owned() };
-        named("machine", &units::printable(&title), machine_facts(machine, build))
+        named(&units::printable(&title), machine_facts(machine, build))
     };
     seen.into_iter().map(table).collect()
+}
+
+/// The machine and the program of a case.
+pub(crate) fn machine(view: &CaseView<'_>) -> Table {
+    named(MACHINE, machine_facts(view.machine(), view.build()))
 }
 
 const MACHINE: &str = "Machine and program";
@@ -179,10 +174,10 @@ fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, Cell)> {
 
 /// Time of the run by part, in the parts' order; without rows if it is unknown.
 pub(crate) fn time_spent(file: &RunFile) -> Table {
-    let heads = vec![Head::left("part", "part"), Head::right("time", "time_s"), Head::right("share", "share_percent")];
-    let Some(spent) = &file.time_spent else { return Table::new("time_spent", "Time spent", heads) };
+    let heads = vec![Head::left("part"), Head::right("time"), Head::right("share")];
+    let Some(spent) = &file.time_spent else { return Table::new("Time spent", heads) };
     let title = format!("Time spent: {} from the start to the results", units::seconds(spent.total_s));
-    let mut table = Table::new("time_spent", title, heads);
+    let mut table = Table::new(title, heads);
     for part in &spent.parts {
         let share = 100.0 * part.seconds / spent.total_s;
         table.push(vec![Cell::text(&part.name), Cell::figure(part.seconds, units::seconds), Cell::percent(share)]);
@@ -198,8 +193,8 @@ pub(crate) fn machine_line(machine: &Machine) -> String {
 
 /// Facts of the rounds: history of the database, trades found in it.
 pub(crate) fn round_facts(view: &CaseView<'_>) -> Table {
-    let heads = vec![Head::right("round", "round"), Head::left("what", "name"), Head::left("value", "value")];
-    let mut table = Table::new("facts", "Run details", heads);
+    let heads = vec![Head::right("round"), Head::left("what"), Head::left("value")];
+    let mut table = Table::new("Run details", heads);
     for (at, round) in view.case.rounds.iter().enumerate() {
         for fact in &round.facts {
             table.push(vec![Cell::text(&(at + 1).to_string()), Cell::text(&fact.name), Cell::text(&fact.value)]);
@@ -211,15 +206,15 @@ pub(crate) fn round_facts(view: &CaseView<'_>) -> Table {
 /// Every check with its evidence.
 pub(crate) fn checks(view: &CaseView<'_>) -> Table {
     let heads = vec![
-        Head::right("round", "round"),
-        Head::left("check", "check"),
-        Head::left("verdict", "verdict"),
-        Head::left("what must hold", "must_hold"),
-        Head::left("source", "source"),
-        Head::left("evidence", "evidence"),
-        Head::right("took", "took_s"),
+        Head::right("round"),
+        Head::left("check"),
+        Head::left("verdict"),
+        Head::left("what must hold"),
+        Head::left("source"),
+        Head::left("evidence"),
+        Head::right("took"),
     ];
-    let mut table = Table::new("checks", "Checks of the database", heads);
+    let mut table = Table::new("Checks of the database", heads);
     for (round, check) in view.checks() {
         let verdict = match check.status {
             CheckStatus::Passed => Cell::text("passed").tone(Tone::Good),
@@ -240,21 +235,16 @@ pub(crate) fn checks(view: &CaseView<'_>) -> Table {
 }
 
 /// Rules of the specification, and whether they were met.
-pub(crate) fn rules_kept(view: &CaseView<'_>) -> Table {
-    let heads = vec![
-        Head::left("rule", "rule"),
-        Head::left("verdict", "verdict"),
-        Head::left("demands", "demands"),
-        Head::left("found", "found"),
-    ];
-    let mut table = Table::new("rules", "Compliance: rules of the specification", heads);
+pub(crate) fn rules_met(view: &CaseView<'_>) -> Table {
+    let heads = vec![Head::left("rule"), Head::left("verdict"), Head::left("demands"), Head::left("found")];
+    let mut table = Table::new("Compliance: rules of the specification", heads);
     for rule in rules(view) {
-        let tone = match rule.kept {
-            Kept::Yes => Tone::Good,
-            Kept::No => Tone::Doubtful,
-            Kept::Unknown => Tone::Faint,
+        let tone = match rule.status {
+            RuleStatus::Yes => Tone::Good,
+            RuleStatus::No => Tone::Doubtful,
+            RuleStatus::Unknown => Tone::Faint,
         };
-        let verdict = Cell::text(rule.kept.name()).tone(tone);
+        let verdict = Cell::text(rule.status.name()).tone(tone);
         table.push(vec![Cell::text(rule.name), verdict, Cell::text(rule.demands), Cell::text(&rule.found)]);
     }
     table
@@ -263,13 +253,13 @@ pub(crate) fn rules_kept(view: &CaseView<'_>) -> Table {
 /// Results of the tests of steadiness, round by round.
 pub(crate) fn steadiness(view: &CaseView<'_>) -> Table {
     let heads = vec![
-        Head::right("round", "round"),
-        Head::left("test", "test"),
-        Head::left("verdict", "verdict"),
-        Head::left("demands", "demands"),
-        Head::left("found", "found"),
+        Head::right("round"),
+        Head::left("test"),
+        Head::left("verdict"),
+        Head::left("demands"),
+        Head::left("found"),
     ];
-    let mut table = Table::new("steadiness", "Steady state", heads);
+    let mut table = Table::new("Steady state", heads);
     for (at, round) in view.steadiness().into_iter().enumerate() {
         for test in round.tests {
             let tone = match test.steady {
@@ -292,15 +282,15 @@ pub(crate) fn steadiness(view: &CaseView<'_>) -> Table {
 /// The rounds of a search for the highest rate.
 pub(crate) fn search(view: &CaseView<'_>) -> Table {
     let heads = vec![
-        Head::right("asked", "rate"),
-        Head::right("result", "result"),
-        Head::left("unit", "unit"),
-        Head::right("measured", "measured_s"),
-        Head::right("of its limit, at worst", "worst_percent_of_limit"),
-        Head::left("verdict", "verdict"),
-        Head::left("why", "why"),
+        Head::right("asked"),
+        Head::right("result"),
+        Head::left("unit"),
+        Head::right("measured"),
+        Head::right("of its limit, at worst"),
+        Head::left("verdict"),
+        Head::left("why"),
     ];
-    let mut table = Table::new("search", "The search for the highest rate", heads);
+    let mut table = Table::new("The search for the highest rate", heads);
     let Some(search) = &view.case.search else { return table };
     for probe in &search.probes {
         let verdict = if probe.violations.is_empty() {
@@ -448,7 +438,7 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let counters = rounds.iter().flat_map(|round| &round.counters).map(|it| (it.name.as_str(), it.count));
     let counters = summed(counters).into_iter().map(|(name, count)| format!("{name} {}", units::count(count)));
     say("counted by the engine itself", counters.collect::<Vec<_>>().join(", "));
-    named("resources", "Resource usage", facts)
+    named("Resource usage", facts)
 }
 
 /// CPU time of the engine's own threads: as a share of so many seconds of this process, and of the warm-up's, on average.

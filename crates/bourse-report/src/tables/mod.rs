@@ -8,13 +8,14 @@ mod table;
 mod time_split;
 mod transactions;
 
-pub(crate) use comparison::{OfUnit, by_class, by_unit, comparison, comparisons, rankings};
+pub(crate) use comparison::{OfUnit, by_class, by_unit, comparison, rankings, ratios};
 pub(crate) use facts::{
-    checks, compile_options, engine_settings, machine_line, machines, parameters, resources, round_facts, rules_kept,
-    search, steadiness, time_spent,
+    checks, engine_settings, machine, machine_line, machines, parameters, resources, round_facts, rules_met, search,
+    steadiness, time_spent,
 };
 pub(crate) use outcomes::outcomes;
-pub(crate) use rounds::{phase, rounds, series};
-pub(crate) use table::{Align, Cell, Head, Table, Tone};
+pub(crate) use rounds::{phase, rounds};
+pub use table::Cell;
+pub(crate) use table::{Align, Form, Head, Table, Tone};
 pub(crate) use time_split::time_split;
 pub(crate) use transactions::{latency, quantiles, server_times, service_times, take_queue, transactions, under_way};

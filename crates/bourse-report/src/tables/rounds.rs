@@ -1,25 +1,25 @@
 use super::{Cell, Head, Table};
 use crate::units;
 use crate::view::{CaseView, Standing};
-use bourse_record::{METRICS, PhaseKind, Round};
+use bourse_record::{PhaseKind, Round};
 
 /// The rounds one by one.
 pub(crate) fn rounds(view: &CaseView<'_>) -> Table {
     let heads = vec![
-        Head::right("round", "round"),
-        Head::right("began", "offset_s"),
-        Head::right("measured", "measured_s"),
-        Head::right("result", "result"),
-        Head::left("unit", "unit"),
-        Head::left("standing", "standing"),
-        Head::right("cpu user", "cpu_user_s"),
-        Head::right("cpu system", "cpu_system_s"),
-        Head::right("read", "read_bytes"),
-        Head::right("written", "written_bytes"),
-        Head::right("CPUs of others", "taken_cpus").rank(1).folds(),
-        Head::right("CPU loop", "slowdown").rank(2).folds(),
+        Head::right("round"),
+        Head::right("began"),
+        Head::right("measured"),
+        Head::right("result"),
+        Head::left("unit"),
+        Head::left("standing"),
+        Head::right("cpu user"),
+        Head::right("cpu system"),
+        Head::right("read"),
+        Head::right("written"),
+        Head::right("CPUs of others").rank(1).folds(),
+        Head::right("CPU loop").rank(2).folds(),
     ];
-    let mut table = Table::new("rounds", "Round by round", heads);
+    let mut table = Table::new("Round by round", heads);
     let standing = view.standing();
     let case = view.case;
     let counted = (1..).zip(&case.rounds).map(|(number, round)| (number.to_string(), standing.name(), round));
@@ -44,36 +44,6 @@ pub(crate) fn rounds(view: &CaseView<'_>) -> Table {
                 round.slowdown.map(|it| Cell::figure(it, |it| format!("× {}", units::significant(it, 3)))),
             ),
         ]);
-    }
-    table
-}
-
-/// Every series as measured, one value a row: metrics differ between cases.
-pub(crate) fn series(view: &CaseView<'_>) -> Table {
-    let heads = vec![
-        Head::right("round", "round"),
-        Head::right("time", "time_s"),
-        Head::left("phase", "phase"),
-        Head::left("metric", "metric"),
-        Head::left("unit", "unit"),
-        Head::right("value", "value"),
-    ];
-    let mut table = Table::new("series", "Second by second", heads);
-    for (at, round) in view.case.rounds.iter().enumerate() {
-        for column in &round.series.columns {
-            let name = column.metric.split('.').next().unwrap_or_default();
-            let unit = METRICS.iter().find(|metric| metric.name == name).map_or("", |metric| metric.unit);
-            for (time, value) in round.series.time_s.iter().zip(&column.values) {
-                table.push(vec![
-                    Cell::text(&(at + 1).to_string()),
-                    Cell::figure(*time, units::number),
-                    Cell::text(phase(round, *time)),
-                    Cell::text(&column.metric),
-                    Cell::text(unit),
-                    Cell::or_nothing(value.map(|value| Cell::figure(value, units::number))),
-                ]);
-            }
-        }
     }
     table
 }

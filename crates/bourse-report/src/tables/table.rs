@@ -1,7 +1,8 @@
-//! A table, once: terminal, Markdown and HTML show the text of its cells, CSV their values.
+//! A table: heads, and rows of cells.
 
 use crate::units;
 use crate::view::Quantile;
+use std::borrow::Cow;
 
 /// Side at which a column's cells are aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +11,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// Emphasis of a cell; never the only carrier of a meaning.
+/// Emphasis of a text; never the only carrier of a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Tone {
     #[default]
@@ -22,7 +23,7 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    /// The class of a cell in HTML.
+    /// The class of a text in HTML.
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -32,73 +33,113 @@ impl Tone {
             Self::Faint => "faint",
         }
     }
+
+    /// The tone of a condition that is met or not.
+    pub(crate) const fn of(holds: bool) -> Self {
+        if holds { Self::Good } else { Self::Bad }
+    }
 }
 
 /// A column's head.
 #[derive(Debug, Clone)]
 pub(crate) struct Head {
-    /// Title for a person.
-    pub(crate) title: &'static str,
-    /// Name in CSV: unit last.
-    pub(crate) csv: &'static str,
+    pub(crate) title: Cow<'static, str>,
     pub(crate) align: Align,
     /// Rank for narrow terminals: columns of the highest rank are dropped first; 0 never is.
     pub(crate) rank: u8,
     /// Whether it may be left out if all its cells are empty or zero; a line below the table reports the zeros instead.
     pub(crate) folds: bool,
+    /// Whether its cells are durations.
+    pub(crate) is_time: bool,
 }
 
 impl Head {
-    pub(crate) const fn left(title: &'static str, csv: &'static str) -> Self {
-        Self { title, csv, align: Align::Left, rank: 0, folds: false }
+    pub(crate) fn left(title: impl Into<Cow<'static, str>>) -> Self {
+        Self { title: title.into(), align: Align::Left, rank: 0, folds: false, is_time: false }
     }
 
-    pub(crate) const fn right(title: &'static str, csv: &'static str) -> Self {
-        Self { title, csv, align: Align::Right, rank: 0, folds: false }
+    pub(crate) fn right(title: impl Into<Cow<'static, str>>) -> Self {
+        Self { align: Align::Right, ..Self::left(title) }
     }
 
-    pub(crate) const fn rank(self, rank: u8) -> Self {
+    pub(crate) fn time(title: &'static str) -> Self {
+        Self { is_time: true, ..Self::right(title) }
+    }
+
+    pub(crate) fn rank(self, rank: u8) -> Self {
         Self { rank, ..self }
     }
 
-    pub(crate) const fn folds(self) -> Self {
+    pub(crate) fn folds(self) -> Self {
         Self { folds: true, ..self }
     }
 }
 
-/// A cell.
+/// Form of a cell's text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Form {
+    #[default]
+    Plain,
+    /// A name, as it is typed.
+    Code,
+    /// Emphasised, with plain text after it.
+    Strong(String),
+    /// A link to this path, in the page.
+    Link(String),
+}
+
+/// A cell of a table.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cell {
-    /// Text for a person.
+pub struct Cell {
+    /// Text, a line feed between its lines.
     pub(crate) text: String,
-    /// Value for programs, in the unit of the column's CSV name.
-    pub(crate) value: String,
-    /// Whether the value is text from outside, rather than a number or a word of Bourse's.
-    pub(crate) is_text: bool,
+    pub(crate) form: Form,
     pub(crate) tone: Tone,
+    /// Whether it is the number 0.
+    pub(crate) is_zero: bool,
 }
 
 impl Cell {
     /// Text from outside.
-    pub(crate) fn text(text: &str) -> Self {
-        let text = units::printable(text);
-        Self { value: text.clone(), text, is_text: true, tone: Tone::Plain }
+    pub fn text(text: &str) -> Self {
+        Self { text: units::printable(text), ..Self::default() }
     }
 
-    /// A cell without a value: a dash, and nothing in CSV.
+    /// A name, as it is typed.
+    pub fn code(text: &str) -> Self {
+        Self { form: Form::Code, ..Self::text(text) }
+    }
+
+    /// Emphasised text, with plain text after it.
+    pub fn strong(text: &str, more: &str) -> Self {
+        Self { form: Form::Strong(units::printable(more)), ..Self::text(text) }
+    }
+
+    /// The cell as a link to a path or an anchor, in the page.
+    pub(crate) fn link(self, to: String) -> Self {
+        Self { form: Form::Link(to), ..self }
+    }
+
+    /// Several lines.
+    pub(crate) fn lines(lines: &[String]) -> Self {
+        let text = lines.iter().map(|line| units::printable(line)).collect::<Vec<_>>().join("\n");
+        Self { text, ..Self::default() }
+    }
+
+    /// A cell without a value: a dash.
     pub(crate) fn nothing() -> Self {
-        Self { text: units::NOTHING.to_owned(), value: String::new(), is_text: false, tone: Tone::Faint }
+        Self { text: units::NOTHING.to_owned(), tone: Tone::Faint, ..Self::default() }
     }
 
     pub(crate) fn count(count: u64) -> Self {
         let tone = if count == 0 { Tone::Faint } else { Tone::Plain };
-        Self { text: units::count(count), value: count.to_string(), is_text: false, tone }
+        Self { text: units::count(count), tone, is_zero: count == 0, ..Self::default() }
     }
 
-    /// A figure with its text, without a value if it is not finite.
+    /// A figure with its text; nothing if it is not finite.
     pub(crate) fn figure(value: f64, text: impl FnOnce(f64) -> String) -> Self {
         if value.is_finite() {
-            Self { text: text(value), value: value.to_string(), is_text: false, tone: Tone::Plain }
+            Self { text: text(value), is_zero: value == 0.0, ..Self::default() }
         } else {
             Self::nothing()
         }
@@ -130,30 +171,53 @@ impl Cell {
     pub(crate) fn tone(self, tone: Tone) -> Self {
         Self { tone, ..self }
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() || self.text == units::NOTHING
+    }
+
+    /// The text without its form.
+    pub(crate) fn plain(&self) -> Cow<'_, str> {
+        match &self.form {
+            Form::Strong(more) => Cow::Owned(format!("{}{more}", self.text)),
+            _ => Cow::Borrowed(&self.text),
+        }
+    }
 }
 
 /// A table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Table {
-    /// Name of its CSV file.
-    pub(crate) key: &'static str,
+    /// Title; empty for a table without one.
     pub(crate) title: String,
     pub(crate) heads: Vec<Head>,
     pub(crate) rows: Vec<Vec<Cell>>,
+    /// Names of groups of equally many columns, after the first column; empty without groups.
+    pub(crate) group: Vec<String>,
 }
 
 impl Table {
-    pub(crate) fn new(key: &'static str, title: impl Into<String>, heads: Vec<Head>) -> Self {
-        Self { key, title: title.into(), heads, rows: Vec::new() }
+    /// A table of texts without a title.
+    pub(crate) fn of(heads: &[&'static str], rows: Vec<Vec<Cell>>) -> Self {
+        Self {
+            title: String::new(),
+            heads: heads.iter().map(|head| Head::left(*head)).collect(),
+            rows,
+            group: Vec::new(),
+        }
+    }
+
+    pub(crate) fn new(title: impl Into<String>, heads: Vec<Head>) -> Self {
+        Self { title: title.into(), heads, ..Self::default() }
     }
 
     pub(crate) fn push(&mut self, row: Vec<Cell>) {
-        debug_assert_eq!(row.len(), self.heads.len(), "a row of {} has a cell a column", self.key);
+        debug_assert_eq!(row.len(), self.heads.len(), "a row of {} has a cell a column", self.title);
         self.rows.push(row);
     }
 
     /// Leaves out the columns that `keep` refuses.
-    fn retain(&mut self, keep: impl Fn(usize, &Head) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize, &Head) -> bool) {
         let kept: Vec<bool> = self.heads.iter().enumerate().map(|(at, head)| keep(at, head)).collect();
         let mut at = kept.iter();
         self.heads.retain(|_| *at.next().expect("as many as heads"));
@@ -165,25 +229,15 @@ impl Table {
 
     /// Leaves out the columns that are empty or zero in every row; returns the titles of those with zeros, to be reported:
     /// that nothing failed is of interest, but not that there is no limit.
-    pub(crate) fn fold(&mut self) -> Vec<&'static str> {
+    pub(crate) fn fold(&mut self) -> Vec<String> {
         let rows = &self.rows;
-        let all = |at: usize, of: fn(&str) -> bool| rows.iter().all(|row| of(&row[at].value));
-        let folded: Vec<bool> = self
-            .heads
-            .iter()
-            .enumerate()
-            .map(|(at, head)| head.folds && all(at, |value| matches!(value, "" | "0")))
-            .collect();
-        let said = |at: &usize| folded[*at] && !all(*at, str::is_empty);
-        let titles = (0..self.heads.len()).filter(said).map(|at| self.heads[at].title).collect();
+        let all = |at: usize, is: fn(&Cell) -> bool| rows.iter().all(|row| is(&row[at]));
+        let is_folded = |(at, head): (usize, &Head)| head.folds && all(at, |cell| cell.is_zero || cell.is_empty());
+        let folded: Vec<bool> = self.heads.iter().enumerate().map(is_folded).collect();
+        let said = |at: &usize| folded[*at] && !all(*at, Cell::is_empty);
+        let titles = (0..self.heads.len()).filter(said).map(|at| self.heads[at].title.to_string()).collect();
         self.retain(|at, _| !folded[at]);
         titles
-    }
-
-    /// The table without the column of that name in CSV.
-    pub(crate) fn without(mut self, csv: &str) -> Self {
-        self.retain(|_, head| head.csv != csv);
-        self
     }
 
     /// Leaves out the columns of the highest rank; returns whether there were any.

@@ -1,16 +1,15 @@
 use super::{Cell, Head, Table};
-use crate::units;
 use crate::view::{CaseView, Part, roles};
 
-/// Split of the users' time: a row for each kind of user. The parts of a row add up to 100 %.
+/// Split of the users' time: a column for each kind of user, whose parts add up to 100 %.
 pub(crate) fn time_split(view: &CaseView<'_>) -> Table {
-    let mut heads = vec![Head::left("users", "role"), Head::right("threads", "threads")];
-    heads.extend(Part::ALL.map(|part| Head::right(part.name(), part.csv()).rank(1).folds()));
-    let mut table = Table::new("time_split", "Where the users' time went", heads);
-    for role in roles(view) {
-        let mut row = vec![Cell::text(&role.role), Cell::count(role.threads)];
-        row.extend(Part::ALL.map(|part| Cell::figure(100.0 * role.share(part), units::percent)));
-        table.push(row);
+    let roles = roles(view);
+    let of_role = roles.iter().map(|role| Head::right(format!("{} ({})", role.role, role.threads)));
+    let heads = [Head::left("part")].into_iter().chain(of_role).collect();
+    let mut table = Table::new("Where the users' time went", heads);
+    for part in Part::ALL.into_iter().filter(|part| roles.iter().any(|role| role.share(*part) > 0.0)) {
+        let shares = roles.iter().map(|role| Cell::percent(100.0 * role.share(part)));
+        table.push([Cell::text(part.name())].into_iter().chain(shares).collect());
     }
     table
 }

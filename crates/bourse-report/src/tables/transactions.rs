@@ -1,7 +1,7 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Clock, Latency, OperationView, QUANTILES, ServerLatency, over_rounds};
-use bourse_record::{Interval, LatencySummary, Outcome, WorkloadKind};
+use crate::view::{CaseView, Clock, Latency, OperationView, ServerLatency, over_rounds};
+use bourse_record::{Interval, LatencySummary, Outcome};
 
 /// A figure of a latency distribution.
 #[derive(Debug, Clone, Copy)]
@@ -12,24 +12,24 @@ enum Figure {
     Max,
 }
 
-/// A column of a latency: title, title for operations timed in batches, CSV name, rank, figure.
-type Column = (&'static str, &'static str, &'static str, u8, Figure);
+/// A column of a latency: title, title for operations timed in batches, rank, figure.
+type Column = (&'static str, &'static str, u8, Figure);
 
 const COLUMNS: [Column; 7] = [
-    ("mean", "mean", "mean_ns", 3, Figure::Mean),
-    ("p50", "p50 of batches", "p50_ns", 1, Figure::Quantile(0.5)),
-    ("p90", "p90 of batches", "p90_ns", 0, Figure::Quantile(0.9)),
-    ("p95", "p95 of batches", "p95_ns", 5, Figure::Quantile(0.95)),
-    ("p99", "p99 of batches", "p99_ns", 0, Figure::Quantile(0.99)),
-    ("p99.9", "p99.9 of batches", "p999_ns", 4, Figure::Quantile(0.999)),
-    ("max", "max of batches", "max_ns", 2, Figure::Max),
+    ("mean", "mean", 3, Figure::Mean),
+    ("p50", "p50 of batches", 1, Figure::Quantile(0.5)),
+    ("p90", "p90 of batches", 0, Figure::Quantile(0.9)),
+    ("p95", "p95 of batches", 5, Figure::Quantile(0.95)),
+    ("p99", "p99 of batches", 0, Figure::Quantile(0.99)),
+    ("p99.9", "p99.9 of batches", 4, Figure::Quantile(0.999)),
+    ("max", "max of batches", 2, Figure::Max),
 ];
 
 fn latency_heads(view: &CaseView<'_>) -> impl Iterator<Item = Head> {
     let in_batches = view.operations.iter().any(|operation| operation.batches().is_some());
-    COLUMNS.iter().map(move |(title, of_batches, csv, rank, _)| {
-        Head::right(if in_batches { of_batches } else { title }, csv).rank(*rank)
-    })
+    COLUMNS
+        .iter()
+        .map(move |(title, of_batches, rank, _)| Head::time(if in_batches { of_batches } else { title }).rank(*rank))
 }
 
 /// The cells of a latency.
@@ -47,41 +47,37 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     let noun = view.noun();
     let title = format!("By {noun}, over {} of measuring; response times", units::seconds(view.measured_s()));
     let mut heads = vec![
-        Head::left(noun, noun),
-        Head::right("count", "count"),
-        Head::right("mix", "mix_percent"),
-        Head::right("target", "mix_target_percent").rank(6).folds(),
-        Head::right("due", "mix_expected_percent").rank(6).folds(),
+        Head::left(noun),
+        Head::right("count"),
+        Head::right("mix"),
+        Head::right("target").rank(6).folds(),
+        Head::right("due").rank(6).folds(),
     ];
     heads.extend(latency_heads(view));
     heads.extend([
-        Head::right("harness", "harness_overhead_ns").folds(),
-        Head::right("round trips", "round_trips_per_operation").folds().rank(5),
-        Head::right("in batches of", "timed_together").rank(7).folds(),
-        Head::right("timed", "timed_one_in").rank(1).folds(),
-        Head::right("limit", "limit_ns").folds(),
-        Head::left("within", "limit_kept").folds(),
-        Head::right("late", "late").folds(),
-        Head::right("failed", "failed").folds(),
+        Head::time("harness").folds(),
+        Head::right("round trips").folds().rank(5),
+        Head::right("in batches of").rank(7).folds(),
+        Head::right("timed").rank(1).folds(),
+        Head::time("limit").folds(),
+        Head::left("within").folds(),
+        Head::right("late").folds(),
+        Head::right("failed").folds(),
     ]);
     // Outcomes that a workload's operations cannot have get no column.
-    type Ending = (Outcome, &'static str, &'static str, fn(&OperationView) -> u64);
+    type Ending = (Outcome, &'static str, fn(&OperationView) -> u64);
     let endings: [Ending; 3] = [
-        (Outcome::RolledBack, "rolled back", "rolled_back", |operation| operation.rolled_back),
-        (Outcome::Warned, "warned", "warned", |operation| operation.warned),
-        (Outcome::TooFewRows, "few rows", "too_few_rows", |operation| operation.too_few_rows),
+        (Outcome::RolledBack, "rolled back", |operation| operation.rolled_back),
+        (Outcome::Warned, "warned", |operation| operation.warned),
+        (Outcome::TooFewRows, "few rows", |operation| operation.too_few_rows),
     ];
     let endings: Vec<_> = endings.into_iter().filter(|(outcome, ..)| view.can_end(*outcome)).collect();
-    heads.extend(endings.iter().map(|(_, title, csv, _)| Head::right(title, csv).folds().rank(9)));
-    heads.push(Head::right("retried", "retried").folds().rank(8));
+    heads.extend(endings.iter().map(|(_, title, _)| Head::right(*title).folds().rank(9)));
+    heads.push(Head::right("retried").folds().rank(8));
     let can_drop = view.can_end(Outcome::Dropped);
-    heads.extend(can_drop.then(|| Head::right("dropped", "dropped").folds()));
-    heads.push(Head::left("includes", DRIVER_QUEUE).folds().rank(10));
-    let key = match view.case.workload.kind {
-        WorkloadKind::Brokerage => "transactions",
-        WorkloadKind::Micro => "operations",
-    };
-    let mut table = Table::new(key, title, heads);
+    heads.extend(can_drop.then(|| Head::right("dropped").folds()));
+    heads.push(Head::left(DRIVER_QUEUE).folds().rank(10));
+    let mut table = Table::new(title, heads);
     for operation in &view.operations {
         let mut row = vec![
             Cell::text(&operation.name),
@@ -114,8 +110,8 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// Name of the column with the driver's own queue, in CSV.
-pub(super) const DRIVER_QUEUE: &str = "driver_queue";
+/// Title of the column with the driver's own queue.
+pub(super) const DRIVER_QUEUE: &str = "includes";
 
 /// The driver's own queue, if the response times include it.
 pub(super) fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
@@ -125,16 +121,16 @@ pub(super) fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
 /// Takes that column out of a table, for outputs that have a line below it instead; returns the line, if any row has that
 /// queue.
 pub(crate) fn take_queue(table: &mut Table) -> Option<String> {
-    let at = table.heads.iter().position(|head| head.csv == DRIVER_QUEUE)?;
+    let at = table.heads.iter().position(|head| head.title == DRIVER_QUEUE)?;
     // A void case has no times that anything could be part of.
-    let times: Vec<bool> = table.heads.iter().map(|head| head.csv.ends_with("_ns")).collect();
+    let times: Vec<bool> = table.heads.iter().map(|head| head.is_time).collect();
     let is_timed = |row: &[Cell]| row.iter().zip(&times).any(|(cell, is_time)| *is_time && cell.text != units::NOTHING);
     let rows = table.rows.iter().filter(|row| is_timed(row));
-    let rows: Vec<[String; 2]> = rows.map(|row| [row[0].text.clone(), row[at].value.clone()]).collect();
-    *table = table.clone().without(DRIVER_QUEUE);
+    let rows: Vec<[Cell; 2]> = rows.map(|row| [row[0].clone(), row[at].clone()]).collect();
+    table.retain(|_, head| head.title != DRIVER_QUEUE);
     let (with, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|[_, queue]| !queue.is_empty());
-    let queue = &with.first()?[1];
-    let names: Vec<&str> = with.iter().map(|[name, _]| name.as_str()).collect();
+    let queue = &with.first()?[1].text;
+    let names: Vec<&str> = with.iter().map(|[name, _]| name.text.as_str()).collect();
     let of = if others.is_empty() { String::new() } else { format!(" of {}", the_first(&names)) };
     Some(format!("response times{of} include the {queue}"))
 }
@@ -153,7 +149,6 @@ fn the_first(names: &[&str]) -> String {
 pub(crate) fn latency(view: &CaseView<'_>) -> Table {
     let mut table = transactions(view);
     let noun = view.noun();
-    table.key = "latency";
     table.title =
         format!("What a customer waits, by {noun}, over {} at the lower rate", units::seconds(view.measured_s()));
     table
@@ -161,12 +156,11 @@ pub(crate) fn latency(view: &CaseView<'_>) -> Table {
 
 /// Service times: inside the engine and its locks alone.
 pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
-    let mut heads = vec![Head::left(view.noun(), view.noun()), Head::right("count", "count")];
-    heads.push(Head::right("least", "min_ns"));
+    let mut heads = vec![Head::left(view.noun()), Head::right("count")];
+    heads.push(Head::time("least"));
     heads.extend(latency_heads(view));
-    heads.push(Head::right("beyond the range", "clamped").folds());
-    let mut table =
-        Table::new("service_times", "Service times: from start to end, without waiting for a client", heads);
+    heads.push(Head::right("beyond the range").folds());
+    let mut table = Table::new("Service times: from start to end, without waiting for a client", heads);
     for operation in &view.operations {
         let service = operation.latency(Clock::Service);
         let summary = service.summary.filter(|summary| summary.count > 0);
@@ -192,18 +186,12 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
 /// Response times over the rounds, by operation, with their intervals; no rows below six rounds.
 pub(crate) fn quantiles(view: &CaseView<'_>) -> Table {
     let rounds = view.case.rounds.len();
-    let mut heads = vec![Head::left(view.noun(), view.noun())];
-    type Names = [(&'static str, &'static str); 3];
-    const NAMES: [(Names, u8); QUANTILES.len()] = [
-        ([("p50", "p50_ns"), ("from", "p50_low_ns"), ("to", "p50_high_ns")], 3),
-        ([("p90", "p90_ns"), ("from", "p90_low_ns"), ("to", "p90_high_ns")], 2),
-        ([("p99", "p99_ns"), ("from", "p99_low_ns"), ("to", "p99_high_ns")], 0),
-    ];
-    for (names, rank) in NAMES {
-        heads.extend(names.map(|(title, csv)| Head::right(title, csv).rank(rank).folds()));
+    let mut heads = vec![Head::left(view.noun())];
+    for (name, rank) in [("p50", 3), ("p90", 2), ("p99", 0)] {
+        heads.extend([name, "from", "to"].map(|title| Head::time(title).rank(rank).folds()));
     }
-    heads.push(Head::right("level", "level_percent").rank(1));
-    let mut table = Table::new("quantiles", format!("Response times over {rounds} rounds, with intervals"), heads);
+    heads.push(Head::right("level").rank(1));
+    let mut table = Table::new(format!("Response times over {rounds} rounds, with intervals"), heads);
     for operation in &view.operations {
         let found =
             [0, 1, 2].map(|at| over_rounds(&operation.by_round, at).and_then(|it| Some((it.value, it.interval?))));
@@ -225,13 +213,13 @@ pub(crate) fn quantiles(view: &CaseView<'_>) -> Table {
 pub(crate) fn under_way(view: &CaseView<'_>) -> Table {
     let title = "Under way at the end of the interval: their times are in quantiles and maxima, and no count has them";
     let heads = vec![
-        Head::left(view.noun(), view.noun()),
-        Head::right("under way", "under_way"),
-        Head::right("longest", "longest_ns"),
-        Head::right("failed", "failed").folds(),
-        Head::right("end not known", "unended").folds(),
+        Head::left(view.noun()),
+        Head::right("under way"),
+        Head::time("longest"),
+        Head::right("failed").folds(),
+        Head::right("end not known").folds(),
     ];
-    let mut table = Table::new("under_way", title, heads);
+    let mut table = Table::new(title, heads);
     for (operation, under_way) in view.operations.iter().filter_map(|it| Some((it, it.under_way?))) {
         table.push(vec![
             Cell::text(&operation.name),
@@ -249,20 +237,20 @@ pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
     let title =
         "Where the time went: response = waiting for a client + network + server; engine time is part of server time";
     let heads = vec![
-        Head::left("transaction", "transaction"),
-        Head::right("count", "count"),
-        Head::right("response, mean", "response_mean_ns"),
-        Head::right("server, mean", "server_mean_ns"),
-        Head::right("server, p90", "server_p90_ns").rank(2),
-        Head::right("engine, mean", "engine_mean_ns"),
-        Head::right("engine, p90", "engine_p90_ns").rank(2),
-        Head::right("network, mean", "network_mean_ns"),
-        Head::right("network, p50", "network_p50_ns").rank(1),
-        Head::right("network, p90", "network_p90_ns"),
-        Head::right("network, p99", "network_p99_ns").rank(3),
-        Head::right("network, max", "network_max_ns").rank(4),
+        Head::left("transaction"),
+        Head::right("count"),
+        Head::time("response, mean"),
+        Head::time("server, mean"),
+        Head::time("server, p90").rank(2),
+        Head::time("engine, mean"),
+        Head::time("engine, p90").rank(2),
+        Head::time("network, mean"),
+        Head::time("network, p50").rank(1),
+        Head::time("network, p90"),
+        Head::time("network, p99").rank(3),
+        Head::time("network, max").rank(4),
     ];
-    let mut table = Table::new("server_times", title, heads);
+    let mut table = Table::new(title, heads);
     for operation in &view.operations {
         let Some(ServerLatency { server, engine, network }) = &operation.server else { continue };
         let cell = |latency: &Latency, of: fn(&LatencySummary) -> f64| {
@@ -322,13 +310,13 @@ fn share(operation: &OperationView) -> Cell {
 fn limit(operation: &OperationView) -> Cell {
     let Some(limit_ns) = operation.limit_ns else { return Cell::nothing() };
     let text = units::duration_ns(limit_ns as f64).replace(".00 ", " ").replace(".0 ", " ");
-    Cell { text, value: limit_ns.to_string(), ..Cell::default() }
+    Cell { text, ..Cell::default() }
 }
 
 fn kept(operation: &OperationView) -> Cell {
     match operation.limit_kept() {
         Some(true) => Cell::text("yes").tone(Tone::Good),
-        Some(false) => Cell { text: "NO".to_owned(), value: "no".to_owned(), tone: Tone::Bad, ..Cell::default() },
+        Some(false) => Cell::text("NO").tone(Tone::Bad),
         None => Cell::nothing(),
     }
 }

@@ -9,7 +9,7 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 
 /// The values over time as bars, each column the largest of its share of the time: rows from the top, with the largest value
 /// before the first, zero before the last, and the end of the time after it. Empty if all values are zero.
-pub(super) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> String) -> Vec<String> {
+pub(crate) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> String) -> Vec<String> {
     let largest = points.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     let end = points.last().map_or(0.0, |(time, _)| *time);
     if largest <= 0.0 || end <= 0.0 || columns == 0 {

@@ -1,11 +1,14 @@
 //! Tables and paragraphs in columns of characters.
 
 use super::paint::Paint;
-use crate::tables::{Align, Cell, Table, Tone};
+use crate::tables::{Align, Cell, Head, Table, Tone};
 use unicode_width::UnicodeWidthStr;
 
 /// Between two columns.
 const GAP: &str = "  ";
+
+/// Width to which a column of texts is wrapped before columns are left out, and the narrowest, within words.
+const WRAPPED: [usize; 2] = [20, 9];
 
 /// Units that belong to the number before them.
 const UNITS: [&str; 14] = ["%", "%,", "%;", "%)", "ns", "µs", "ms", "s", "s,", "s)", "min", "KiB", "MiB", "GiB"];
@@ -14,13 +17,15 @@ const UNITS: [&str; 14] = ["%", "%,", "%;", "%)", "ns", "µs", "ms", "s", "s,", 
 pub(super) struct Grid {
     pub(super) text: String,
     /// Columns left out for lack of room.
-    pub(super) dropped: Vec<&'static str>,
+    pub(super) dropped: Vec<String>,
 }
 
-fn widths(table: &Table) -> Vec<usize> {
+/// The width of each column, by the widest part of its cells' texts.
+fn widths(table: &Table, parts: fn(&str) -> Vec<&str>) -> Vec<usize> {
+    let widest = |text: &str| parts(text).into_iter().map(UnicodeWidthStr::width).max().unwrap_or(0);
     let of = |at: usize| {
-        let cells = table.rows.iter().map(|row| row[at].text.width());
-        cells.chain([table.heads[at].title.width()]).max().unwrap_or(0)
+        let cells = table.rows.iter().map(|row| widest(&row[at].plain()));
+        cells.chain([widest(&table.heads[at].title)]).max().unwrap_or(0)
     };
     (0..table.heads.len()).map(of).collect()
 }
@@ -29,41 +34,106 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1)
 }
 
-/// Draws a table in at most `width` columns, leaving out columns if necessary. A table that cannot fit overflows: a terminal
-/// wraps a line, but a name cut short is lost.
-pub(super) fn grid(mut table: Table, width: usize, paint: Paint) -> Grid {
-    let before: Vec<_> = table.heads.iter().map(|head| head.title).collect();
-    while total(&widths(&table)) > width && table.narrow() {}
-    let left: Vec<_> = table.heads.iter().map(|head| head.title).collect();
-    let dropped = before.into_iter().filter(|title| !left.contains(title)).collect();
-
-    let widths = widths(&table);
-    let aligns: Vec<_> = table.heads.iter().map(|head| head.align).collect();
-    let titles: Vec<Cell> = table.heads.iter().map(|head| Cell::text(head.title).tone(Tone::Faint)).collect();
-    let mut text = String::new();
-    for row in std::iter::once(&titles).chain(&table.rows) {
-        text.push_str(&line(row, &widths, &aligns, paint));
+/// Narrows the widest columns of texts, each down to its `least`, until the table fits; returns whether it does.
+fn shrink(widths: &mut [usize], heads: &[Head], width: usize, least: impl Fn(usize) -> usize) -> bool {
+    while total(widths) > width {
+        let texts = (0..widths.len()).filter(|at| heads[*at].align == Align::Left && widths[*at] > least(*at));
+        let Some(widest) = texts.max_by_key(|at| widths[*at]) else { return false };
+        widths[widest] -= 1;
     }
-    Grid { text, dropped }
+    true
 }
 
-fn line(row: &[Cell], widths: &[usize], aligns: &[Align], paint: Paint) -> String {
-    let mut out = String::new();
-    let last = row.iter().rposition(|cell| !cell.text.is_empty()).unwrap_or(0);
-    for (at, cell) in row.iter().enumerate().take(last + 1) {
-        let pad = " ".repeat(widths[at] - cell.text.width());
-        let painted = paint.tone(cell.tone, &cell.text);
-        if at > 0 {
-            out.push_str(GAP);
+/// Draws a table in at most `width` columns: texts are wrapped, then columns of a rank left out; if both are not enough, the
+/// columns without room follow below, each part with the first column. `has_heads` tells whether it has a line of heads.
+pub(super) fn grid(mut table: Table, width: usize, paint: Paint, has_heads: bool) -> Grid {
+    let titles = |table: &Table| table.heads.iter().map(|head| head.title.to_string()).collect::<Vec<_>>();
+    let before = titles(&table);
+    let widths = loop {
+        let words = widths(&table, |text| text.split_whitespace().collect());
+        let mut widths = widths(&table, |text| text.split('\n').collect());
+        let heads = &table.heads;
+        if shrink(&mut widths, heads, width, |at| words[at].max(WRAPPED[0])) {
+            break widths;
         }
-        match aligns[at] {
-            Align::Right => out.extend([pad.as_str(), painted.as_str()]),
-            Align::Left if at == last => out.push_str(&painted),
-            Align::Left => out.extend([painted.as_str(), pad.as_str()]),
+        let is_least = heads.iter().all(|head| head.rank == 0);
+        if is_least && !shrink(&mut widths, heads, width, |at| words[at]) {
+            shrink(&mut widths, heads, width, |_| WRAPPED[1]);
+        }
+        if !table.narrow() {
+            break widths;
+        }
+    };
+    let left = titles(&table);
+    let dropped = before.into_iter().filter(|title| !left.contains(title)).collect();
+    let titles: Vec<Cell> = table.heads.iter().map(|head| Cell::text(&head.title).tone(Tone::Faint)).collect();
+    let mut text = String::new();
+    let mut from = widths.len().min(1);
+    loop {
+        let mut columns = vec![0];
+        while from < widths.len() {
+            let used = columns.iter().map(|at| widths[*at] + GAP.len()).sum::<usize>();
+            if columns.len() > 1 && used + widths[from] > width {
+                break;
+            }
+            columns.push(from);
+            from += 1;
+        }
+        for row in has_heads.then_some(&titles).into_iter().chain(&table.rows) {
+            row_lines(&mut text, row, &columns, &widths, &table.heads, paint);
+        }
+        if from >= widths.len() {
+            return Grid { text, dropped };
         }
     }
-    out.push('\n');
-    out
+}
+
+fn row_lines(out: &mut String, row: &[Cell], columns: &[usize], widths: &[usize], heads: &[Head], paint: Paint) {
+    let cells: Vec<Vec<String>> = columns.iter().map(|at| wrapped(&row[*at].plain(), widths[*at])).collect();
+    for nth in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+        let texts: Vec<&str> = cells.iter().map(|lines| lines.get(nth).map_or("", String::as_str)).collect();
+        let last = texts.iter().rposition(|text| !text.is_empty()).unwrap_or(0);
+        for (place, (at, text)) in columns.iter().zip(&texts).enumerate().take(last + 1) {
+            let pad = " ".repeat(widths[*at].saturating_sub(text.width()));
+            let painted = paint.tone(row[*at].tone, text);
+            if place > 0 {
+                out.push_str(GAP);
+            }
+            match heads[*at].align {
+                Align::Right => out.extend([pad.as_str(), painted.as_str()]),
+                Align::Left if place == last => out.push_str(&painted),
+                Align::Left => out.extend([painted.as_str(), pad.as_str()]),
+            }
+        }
+        out.push('\n');
+    }
+}
+
+/// The lines of a cell: broken between words, and within a word that is wider than the column, if possible after a
+/// separator.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        if line.width() <= width {
+            lines.push(line.to_owned());
+            continue;
+        }
+        for line in fill(line, width, 0).lines() {
+            let mut rest = line;
+            while rest.width() > width {
+                let ends = || rest.char_indices().map(|(at, letter)| at + letter.len_utf8());
+                let fits = |end: &usize| rest[..*end].width() <= width;
+                let longest = ends().take_while(fits).last().or(ends().next()).unwrap_or(rest.len());
+                let part = &rest[..longest];
+                let separated = part.rfind(['/', '?', '&', ',', ';', ':', '-', '_']).filter(|at| 2 * at > longest);
+                let (part, more) = rest.split_at(separated.map_or(longest, |at| at + 1));
+                lines.push(part.to_owned());
+                rest = more;
+            }
+            lines.push(rest.to_owned());
+        }
+    }
+    lines
 }
 
 /// Words filled into lines of at most `width` columns; lines after the first begin with `indent` blanks.

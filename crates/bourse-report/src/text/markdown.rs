@@ -1,157 +1,129 @@
-use crate::comparison::Compared;
-use crate::tables::{self, Align, Cell, Table, Tone};
+//! A document as Markdown, with tables in GitHub's form.
+
+use crate::documents::{Again, Answer, Fold, Line, Part, Place, Sheet, Shown, entries};
+use crate::tables::{Align, Cell, Form, Table, Tone, take_queue};
 use crate::units;
-use crate::view::{CaseView, Standing, case_words, latency_case, not_tpce, notices, warnings};
-use bourse_record::RunFile;
 
-/// The answer of a run as Markdown, short enough for a message: the figure with its remarks and its transactions, or the
-/// cases side by side.
-pub(crate) fn answer(file: &RunFile) -> String {
-    let mut out = String::new();
-    let views = CaseView::all(file);
-    head(&mut out, file);
-    if let Some(compared) = Compared::of_run(file) {
-        out.push_str(&format!("\n{}", compared.markdown()));
-    }
-    for table in tables::comparisons(&views) {
-        section(&mut out, 2, &table);
-    }
-    if let [only] = views.as_slice() {
-        headline(&mut out, only);
-        section(&mut out, 3, &tables::transactions(only));
-    }
-    out.push_str(&format!("\n{}\n", code(&units::command_line(&file.provenance.command))));
-    for notice in notices(file) {
-        out.push_str(&format!("\n*{}*\n", escaped(notice)));
-    }
-    out
-}
-
-fn head(out: &mut String, file: &RunFile) {
-    let interrupted = if file.interrupted { " (interrupted)" } else { "" };
-    out.push_str(&format!(
-        "# Bourse: {}, {}{interrupted}\n",
-        escaped(&file.name),
-        escaped(&file.provenance.started_at)
-    ));
-}
-
-/// A run as Markdown (with tables in GitHub's form), to be pasted into an issue or a page. Ends with a line feed.
-pub fn markdown(file: &RunFile) -> String {
-    let mut out = String::new();
-    let views = CaseView::all(file);
-    head(&mut out, file);
-    if let Some(compared) = Compared::of_run(file) {
-        out.push_str(&format!("\n{}", compared.markdown()));
-    }
-    for table in tables::comparisons(&views) {
-        section(&mut out, 2, &table);
-    }
-    if views.is_empty() {
-        out.push_str("\n**Nothing was run.**\n");
-    }
-    for view in &views {
-        case(&mut out, view);
-    }
-    section(&mut out, 2, &tables::time_spent(file));
-    for machine in tables::machines(file) {
-        section(&mut out, 2, &machine);
-    }
-    let warnings = warnings(file);
-    if !warnings.is_empty() {
-        out.push_str("\n## Warnings\n\n");
-        for warning in warnings {
-            out.push_str(&format!("- {}\n", escaped(&warning)));
-        }
-    }
-    out.push_str(&format!("\n## Again\n\n{}\n", code(&units::command_line(&file.provenance.command))));
-    for notice in notices(file) {
-        out.push_str(&format!("\n*{}*\n", escaped(notice)));
-    }
-    out
-}
-
-/// A case's figure, and its remarks.
-fn headline(out: &mut String, view: &CaseView<'_>) {
-    let engine = &view.case.engine;
-    let unit = escaped(view.unit());
-    let sure = view.sure().map(|it| format!(" {it}")).unwrap_or_default();
-    out.push_str(&format!("\n## {}\n\n", escaped(&view.case.label)));
-    let headline = match (view.valid_figure(), view.standing()) {
-        (Some(figure), _) => format!("{} {unit}{sure}", units::number(figure)),
-        (None, Standing::Void) => format!("VOID: no {unit}"),
-        (None, _) => format!("no {unit}: nothing measured"),
+/// The document, to be pasted into an issue or a page. Ends with a line feed.
+pub(crate) fn markdown_sheet(sheet: &Sheet) -> String {
+    let [name, started_at] = sheet.run.each_ref().map(|text| escaped(text));
+    let interrupted = if sheet.interrupted { " (interrupted)" } else { "" };
+    let title = escaped(&sheet.title);
+    let mut out = match name.is_empty() {
+        true => format!("# {title}\n"),
+        false if title.eq_ignore_ascii_case(&name) => format!("# Bourse: {title}, {started_at}{interrupted}\n"),
+        false => format!("# Bourse: {name}, {started_at}{interrupted}\n\n## {title}\n"),
     };
-    let class = engine.durability;
-    let on = format!("{} · {}", code(&engine.target), escaped(&case_words(view.case)));
-    let results = view.results().map(|results| format!(" · {}", escaped(&results))).unwrap_or_default();
-    out.push_str(&format!("**{headline}** · {class}{results} · {on}\n\n"));
-    if let Some(spread) = view.spread() {
-        out.push_str(&format!("- {spread}\n"));
-    }
-    for remark in view.remarks() {
-        out.push_str(&format!("- {}\n", toned(remark.tone, &escaped(&remark.text))));
-    }
-    if let Some(limit) = view.limited_by() {
-        out.push_str(&format!("- {}\n", escaped(&limit.sentence())));
-    }
-    if let Some(waits) = view.waits() {
-        out.push_str(&format!("- {}\n", toned(waits.tone, &escaped(&waits.text))));
-    }
-    if let Some(line) = not_tpce(view) {
-        out.push_str(&format!("- {}\n", escaped(&line)));
-    }
+    draw(&mut out, &sheet.parts);
+    sheet.notices.iter().for_each(|notice| out += &format!("\n*{}*\n", escaped(notice)));
+    out
 }
 
-fn case(out: &mut String, view: &CaseView<'_>) {
-    headline(out, view);
-    if let Some(case) = latency_case(view) {
-        section(out, 3, &tables::latency(&CaseView::new(view.file, &case)));
-    }
-    let make: [fn(&CaseView<'_>) -> Table; 17] = [
-        tables::transactions,
-        tables::quantiles,
-        tables::service_times,
-        tables::under_way,
-        tables::server_times,
-        tables::outcomes,
-        tables::time_split,
-        tables::resources,
-        tables::checks,
-        tables::rules_kept,
-        tables::steadiness,
-        tables::search,
-        tables::rounds,
-        tables::parameters,
-        tables::engine_settings,
-        tables::compile_options,
-        tables::round_facts,
-    ];
-    for table in make {
-        section(out, 3, &table(view));
+/// Parts of a document, without its title.
+pub(crate) fn markdown_parts(parts: &[Part]) -> String {
+    let mut out = String::new();
+    draw(&mut out, parts);
+    out.trim_start().to_owned()
+}
+
+fn draw(out: &mut String, parts: &[Part]) {
+    parts.iter().for_each(|it| part(out, it));
+}
+
+fn part(out: &mut String, part: &Part) {
+    match part {
+        Part::Paragraph(text) => *out += &format!("\n{text}\n"),
+        Part::Heading(level, _, text) => *out += &format!("\n{} {}\n", "#".repeat((*level).into()), escaped(text)),
+        Part::Answer(Answer { figure, unit, class, beside, .. }) => {
+            let figure = format!("**{}**", escaped([figure.as_str(), unit].join(" ").trim_end()));
+            let beside = [class].into_iter().chain(beside).filter(|it| !it.is_empty()).map(|it| escaped(it));
+            *out += &format!("\n{}\n", [figure].into_iter().chain(beside).collect::<Vec<_>>().join(" · "));
+        }
+        Part::Line(Line { place, tone, class, text }) => {
+            let class = if class.is_empty() { String::new() } else { format!("**{}**: ", escaped(class)) };
+            let tone = if *place == Place::Sentence { Tone::Bad } else { *tone };
+            *out += &format!("\n{class}{}\n", toned(tone, &escaped(text)));
+        }
+        Part::List(lines) => {
+            *out += if lines.is_empty() { "" } else { "\n" };
+            for (level, remark) in lines {
+                let indent = "  ".repeat((*level).into());
+                *out += &format!("{indent}- {}\n", toned(remark.tone, &escaped(&remark.text)));
+            }
+        }
+        Part::Table(it) => table(out, it),
+        Part::Entries(all) => table(out, &entries(all)),
+        Part::Fold(Fold { summary, case, parts, .. }) => {
+            let is_titled = matches!(parts.as_slice(), [Part::Table(first), ..] if !first.title.is_empty());
+            *out += &match case {
+                Some(_) => format!("\n## {}\n", escaped(summary)),
+                None if is_titled => String::new(),
+                None => format!("\n**{}**\n", escaped(summary)),
+            };
+            draw(out, parts);
+        }
+        Part::Pair(left, right) => {
+            draw(out, left);
+            draw(out, right);
+        }
+        Part::Again(Again { name, command, on }) => {
+            let name = if name.is_empty() { String::new() } else { format!(": {}", escaped(name)) };
+            *out += &format!("\n## Again{name}\n\n{}\n", code(&units::command_line(command)));
+            *out += &if on.is_empty() { String::new() } else { format!("\n{}\n", escaped(on)) };
+        }
+        Part::Pre(lines) => {
+            *out += "\n";
+            lines.iter().for_each(|line| *out += &format!("- {}\n", code(line)));
+        }
+        Part::Only(Shown::Whole, parts) => draw(out, parts),
+        Part::Only(..) | Part::Charts(_) => {}
     }
 }
 
 /// Writes a table below its title; nothing for a table without rows.
-fn section(out: &mut String, level: usize, table: &Table) {
+fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
     let mut table = table.clone();
+    let queue = take_queue(&mut table);
     let none = table.fold();
-    out.push_str(&format!("\n{} {}\n\n", "#".repeat(level), escaped(&table.title)));
-    row(out, table.heads.iter().map(|head| head.title.to_owned()));
+    if !table.title.is_empty() {
+        *out += &format!("\n### {}\n", escaped(&table.title));
+    }
+    *out += "\n";
+    let wide = (table.heads.len() - 1).checked_div(table.group.len());
+    row(
+        out,
+        table.heads.iter().enumerate().map(|(at, head)| match (at, wide) {
+            (1.., Some(wide)) if (at - 1) % wide == 0 => {
+                escaped(&format!("{}: {}", table.group[(at - 1) / wide], head.title))
+            }
+            _ => escaped(&head.title),
+        }),
+    );
     row(out, table.heads.iter().map(|head| if head.align == Align::Right { "---:" } else { "---" }.to_owned()));
     for cells in &table.rows {
-        row(out, cells.iter().map(|cell: &Cell| toned(cell.tone, &escaped(&cell.text))));
+        row(out, cells.iter().map(cell));
     }
+    *out += &queue.map(|queue| format!("\n{}\n", escaped(&queue))).unwrap_or_default();
     if !none.is_empty() {
-        out.push_str(&format!("\nNone: {}.\n", none.join(", ")));
+        *out += &format!("\nNone: {}.\n", none.join(", "));
+    }
+}
+
+fn cell(cell: &Cell) -> String {
+    let text = escaped(&cell.text.replace('\n', "; "));
+    match &cell.form {
+        Form::Plain | Form::Link(_) => toned(cell.tone, &text),
+        Form::Code if cell.text.is_empty() || cell.text.contains(['`', '|', '<']) => text,
+        Form::Code => format!("`{}`", cell.text),
+        Form::Strong(more) => format!("**{text}**{}", escaped(more)),
     }
 }
 
 /// Appends a row of a table in GitHub's form; the cells are [escaped] already.
-pub(crate) fn row(out: &mut String, cells: impl Iterator<Item = String>) {
+fn row(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push('|');
     for cell in cells {
         out.push_str(&format!(" {cell} |"));
@@ -167,7 +139,7 @@ fn toned(tone: Tone, text: &str) -> String {
 }
 
 /// Text from outside, without characters that have a meaning in Markdown or HTML.
-pub(crate) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     let mut out = String::new();
     for character in units::printable(text).chars() {
         match character {
@@ -183,7 +155,7 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// Inline code, fenced by more backticks than it contains in a row. Text like a tag or a link is [escaped] instead: some
 /// readers of Markdown interpret those between backticks.
-pub(crate) fn code(text: &str) -> String {
+fn code(text: &str) -> String {
     if text.contains('<') || text.contains("](") {
         return format!("<code>{}</code>", escaped(text));
     }

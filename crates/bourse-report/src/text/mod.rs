@@ -1,22 +1,15 @@
-//! Reports made of text alone.
+//! Reports made of text alone: the drawers of documents for the terminal and as Markdown, and the first screen of a run.
 
-mod csv;
 mod curve;
 mod grid;
 mod markdown;
 mod page;
 mod paint;
 mod screen;
-mod terminal;
+mod sheet;
 
-pub(crate) use csv::{Field as CsvField, line as csv_line};
-
-pub(crate) use paint::Paint;
-
-pub use csv::{CsvTable, CsvText, csv, csv_tables};
+pub(crate) use curve::curve;
 pub use grid::fill;
-pub(crate) use markdown::answer;
-pub use markdown::markdown;
-pub(crate) use markdown::{code, escaped, row as markdown_row};
+pub(crate) use markdown::{markdown_parts, markdown_sheet};
+pub(crate) use page::Page;
 pub use screen::screen;
-pub use terminal::terminal;

@@ -2,54 +2,56 @@
 
 use super::grid::{fill, grid};
 use super::paint::Paint;
-use crate::comparison::{self, Compared, beside, sentence};
+use crate::comparison::{self, Compared};
+use crate::documents::Sheet;
 use crate::tables::{Table, Tone, take_queue};
 use crate::units;
-use crate::view::{CaseView, Standing, case_words};
 use bourse_record::RunFile;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The narrowest terminal that reports are drawn for; narrower ones wrap.
 const NARROWEST: usize = 40;
 
+/// Kind of the last line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Last {
+    Start,
+    Heading,
+    Text,
+    Table,
+}
+
 /// Lines drawn so far, and the settings for the next.
-pub(super) struct Page {
+pub(crate) struct Page {
     pub(super) out: String,
     pub(super) width: usize,
     pub(super) paint: Paint,
+    pub(super) last: Last,
 }
 
 impl Page {
+    pub(super) fn new(width: usize, color: bool) -> Self {
+        Self { out: String::new(), width: width.max(NARROWEST), paint: Paint { on: color }, last: Last::Start }
+    }
+
     /// A report with its first line: the program, the run, its time.
     pub(super) fn of(file: &RunFile, width: usize, color: bool) -> Self {
-        let mut page = Self { out: String::new(), width: width.max(NARROWEST), paint: Paint { on: color } };
-        page.line(&format!(
-            "Bourse {} · {} · {}{}",
-            units::printable(&file.provenance.build.version),
-            units::printable(&file.name),
-            units::printable(&file.provenance.started_at),
-            if file.interrupted { " · INTERRUPTED" } else { "" }
-        ));
-        page
+        let sheet = Sheet::of_run("", &file.name, &file.provenance, file.interrupted);
+        Self::begun(&sheet, width, color)
     }
 
     /// The comparison that the run was made for, if it was: verdict, metrics, remarks.
     pub(super) fn comparison(&mut self, file: &RunFile) {
-        let Some(compared) = Compared::of_run(file) else { return };
-        for it in &compared.comparisons {
-            self.paragraph(comparison::tone(it.verdict), &format!("verdict: {}", sentence(it, compared.tolerance)), 2);
-            self.line(&format!("A: {}", units::printable(&it.base)));
-            self.line(&format!("B: {}", units::printable(&it.head)));
-            self.table(comparison::table(it));
-            for line in beside(it) {
-                self.paragraph(Tone::Plain, &line, 2);
-            }
+        if let Some(compared) = Compared::of_run(file) {
+            self.parts(&comparison::parts(&compared, false), false);
+            self.blank();
         }
     }
 
     pub(super) fn line(&mut self, text: &str) {
-        self.out.push_str(text);
+        self.out.push_str(text.trim_end());
         self.out.push('\n');
+        self.last = Last::Text;
     }
 
     pub(super) fn blank(&mut self) {
@@ -63,8 +65,11 @@ impl Page {
 
     pub(super) fn heading(&mut self, title: &str) {
         self.blank();
-        let bold = self.paint.bold(title);
-        self.line(&bold);
+        for line in fill(title, self.width, 2).lines() {
+            let bold = self.paint.bold(line);
+            self.line(&bold);
+        }
+        self.last = Last::Heading;
     }
 
     /// Writes a paragraph filled to the width. A line is painted whole, so that no colour runs over its end.
@@ -90,8 +95,8 @@ impl Page {
     }
 
     /// Writes a table without the columns that are zero or have no room, named below it.
-    pub(super) fn table(&mut self, table: Table) {
-        let (zeros, dropped) = self.brief(table);
+    pub(super) fn table(&mut self, table: Table, has_heads: bool) {
+        let (zeros, dropped) = self.brief(table, has_heads);
         if !zeros.is_empty() {
             self.paragraph(Tone::Faint, &format!("zero: {}", zeros.join(", ")), 2);
         }
@@ -103,12 +108,12 @@ impl Page {
 
     /// Prints a table without the columns that are zero and those without room, and returns their titles. A line below it
     /// reports the queue that its response times include.
-    pub(super) fn brief(&mut self, mut table: Table) -> (Vec<&'static str>, Vec<&'static str>) {
+    pub(super) fn brief(&mut self, mut table: Table, has_heads: bool) -> (Vec<String>, Vec<String>) {
         let queue = take_queue(&mut table);
         let zeros = table.fold();
-        let times = table.heads.iter().filter(|head| head.csv.ends_with("_ns"));
-        let times: Vec<&str> = times.map(|head| head.title).collect();
-        let grid = grid(table, self.width, self.paint);
+        let times = table.heads.iter().filter(|head| head.is_time);
+        let times: Vec<String> = times.map(|head| head.title.to_string()).collect();
+        let grid = grid(table, self.width, self.paint, has_heads);
         self.out.push_str(&grid.text);
         if let Some(queue) = queue.filter(|_| times.iter().any(|title| !grid.dropped.contains(title))) {
             self.paragraph(Tone::Faint, &queue, 2);
@@ -120,41 +125,6 @@ impl Page {
         let filled = fill(&units::printable(text), self.width.saturating_sub(4), 2);
         for line in filled.lines() {
             self.toned(tone, &format!("  {line}"));
-        }
-    }
-
-    /// The figure of a case with its durability class, engine and target, and the spread of the rounds.
-    pub(super) fn figure(&mut self, view: &CaseView<'_>) {
-        let engine = &view.case.engine;
-        let unit = units::printable(view.unit());
-        let class = engine.durability;
-        let figure = view.valid_figure().map(units::number);
-        let sure = view.sure().map(|it| format!(" {it}")).unwrap_or_default();
-        let headline = match (figure, view.standing()) {
-            (Some(figure), _) => format!("{figure} {unit}{sure}"),
-            (None, Standing::Void) => format!("VOID: no {unit}"),
-            (None, _) => format!("no {unit}: nothing measured"),
-        };
-        let mut used = 2 + headline.chars().count();
-        let mut line = match view.standing() {
-            Standing::Counts => format!("  {}", self.paint.bold(&headline)),
-            _ => format!("  {}", self.paint.tone(Tone::Bad, &headline)),
-        };
-        // Text without room continues in the next line.
-        for beside in [Some(class.to_string()), view.results()].into_iter().flatten() {
-            let wide = 3 + beside.chars().count();
-            if used + wide > self.width {
-                self.line(&line);
-                (line, used) = (format!("    {beside}"), 1 + wide);
-            } else {
-                (line, used) = (format!("{line}   {beside}"), used + wide);
-            }
-        }
-        self.line(&line);
-        let on = format!("  {} · {}", engine.target, case_words(view.case));
-        self.paragraph_indented(Tone::Plain, &on);
-        if let Some(spread) = view.spread() {
-            self.paragraph_indented(Tone::Plain, &spread);
         }
     }
 }

@@ -2,9 +2,12 @@
 
 use super::grid::fill;
 use super::page::Page;
+use crate::documents;
 use crate::tables::{self, Tone, by_class};
 use crate::units;
-use crate::view::{CaseView, Kept, Told, notices, other_warnings, rules, verdicts, warnings_of_the_request};
+use crate::view::{
+    CaseVerdict, CaseView, RuleStatus, notices, other_warnings, rules, verdicts, warnings_of_the_request,
+};
 use bourse_record::{CostCovers, RunFile, WorkloadKind};
 
 /// Lines of a run of one case at 80 columns. Only doubts are left out to fit, and those are counted.
@@ -20,12 +23,12 @@ const LINES_OF_DOUBT: usize = 2;
 /// Text from outside is shown with its control characters made visible.
 pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> String {
     let views = CaseView::all(file);
-    let told: Vec<Told> = views.iter().map(Told::of).collect();
+    let told: Vec<CaseVerdict> = views.iter().map(CaseVerdict::of).collect();
     let mut screen = Page::of(file, width, color);
     screen.comparison(file);
     match (views.as_slice(), told.as_slice()) {
         ([], _) => screen.toned(Tone::Bad, "nothing was run"),
-        ([view], [told]) => screen.answer(view, told),
+        ([view], [told]) => screen.single(view, told),
         _ => screen.answers(&views, &told),
     }
     let mut end = Page { out: String::new(), ..screen };
@@ -48,8 +51,12 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
 }
 
 impl Page {
-    fn answer(&mut self, view: &CaseView<'_>, told: &Told) {
-        self.figure(view);
+    fn single(&mut self, view: &CaseView<'_>, told: &CaseVerdict) {
+        self.answer(&documents::figure(view));
+        self.paragraph_indented(Tone::Plain, &documents::on(view));
+        if let Some(spread) = view.spread() {
+            self.paragraph_indented(Tone::Plain, &spread);
+        }
         if let Some(searched) = view.searched() {
             self.paragraph_indented(searched.tone, &searched.text);
         }
@@ -71,7 +78,7 @@ impl Page {
         if table.rows.is_empty() {
             self.toned(Tone::Bad, "nothing was measured");
         } else {
-            self.brief(table);
+            self.brief(table, true);
         }
         self.cost(view);
     }
@@ -103,10 +110,10 @@ impl Page {
     }
 
     /// Several cases: one table, then the verdicts over all of them.
-    fn answers(&mut self, views: &[CaseView<'_>], told: &[Told]) {
+    fn answers(&mut self, views: &[CaseView<'_>], told: &[CaseVerdict]) {
         let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
         let table = tables::comparison(&in_order, "all cases");
-        self.brief(table);
+        self.brief(table, true);
         for (view, searched) in views.iter().filter_map(|view| Some((view, view.searched()?))) {
             self.paragraph(searched.tone, &format!("{}: {}", view.case.label, searched.text), 2);
         }
@@ -119,7 +126,7 @@ impl Page {
     fn compliance(&mut self, file: &RunFile, views: &[CaseView<'_>]) {
         let broken = views.iter().map(|view| {
             let rules = rules(view);
-            (rules.iter().filter(|rule| rule.kept == Kept::No).count(), rules.len())
+            (rules.iter().filter(|rule| rule.status == RuleStatus::No).count(), rules.len())
         });
         let most = broken.max().filter(|(_, all)| *all > 0);
         let rules = most.map(|(broken, all)| format!("compliance: {broken} of {all} rules not met."));
@@ -133,7 +140,7 @@ impl Page {
 
     /// Reasons to doubt the figures, the worst first, in so many lines; at least one is printed. Returns the number of those
     /// left out.
-    fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], told: &[Told], room: usize) -> usize {
+    fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], room: usize) -> usize {
         let worded = |tone, warnings: Vec<String>| warnings.into_iter().map(move |it| (tone, format!("warning: {it}")));
         let mut doubts: Vec<(Tone, String)> = worded(Tone::Bad, warnings_of_the_request(file)).collect();
         for (view, case) in views.iter().zip(told) {

@@ -19,12 +19,12 @@ pub(crate) use case::{CaseView, values};
 pub(crate) use checks::checks_words;
 pub(crate) use operation::{OperationView, ServerLatency, outcome_word};
 pub(crate) use quantiles::{QUANTILES, of_round, over_rounds};
-pub(crate) use rules::{Kept, not_tpce, rules};
+pub(crate) use rules::{RuleStatus, not_tpce, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
 pub(crate) use storage::{storage_words, sync_words};
 pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
-pub(crate) use verdict::{Told, verdicts};
+pub(crate) use verdict::{CaseVerdict, verdicts};
 pub(crate) use waits::latency_case;
 
 use crate::units;

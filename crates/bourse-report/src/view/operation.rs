@@ -67,8 +67,6 @@ pub(crate) struct UnderWayView {
     /// Operations of unknown end.
     pub(crate) unended: u64,
     pub(crate) longest_ns: u64,
-    /// Whether it is the longest response time of the operation.
-    pub(crate) is_longest: bool,
 }
 
 impl UnderWayView {
@@ -79,7 +77,6 @@ impl UnderWayView {
             failed: parts.iter().map(|it| it.failed).sum(),
             unended: parts.iter().map(unended).sum(),
             longest_ns: parts.iter().map(|it| it.longest_ns).max().unwrap_or_default(),
-            is_longest: false,
         })
     }
 
@@ -177,11 +174,6 @@ impl OperationView {
         let untimed: u64 = parts.iter().map(|part| part.untimed).sum();
         let ended_in_all: u64 = parts.iter().map(|part| part.ended()).sum();
         let round_trips: u64 = parts.iter().map(|part| part.round_trips).sum();
-        let response = Latency::of(parts, Clock::Response);
-        // Buckets are a thousandth wide at most.
-        let ended_max = response.known().map_or(0, |summary| summary.max_ns);
-        let is_longest = |it: &UnderWayView| it.unended > 0 || it.longest_ns as f64 >= ended_max as f64 * 0.999;
-        let under_way = under_way.map(|it| UnderWayView { is_longest: is_longest(&it), ..it });
         Self {
             name: name.to_owned(),
             under_way,
@@ -203,7 +195,7 @@ impl OperationView {
             expected_percent: mean(parts.iter().filter_map(|part| part.mix_expected_percent)),
             tolerance_points: parts.iter().find_map(|part| part.mix_tolerance_points),
             limit_ns: parts.iter().find_map(|part| part.limit_ns),
-            response,
+            response: Latency::of(parts, Clock::Response),
             service: Latency::of(parts, Clock::Service),
             failed_times: Latency::of_failed(parts, Clock::Response)
                 .zip(Latency::of_failed(parts, Clock::Service))
@@ -363,7 +355,7 @@ mod tests {
         let few = view(995, 5, 5_000_000_000);
         assert!(near_a_millisecond(few.response.quantile(0.99)));
         assert!(matches!(few.response.longest(), Some(Quantile::Beyond(ns)) if ns >= 4_990_000_000));
-        assert_eq!(few.under_way.map(|it| (it.count, it.unended, it.is_longest)), Some((5, 5, true)));
+        assert_eq!(few.under_way.map(|it| (it.count, it.unended)), Some((5, 5)));
         // Twenty, given up after a tenth of what the others took: the percentile is one of them.
         let many = view(980, 20, 100_000);
         assert!(near_a_millisecond(many.response.quantile(0.5)));

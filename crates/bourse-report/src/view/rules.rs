@@ -9,14 +9,14 @@ use bourse_record::{CheckStatus, Durability, Scale, Steady, Tunables, WorkloadKi
 
 /// Whether a rule was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum RuleStatus {
     Yes,
     No,
     /// Not in the run file, or the run was too short.
     Unknown,
 }
 
-impl Kept {
+impl RuleStatus {
     /// Name in every output.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -31,11 +31,11 @@ impl Kept {
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     pub(crate) demands: &'static str,
-    pub(crate) kept: Kept,
+    pub(crate) status: RuleStatus,
     pub(crate) found: String,
 }
 
-type Ask = fn(&CaseView<'_>) -> (Kept, String);
+type Ask = fn(&CaseView<'_>) -> (RuleStatus, String);
 
 /// Name, demand and question. Clauses are given if known.
 const RULES: [(&str, &str, Ask); 18] = [
@@ -78,8 +78,8 @@ pub(crate) fn rules(view: &CaseView<'_>) -> Vec<Rule> {
         return Vec::new();
     }
     let ask = |&(name, demands, ask): &(&'static str, &'static str, Ask)| {
-        let (kept, found) = ask(view);
-        Rule { name, demands, kept, found }
+        let (status, found) = ask(view);
+        Rule { name, demands, status, found }
     };
     RULES.iter().map(ask).collect()
 }
@@ -87,21 +87,21 @@ pub(crate) fn rules(view: &CaseView<'_>) -> Vec<Rule> {
 /// Line about the rules that were not met; `None` if all were met, or there are none.
 pub(crate) fn not_tpce(view: &CaseView<'_>) -> Option<String> {
     let rules = rules(view);
-    let broken: Vec<&str> = rules.iter().filter(|rule| rule.kept == Kept::No).map(|rule| rule.name).collect();
+    let broken: Vec<&str> = rules.iter().filter(|rule| rule.status == RuleStatus::No).map(|rule| rule.name).collect();
     let of = rules.len();
     (!broken.is_empty())
         .then(|| format!("not a TPC-E configuration: {} of {of} rules not met: {}", broken.len(), broken.join(", ")))
 }
 
-fn yes_or_no(kept: bool) -> Kept {
-    if kept { Kept::Yes } else { Kept::No }
+fn yes_or_no(kept: bool) -> RuleStatus {
+    if kept { RuleStatus::Yes } else { RuleStatus::No }
 }
 
-fn unknown() -> (Kept, String) {
-    (Kept::Unknown, "the run file does not say".to_owned())
+fn unknown() -> (RuleStatus, String) {
+    (RuleStatus::Unknown, "the run file does not say".to_owned())
 }
 
-fn ratio(view: &CaseView<'_>) -> (Kept, String) {
+fn ratio(view: &CaseView<'_>) -> (RuleStatus, String) {
     let (Some(percent), Some(figure), Some(nominal)) =
         (percent_of_nominal(view), view.results_per_second(), view.case.workload.nominal)
     else {
@@ -114,7 +114,7 @@ fn ratio(view: &CaseView<'_>) -> (Kept, String) {
     (yes_or_no((low..=high).contains(&percent)), found)
 }
 
-fn customers_for_rate(view: &CaseView<'_>) -> (Kept, String) {
+fn customers_for_rate(view: &CaseView<'_>) -> (RuleStatus, String) {
     let (Some(customers), Some(figure)) = (
         view.conditions().scale.map(|scale| scale.customers as f64),
         view.results_per_second().filter(|figure| *figure > 0.0),
@@ -131,23 +131,23 @@ fn customers_for_rate(view: &CaseView<'_>) -> (Kept, String) {
     (yes_or_no(each >= 500.0 * 100.0 / SCALE_RULE_PERCENT.1), found)
 }
 
-fn at_least(view: &CaseView<'_>, of: fn(Scale) -> u64, least: u64) -> (Kept, String) {
+fn at_least(view: &CaseView<'_>, of: fn(Scale) -> u64, least: u64) -> (RuleStatus, String) {
     view.conditions()
         .scale
         .map(of)
         .map_or_else(unknown, |value| (yes_or_no(value >= least), units::plain(value as f64)))
 }
 
-fn customers(view: &CaseView<'_>) -> (Kept, String) {
+fn customers(view: &CaseView<'_>) -> (RuleStatus, String) {
     at_least(view, |scale| scale.customers, 5_000)
 }
 
-fn initial_days(view: &CaseView<'_>) -> (Kept, String) {
+fn initial_days(view: &CaseView<'_>) -> (RuleStatus, String) {
     at_least(view, |scale| scale.initial_days, 300)
 }
 
 /// Judges the operations that `ask` gives a share of their limit and a text, by the largest share: met if none is above 1.
-fn worst(view: &CaseView<'_>, ask: impl Fn(&OperationView) -> Option<(f64, String)>) -> (Kept, String) {
+fn worst(view: &CaseView<'_>, ask: impl Fn(&OperationView) -> Option<(f64, String)>) -> (RuleStatus, String) {
     let mut asked: Vec<(f64, String)> = view
         .operations
         .iter()
@@ -159,13 +159,13 @@ fn worst(view: &CaseView<'_>, ask: impl Fn(&OperationView) -> Option<(f64, Strin
     asked.sort_by(|a, b| b.0.total_cmp(&a.0));
     let Some((first, words)) = asked.first() else { return unknown() };
     if *first <= 1.0 + 1e-9 {
-        return (Kept::Yes, format!("all {}; nearest to it {words}", asked.len()));
+        return (RuleStatus::Yes, format!("all {}; nearest to it {words}", asked.len()));
     }
     let broken: Vec<&str> = asked.iter().filter(|(share, _)| *share > 1.0 + 1e-9).map(|(_, words)| &**words).collect();
-    (Kept::No, broken.join(", "))
+    (RuleStatus::No, broken.join(", "))
 }
 
-fn mix(view: &CaseView<'_>) -> (Kept, String) {
+fn mix(view: &CaseView<'_>) -> (RuleStatus, String) {
     worst(view, |operation| {
         let share = operation.share_percent?;
         // A market that has just opened owes fewer Trade-Results than the mix of a steady one has.
@@ -179,7 +179,7 @@ fn mix(view: &CaseView<'_>) -> (Kept, String) {
     })
 }
 
-fn response_limits(view: &CaseView<'_>) -> (Kept, String) {
+fn response_limits(view: &CaseView<'_>) -> (RuleStatus, String) {
     worst(view, |operation| {
         let (p90, limit) = (operation.response.quantile_ns(0.9)?, operation.limit_ns? as f64);
         let found = if p90.is_finite() { units::duration_ns(p90) } else { "not answered".to_owned() };
@@ -188,7 +188,7 @@ fn response_limits(view: &CaseView<'_>) -> (Kept, String) {
     })
 }
 
-fn response_means(view: &CaseView<'_>) -> (Kept, String) {
+fn response_means(view: &CaseView<'_>) -> (RuleStatus, String) {
     worst(view, |operation| {
         let summary = operation.response.summary.filter(|_| operation.limit_ns.is_some())?;
         let (mean, p90) = (summary.mean_ns, summary.p90_ns as f64);
@@ -198,7 +198,7 @@ fn response_means(view: &CaseView<'_>) -> (Kept, String) {
 }
 
 /// Data-Maintenance runs every 60 s: as many as fit into each round, if a second is left for the last.
-fn maintenance(view: &CaseView<'_>) -> (Kept, String) {
+fn maintenance(view: &CaseView<'_>) -> (RuleStatus, String) {
     const PERIOD_S: f64 = 60.0;
     const LONGEST_NS: u64 = 55_000_000_000;
     let Some(operation) = view.operations.iter().find(|operation| operation.name == "Data-Maintenance") else {
@@ -211,7 +211,7 @@ fn maintenance(view: &CaseView<'_>) -> (Kept, String) {
     let longest = operation.response.summary.map_or(0, |summary| summary.max_ns);
     let done = operation.valid();
     if wanted == 0 {
-        return (Kept::Unknown, "too short for any".to_owned());
+        return (RuleStatus::Unknown, "too short for any".to_owned());
     }
     let found = format!(
         "{} in {}, {} due; the longest {}",
@@ -223,7 +223,7 @@ fn maintenance(view: &CaseView<'_>) -> (Kept, String) {
     (yes_or_no(done >= wanted && longest <= LONGEST_NS), found)
 }
 
-fn no_errors(view: &CaseView<'_>) -> (Kept, String) {
+fn no_errors(view: &CaseView<'_>) -> (RuleStatus, String) {
     let ended: u64 = view.operations.iter().map(OperationView::ended).sum();
     if ended == 0 {
         return unknown();
@@ -231,31 +231,31 @@ fn no_errors(view: &CaseView<'_>) -> (Kept, String) {
     (yes_or_no(view.failed() == 0), format!("{} of {} failed", units::count(view.failed()), units::count(ended)))
 }
 
-fn interval(view: &CaseView<'_>) -> (Kept, String) {
+fn interval(view: &CaseView<'_>) -> (RuleStatus, String) {
     let longest = view.case.rounds.iter().map(|round| round.measured_s).fold(0.0, f64::max);
     (yes_or_no(longest >= 7200.0), units::seconds(longest))
 }
 
-fn steady_state(view: &CaseView<'_>) -> (Kept, String) {
+fn steady_state(view: &CaseView<'_>) -> (RuleStatus, String) {
     let rounds = view.steadiness();
     let Some(worst) = rounds.iter().find(|it| it.steady == Steady::No) else {
         return match rounds.iter().find(|it| it.steady == Steady::Unknown).or(rounds.first()) {
             None => unknown(),
-            Some(found) if found.steady == Steady::Yes => (Kept::Yes, found.evidence()),
-            Some(found) => (Kept::Unknown, format!("{}: {}", found.steady.name(), found.evidence())),
+            Some(found) if found.steady == Steady::Yes => (RuleStatus::Yes, found.evidence()),
+            Some(found) => (RuleStatus::Unknown, format!("{}: {}", found.steady.name(), found.evidence())),
         };
     };
-    (Kept::No, worst.evidence())
+    (RuleStatus::No, worst.evidence())
 }
 
 /// Whether the means of all sliding windows of that length are near the result.
-fn windows(view: &CaseView<'_>, length_s: f64, step_s: f64, within_percent: f64) -> (Kept, String) {
+fn windows(view: &CaseView<'_>, length_s: f64, step_s: f64, within_percent: f64) -> (RuleStatus, String) {
     let metric = view.case.workload.headline_metric();
     let mut worst: Option<f64> = None;
     for round in &view.case.rounds {
         let rates = measured(round, &metric);
         let Some(off) = worst_window_percent(&rates, round.headline, length_s, step_s) else {
-            return (Kept::Unknown, format!("too short to tell: {} measured", units::seconds(round.measured_s)));
+            return (RuleStatus::Unknown, format!("too short to tell: {} measured", units::seconds(round.measured_s)));
         };
         worst = Some(worst.map_or(off, |worst| worst.max(off)));
     }
@@ -281,18 +281,18 @@ fn worst_window_percent(rates: &[(f64, f64)], result: f64, length_s: f64, step_s
     worst
 }
 
-fn isolation(view: &CaseView<'_>) -> (Kept, String) {
+fn isolation(view: &CaseView<'_>) -> (RuleStatus, String) {
     let levels = &view.conditions().isolation;
     if levels.is_empty() {
         return unknown();
     }
     match super::isolation_not_given(levels) {
-        None => (Kept::Yes, super::isolation_words(levels)),
-        Some(short) => (Kept::No, short),
+        None => (RuleStatus::Yes, super::isolation_words(levels)),
+        Some(short) => (RuleStatus::No, short),
     }
 }
 
-fn durability(view: &CaseView<'_>) -> (Kept, String) {
+fn durability(view: &CaseView<'_>) -> (RuleStatus, String) {
     let engine = &view.case.engine;
     let class = engine.durability;
     let why = units::printable(&engine.durability_reason);
@@ -302,7 +302,7 @@ fn durability(view: &CaseView<'_>) -> (Kept, String) {
 }
 
 /// Measured growth over the time for which the specification requires room, compared with the available room.
-fn growth_space(view: &CaseView<'_>) -> (Kept, String) {
+fn growth_space(view: &CaseView<'_>) -> (RuleStatus, String) {
     const DAYS: f64 = 60.0;
     const DAY_S: f64 = 8.0 * 3600.0;
     let growth = view.case.rounds.iter().filter_map(|round| {
@@ -315,21 +315,21 @@ fn growth_space(view: &CaseView<'_>) -> (Kept, String) {
     let grew = format!("{} a second, {} in 60 days", units::bytes(each_second), units::bytes(needed));
     match view.conditions().free_bytes.map(|bytes| bytes as f64) {
         Some(free) => (yes_or_no(free >= needed), format!("{grew}; free {}", units::bytes(free))),
-        None => (Kept::Unknown, grew),
+        None => (RuleStatus::Unknown, grew),
     }
 }
 
-fn tunables(view: &CaseView<'_>) -> (Kept, String) {
+fn tunables(view: &CaseView<'_>) -> (RuleStatus, String) {
     let found = view.conditions().tunables;
     found.map_or_else(unknown, |it| (yes_or_no(it == Tunables::Specification), it.name().to_owned()))
 }
 
-fn consistency(view: &CaseView<'_>) -> (Kept, String) {
+fn consistency(view: &CaseView<'_>) -> (RuleStatus, String) {
     let (passed, failed) = (view.checks_that(CheckStatus::Passed), view.checks_that(CheckStatus::Failed));
     match (passed, failed) {
-        (0, 0) => (Kept::Unknown, "nothing was checked".to_owned()),
-        (_, 0) => (Kept::Yes, format!("{} passed", units::counted(passed, "check", "checks"))),
-        _ => (Kept::No, format!("{} failed", units::counted(failed, "check", "checks"))),
+        (0, 0) => (RuleStatus::Unknown, "nothing was checked".to_owned()),
+        (_, 0) => (RuleStatus::Yes, format!("{} passed", units::counted(passed, "check", "checks"))),
+        _ => (RuleStatus::No, format!("{} failed", units::counted(failed, "check", "checks"))),
     }
 }
 

@@ -47,40 +47,21 @@ impl Part {
         }
     }
 
-    /// Name of the column in CSV.
-    pub(crate) const fn csv(self) -> &'static str {
+    /// Name in tables for programs.
+    pub(crate) const fn key(self) -> &'static str {
         match self {
-            Self::Cpu => "cpu_percent",
-            Self::Harness => "harness_cpu_percent",
-            Self::Runnable => "runnable_percent",
+            Self::Cpu => "cpu",
+            Self::Harness => "harness_cpu",
+            Self::Runnable => "runnable",
             Self::Blocked(on) => match on {
-                BlockedOn::Sync => "sync_percent",
-                BlockedOn::Lock => "lock_percent",
-                BlockedOn::Storage => "storage_percent",
-                BlockedOn::Server => "server_percent",
-                BlockedOn::Other => "other_percent",
-                BlockedOn::BackOff => "back_off_percent",
-                BlockedOn::Queue => "queue_percent",
-                BlockedOn::Schedule => "schedule_percent",
-            },
-        }
-    }
-
-    /// Letter in a terminal's bar.
-    pub(crate) const fn letter(self) -> char {
-        match self {
-            Self::Cpu => 'C',
-            Self::Harness => 'H',
-            Self::Runnable => 'R',
-            Self::Blocked(on) => match on {
-                BlockedOn::Sync => 'S',
-                BlockedOn::Lock => 'L',
-                BlockedOn::Storage => 'I',
-                BlockedOn::Server => 'N',
-                BlockedOn::Other => 'O',
-                BlockedOn::BackOff => 'B',
-                BlockedOn::Queue => 'Q',
-                BlockedOn::Schedule => '.',
+                BlockedOn::Sync => "sync",
+                BlockedOn::Lock => "lock",
+                BlockedOn::Storage => "storage",
+                BlockedOn::Server => "server",
+                BlockedOn::Other => "other",
+                BlockedOn::BackOff => "back_off",
+                BlockedOn::Queue => "queue",
+                BlockedOn::Schedule => "schedule",
             },
         }
     }

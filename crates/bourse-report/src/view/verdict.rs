@@ -5,14 +5,14 @@ use crate::tables::Tone;
 use crate::units;
 
 /// Remarks, checks and bottleneck of a case, worked out once.
-pub(crate) struct Told {
+pub(crate) struct CaseVerdict {
     pub(crate) remarks: Vec<Remark>,
     /// Result of its checks.
     checks: (Tone, String),
     limit: Option<String>,
 }
 
-impl Told {
+impl CaseVerdict {
     pub(crate) fn of(view: &CaseView<'_>) -> Self {
         let limit = view.limited_by().map(|limit| limit.verdict());
         Self { remarks: view.remarks(), checks: checks_words(view), limit }
@@ -38,7 +38,7 @@ impl Told {
 
 /// Verdicts over several cases: checks, and the number of cases that are not steady, or undetermined although steadiness was
 /// required.
-pub(crate) fn verdicts(told: &[Told]) -> Vec<Remark> {
+pub(crate) fn verdicts(told: &[CaseVerdict]) -> Vec<Remark> {
     let of = units::counted(told.len() as u64, "case", "cases");
     let that_are = |tone| told.iter().filter(|case| case.checks.0 == tone).count();
     let mut said = vec![match (that_are(Tone::Bad), that_are(Tone::Doubtful)) {

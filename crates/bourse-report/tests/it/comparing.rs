@@ -3,7 +3,7 @@
 use crate::fixture;
 use bourse_record::{Case, Durability, Round, RunFile, Verdict};
 use bourse_report::comparison::{Compared, Comparison, Noise, Pair};
-use bourse_report::{CsvText, csv_tables, markdown};
+use bourse_report::{DataValue, data_tables, markdown};
 
 /// A case with rounds of these numbers of decks.
 fn case(label: &str, decks: &[u64]) -> Case {
@@ -93,11 +93,11 @@ fn a_round_without_a_figure_takes_its_partner_with_it() {
     }
     let mut file = fixture::normal();
     file.cases = vec![base, head];
-    let table = csv_tables(&file, CsvText::Raw).into_iter().find(|table| table.name == "comparison").expect("of cases");
-    let fields: Vec<Vec<&str>> = table.text.lines().map(|line| line.split(',').collect()).collect();
-    let at = |name: &str| fields[0].iter().position(|field| *field == name).expect(name);
-    for name in ["ratio_to_first", "ratio_low", "ratio_high"] {
-        let ratio: f64 = fields[2][at(name)].parse().expect(name);
+    let tables = data_tables(&[file]);
+    let table = tables.iter().find(|table| table.name == "ratios").expect("of cases");
+    let at = |name: &str| table.columns.iter().position(|column| column.name == name).expect(name);
+    for name in ["ratio", "ratio_low", "ratio_high"] {
+        let DataValue::Real(ratio) = table.rows[0][at(name)] else { panic!("{name} is a number") };
         assert!((ratio - 2.0).abs() < 1e-9, "{name}: {ratio}");
     }
 }

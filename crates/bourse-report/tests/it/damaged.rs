@@ -27,7 +27,7 @@ proptest! {
             Ok(run) => {
                 prop_assert!(bourse_report::terminal(&run, 120, false).contains("TPC"));
                 prop_assert!(bourse_report::html(&run).starts_with("<!DOCTYPE html>"));
-                prop_assert!(!bourse_report::markdown(&run).is_empty() && !bourse_report::csv(&run, bourse_report::CsvText::Guarded).is_empty());
+                prop_assert!(!bourse_report::markdown(&run).is_empty() && !bourse_report::data_tables(&[run]).is_empty());
             }
         }
     }

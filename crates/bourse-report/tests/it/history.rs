@@ -2,7 +2,11 @@
 
 use crate::fixture::normal;
 use bourse_record::RunFile;
-use bourse_report::{CsvText, StoredRun, history_csv, history_html, history_markdown, history_terminal};
+use bourse_report::{CsvText, Sheet, StoredRun, csv_file, history_tables};
+
+fn drawn(runs: &[StoredRun]) -> Sheet {
+    bourse_report::runs(runs, "1.2.3")
+}
 
 /// Twelve runs, one a day, the later half slower by a fifth.
 fn runs() -> Vec<StoredRun> {
@@ -21,7 +25,7 @@ fn runs() -> Vec<StoredRun> {
 
 #[test]
 fn the_index_shows_where_the_level_changes_and_what_was_new() {
-    let page = history_html(&runs(), "1.2.3");
+    let page = drawn(&runs()).html();
     let parsed = roxmltree::Document::parse_with_options(
         &page,
         roxmltree::ParsingOptions { allow_dtd: true, ..roxmltree::ParsingOptions::default() },
@@ -47,7 +51,7 @@ fn runs_of_other_users_are_another_trend() {
         stored.figures[0].value = Some(if day <= 6 { 1000.0 } else { 800.0 } + f64::from(day % 3));
         stored
     };
-    let page = history_html(&(1..=12).map(run).collect::<Vec<_>>(), "1.2.3");
+    let page = drawn(&(1..=12).map(run).collect::<Vec<_>>()).html();
     let same = |users: u64| page.matches(&format!("users={users};")).count();
     assert!(same(2) == 1 && same(16) == 1 && !page.contains("-20.0 %"), "{page}");
 }
@@ -55,11 +59,12 @@ fn runs_of_other_users_are_another_trend() {
 #[test]
 fn each_form_has_every_run() {
     let runs = runs();
-    let text = history_terminal(&runs, 120, false);
-    assert!(text.lines().count() == 15 && text.contains("12 result folders, 12.0 MiB"), "{text}");
-    assert!(history_markdown(&runs).lines().filter(|line| line.contains("-tpce`")).count() == 12);
-    let csv = history_csv(&runs, CsvText::Guarded);
-    assert_eq!(csv.lines().count(), 13, "{csv}");
-    assert!(csv.starts_with("folder,started_at,document,workload,target,"), "{csv}");
-    assert!(history_html(&[], "1.2.3").contains("no trend to draw"));
+    let text = drawn(&runs).terminal(120, false, false);
+    assert_eq!(text.lines().filter(|line| line.starts_with("2026")).count(), 12, "{text}");
+    assert!(text.contains("\n12 result folders, 12.0 MiB"), "{text}");
+    assert!(drawn(&runs).markdown().lines().filter(|line| line.contains("-tpce |")).count() >= 12);
+    let csv = csv_file(&history_tables(&runs), CsvText::Guarded);
+    assert_eq!(csv.lines().count(), 1 + 13, "{csv}");
+    assert!(csv.starts_with("folders\r\nfolder,started_at,document,workload,target,"), "{csv}");
+    assert!(drawn(&[]).html().contains("no trend to draw"));
 }

@@ -11,7 +11,7 @@ use crate::progress::note;
 use crate::report;
 use bourse_record::{Gate, Provenance, RunFile};
 use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
-use bourse_report::{CsvText, Likeness};
+use bourse_report::{CsvText, Likeness, data_csv};
 use std::path::Path;
 
 /// Compares, prints, and fails if the second is certainly slower by more than the tolerance.
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
         CompareFormat::Text => compared.text(line_width()),
         CompareFormat::Markdown => compared.markdown(),
         CompareFormat::Html => compared.html(&runs),
-        CompareFormat::Csv => compared.csv(CsvText::Guarded),
+        CompareFormat::Csv => compared.tables().iter().map(|it| data_csv(it, CsvText::Guarded)).collect(),
         CompareFormat::Json => format!("{:#}\n", serde_json::json!(compared)),
     })?;
     // A comparison that cannot be written is still printed.

@@ -9,7 +9,7 @@ use crate::args::{Crash, CrashPart};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
-use crate::output::{self, Published, ResultFolder};
+use crate::output::{Published, ResultFolder};
 use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
@@ -164,10 +164,5 @@ fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, argumen
     for example in file.states.iter().flat_map(|states| states.violations()) {
         note(&format!("state:    {}", folder_of(&example.state, folder.path()).display()));
     }
-    let published = Published {
-        document: &*file,
-        html: bourse_report::crash_html(file),
-        terminal: bourse_report::crash_terminal(file, output::terminal_width(), output::has_color()),
-    };
-    published.put(folder, &arguments.output)
+    Published { document: &*file, sheet: bourse_report::crash(file) }.put(folder, &arguments.output)
 }

@@ -3,11 +3,11 @@
 use super::{of_scheme, schemes};
 use crate::args::Engines;
 use crate::failure::Failure;
-use crate::output::{has_color, print, terminal_width};
-use crate::report::{Drawn, texts};
+use crate::output::print;
+use crate::report::{Target, put, texts};
 use bourse_engine::did_you_mean;
 use bourse_engine::target::OptionHelp;
-use bourse_report::{Entry, Part, Sheet, sheet_csv, sheet_html, sheet_markdown, sheet_terminal};
+use bourse_report::{Entry, Sheet};
 use serde::Serialize;
 
 /// Prints the list of engines, or all options of one; or writes it to a file.
@@ -27,13 +27,8 @@ pub(crate) fn list(arguments: &Engines) -> Result<(), Failure> {
             document.map_err(|error| Failure::usage(format!("cannot make the document of engines: {error}")))?;
         return print(&format!("{document:#}\n"));
     }
-    let drawn = Drawn {
-        terminal: &|| sheet_terminal(&sheet, terminal_width(), has_color()),
-        html: &|| sheet_html(&sheet),
-        markdown: &|| sheet_markdown(&sheet),
-        csv: &|| sheet_csv(&sheet, texts(arguments.csv)),
-    };
-    drawn.put(arguments.output.as_deref(), arguments.overwrite)
+    let Engines { output, overwrite, csv, .. } = arguments;
+    put(&sheet, None, false, &Target { output: output.as_deref(), overwrite: *overwrite, texts: texts(*csv) })
 }
 
 fn unknown(name: &str) -> Failure {
@@ -92,18 +87,9 @@ impl Listed {
 }
 
 fn listed_sheet(listed: &[Listed]) -> Sheet {
-    let entries = listed.iter().map(Listed::entry).collect();
-    sheet(
-        "Engines",
-        vec![
-            Part::Entries(entries),
-            Part::Paragraph("`bourse engines ENGINE` lists the options of its targets.".to_owned()),
-        ],
-    )
-}
-
-fn sheet(title: &str, parts: Vec<Part>) -> Sheet {
-    Sheet { title: title.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), parts }
+    Sheet::new("Engines", env!("CARGO_PKG_VERSION"))
+        .entries(listed.iter().map(Listed::entry).collect())
+        .paragraph("`bourse engines ENGINE` lists the options of its targets.")
 }
 
 /// An engine with its options.
@@ -145,7 +131,8 @@ impl Explained {
         let Listed { engine, summary, example, unavailable, .. } = &self.listed;
         let first = summary.map_or_else(|| engine.clone(), |summary| format!("{engine}: {summary}"));
         let lines = std::iter::once(first).chain(example.map(str::to_owned)).chain(unavailable.clone());
-        let mut parts: Vec<_> = lines.map(Part::Paragraph).collect();
+        let sheet = Sheet::new(&format!("Engine {engine}"), env!("CARGO_PKG_VERSION"));
+        let mut sheet = lines.fold(sheet, Sheet::paragraph);
         let with_default = |values: &str, default: &str| match default {
             "" => values.to_owned(),
             _ => format!("{values} [default: {default}]"),
@@ -157,13 +144,13 @@ impl Explained {
         });
         let options: Vec<Entry> = options.collect();
         if !options.is_empty() {
-            parts.push(Part::Entries(options));
+            sheet = sheet.entries(options);
         }
         if !self.compile_options.is_empty() {
-            parts.push(Part::Paragraph("Compile options, as the library reports them:".to_owned()));
-            parts.push(Part::Paragraph(self.compile_options.join(" ")));
+            sheet = sheet.paragraph("Compile options, as the library reports them:");
+            sheet = sheet.paragraph(self.compile_options.join(" "));
         }
-        sheet(&format!("Engine {engine}"), parts)
+        sheet
     }
 }
 
@@ -186,7 +173,7 @@ mod tests {
         assert_eq!((loaded.state.as_str(), loaded.lines[2].as_str()), ("1.5.6", "library /usr/lib/libduckdb.so"));
         let entry = listed(None, Some(&why));
         assert_eq!((entry.state.as_str(), &entry.lines[2]), ("unavailable", &why));
-        let text = sheet_terminal(&sheet("Engines", vec![Part::Entries(vec![entry])]), 100, false);
+        let text = Sheet::new("Engines", "").entries(vec![entry]).terminal(100, false, false);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
 }

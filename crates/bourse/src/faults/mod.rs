@@ -10,7 +10,7 @@ pub(crate) use work::work;
 
 use crate::args::Faults;
 use crate::failure::{Exit, Failure};
-use crate::output::{self, Published, ResultFolder};
+use crate::output::{Published, ResultFolder};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::work_folder::WorkFolder;
@@ -217,12 +217,7 @@ fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
 }
 
 fn publish(file: &FaultsFile, folder: &ResultFolder, arguments: &Faults) -> Result<(), Failure> {
-    let published = Published {
-        document: file,
-        html: bourse_report::faults_html(file),
-        terminal: bourse_report::faults_terminal(file, output::terminal_width(), output::has_color()),
-    };
-    published.put(folder, &arguments.output)
+    Published { document: file, sheet: bourse_report::faults(file) }.put(folder, &arguments.output)
 }
 
 #[cfg(test)]

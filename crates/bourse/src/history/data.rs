@@ -10,7 +10,7 @@ use crate::output::{has_color, print, terminal_width};
 use crate::progress::note;
 use bourse_engine::{ErrorKind, Location, foreign_among, refuse_others};
 use bourse_micro::foreign_tables;
-use bourse_report::{Cell, Part, Sheet, sheet_terminal};
+use bourse_report::{Cell, Sheet};
 use serde::Serialize;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(crate) fn data(command: &Data) -> Result<(), Failure> {
             if is_absent(directory) {
                 return print(&format!("none: {} does not exist\n", directory.display()));
             }
-            print(&sheet_terminal(&sheet(&found, directory), terminal_width(), has_color()))
+            print(&sheet(&found, directory).terminal(terminal_width(), has_color(), false))
         }
         Data::Rm { files } => {
             let found = files.iter().map(|file| database(file)).collect::<Result<Vec<_>, _>>()?;
@@ -145,20 +145,17 @@ fn sheet(found: &[Database], directory: &Path) -> Sheet {
         .iter()
         .map(|it| {
             vec![
-                Cell::Code(it.target.clone()),
-                Cell::Text(bourse_report::size(it.bytes)),
-                Cell::Text(it.changed_at.clone().unwrap_or_default()),
+                Cell::code(&it.target),
+                Cell::text(&bourse_report::size(it.bytes)),
+                Cell::text(it.changed_at.as_deref().unwrap_or_default()),
             ]
         })
         .collect();
     let sum = bourse_report::size(found.iter().map(|it| it.bytes).sum());
     let count = if found.len() == 1 { "1 database".to_owned() } else { format!("{} databases", found.len()) };
-    let heads = ["target", "size", "changed"].map(str::to_owned).to_vec();
-    Sheet {
-        title: "Databases".to_owned(),
-        version: String::new(),
-        parts: vec![Part::Table { heads, rows }, Part::Paragraph(format!("{count} in {}, {sum}", directory.display()))],
-    }
+    Sheet::new("Databases", "")
+        .table(&["target", "size", "changed"], rows)
+        .paragraph(format!("{count} in {}, {sum}", directory.display()))
 }
 
 impl Database {

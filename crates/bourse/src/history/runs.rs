@@ -6,16 +6,19 @@ use crate::failure::Failure;
 use crate::live;
 use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, terminal_width};
 use crate::progress::note;
-use crate::report::{self, Drawn};
+use crate::report;
 use bourse_engine::open_regular;
 use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document, DocumentKind, RunFile};
 use bourse_report::comparison::{Compared, Noise, TOLERANCE, stored_pairs};
-use bourse_report::{StoredRun, history_csv, history_html, history_markdown, history_terminal};
+use bourse_report::{StoredRun, history_tables};
 use bourse_suite::SuiteFile;
 use std::path::{Path, PathBuf};
+
+/// Version of the program that draws the history.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Name of the run that began last.
 const LAST: &str = "last";
@@ -33,7 +36,7 @@ pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
             if is_absent(directory) {
                 return print(&format!("none: {} does not exist\n", directory.display()));
             }
-            print(&history_terminal(&found, terminal_width(), has_color()))?;
+            print(&bourse_report::runs(&found, VERSION).terminal(terminal_width(), has_color(), false))?;
             live::unfinished(&arguments.results.directory).iter().try_for_each(|line| print(&format!("{line}\n")))
         }
         Runs::Show { run, results, verbose } => {
@@ -71,13 +74,8 @@ pub(crate) fn index(directory: &Path, arguments: &Report) -> Result<(), Failure>
         return Err(Failure::usage(format!("{} has no results", directory.display()))
             .hint("expected a run's folder, a run.json, or a folder with results of runs, as bourse-runs"));
     }
-    let drawn = Drawn {
-        terminal: &|| history_terminal(&found, terminal_width(), has_color()),
-        html: &|| history_html(&found, env!("CARGO_PKG_VERSION")),
-        markdown: &|| history_markdown(&found),
-        csv: &|| history_csv(&found, report::texts(arguments.csv)),
-    };
-    drawn.put(arguments.output.as_deref(), arguments.overwrite)
+    let sheet = bourse_report::runs(&found, VERSION);
+    report::put(&sheet, Some(&history_tables(&found)), false, &arguments.target())
 }
 
 /// The document of a result folder. A suite has a run file too.

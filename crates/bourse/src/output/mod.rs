@@ -11,7 +11,7 @@ use crate::args::Output;
 use crate::failure::Failure;
 use crate::progress::note;
 use bourse_record::{Document, RunFile};
-use bourse_report::CsvText;
+use bourse_report::{CsvText, Sheet, csv_file, suite_tables};
 use bourse_suite::SuiteFile;
 use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
@@ -71,18 +71,18 @@ pub(crate) fn report_text(run: &RunFile, is_whole: bool, page: Option<&Path>) ->
 /// A document other than a run, in every published form.
 pub(crate) struct Published<'a, D> {
     pub(crate) document: &'a D,
-    pub(crate) html: String,
-    pub(crate) terminal: String,
+    pub(crate) sheet: Sheet,
 }
 
 impl<D: Document> Published<'_, D> {
     /// Writes document and page, and prints the tables, or with `--json` the document.
     pub(crate) fn put(self, folder: &ResultFolder, output: &Output) -> Result<(), Failure> {
         let document = self.document.to_json();
-        print(&if output.json { String::from_utf8_lossy(&document) } else { self.terminal.into() })?;
+        let terminal = || self.sheet.terminal(terminal_width(), has_color(), output.verbose);
+        print(&if output.json { String::from_utf8_lossy(&document) } else { terminal().into() })?;
         let [json, page] = [D::KIND.file_name(), D::KIND.page_name()].map(|name| folder.path().join(name));
         write_new(&json, &document)?;
-        write_new(&page, self.html.as_bytes())?;
+        write_new(&page, self.sheet.html().as_bytes())?;
         note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
         Ok(())
     }
@@ -135,20 +135,15 @@ pub(crate) fn publish_suite(
     if output.json {
         print(&String::from_utf8_lossy(&document))?
     } else {
-        print_suite(suite)?
+        print(&bourse_report::suite(suite).terminal(terminal_width(), has_color(), output.verbose))?
     }
     let [json, page, markdown, csv, rounds] = files::OF_SUITE.map(|name| folder.path().join(name));
     write_new(&json, &document)?;
     write_new(&page, bourse_report::suite_html(suite).as_bytes())?;
-    write_new(&markdown, bourse_report::suite_markdown(suite).as_bytes())?;
-    write_new(&csv, bourse_report::suite_csv(suite, CsvText::Guarded).as_bytes())?;
+    write_new(&markdown, bourse_report::suite(suite).markdown().as_bytes())?;
+    write_new(&csv, csv_file(&suite_tables(suite), CsvText::Guarded).as_bytes())?;
     // The rounds behind it, whole, with their histograms and series.
     write_new(&rounds, &run.to_json())?;
     note(&format!("document: {}\nreport:   {}", json.display(), page.display()));
     Ok(())
-}
-
-/// A suite for the terminal.
-pub(crate) fn print_suite(suite: &SuiteFile) -> Result<(), Failure> {
-    print(&bourse_report::suite_terminal(suite, terminal_width(), has_color()))
 }

@@ -29,7 +29,7 @@ fn stored_runs_are_listed_shown_compared_and_removed() {
     let listed = output(folder, &["runs", "ls"]);
     let out = text(&listed.stdout);
     assert!(listed.status.success() && out.contains(&first) && out.contains(&second), "{out}");
-    assert!(out.contains("point-read sqlite::memory:") && out.contains("2 result folders, "), "{out}");
+    assert!(out.contains("sqlite::memory:") && out.contains("2 result folders, "), "{out}");
 
     let json: serde_json::Value = serde_json::from_slice(&output(folder, &["runs", "ls", "--json"]).stdout).unwrap();
     let runs = json.as_array().unwrap();

@@ -5,11 +5,11 @@
 use crate::{output, text};
 
 /// Prefixes of lines that depend on the machine: its load, the build, whether there was time to look.
-const FLEETING: [&str; 16] = [
-    "read by the engine:",
+const FLEETING: [&str; 15] = [
+    "read by the engine",
     "durable if the disk obeys",
     "not steady",
-    "under way at the end",
+    "Under way at the end",
     "hidden columns",
     "steady",
     "measured with a",
@@ -21,8 +21,10 @@ const FLEETING: [&str; 16] = [
     "again:",
     "time spent:",
     "report:",
-    "# further fact",
 ];
+
+/// Beginnings of the headings of sections that depend on the machine.
+const MACHINE: [&str; 4] = ["Bottleneck", "Where the users' time went", "Under way at the end", "Warnings"];
 
 /// Every number as `#`, with its unit of time or size as one word.
 fn without_numbers(line: &str) -> String {
@@ -70,9 +72,10 @@ fn redacted(report: &str) -> String {
         } else if std::mem::replace(&mut begins, false) && !line.starts_with(' ') {
             section = line.split(", over").next().unwrap_or_default();
             lines.extend([String::new(), section.to_owned()]);
-        } else if section == "Where the users' time went" {
-            // The role of a bar only: its parts depend on the machine.
-            lines.extend(line.split_once(") ").map(|(role, _)| format!("{role})")));
+        } else if words.starts_with("checks: ") {
+            section = "Bottleneck";
+        } else if MACHINE.iter().any(|name| section.starts_with(name)) {
+            // These rows depend on the machine.
         } else if section == "By operation" {
             // The rows' names of a table only: its columns depend on the durations.
             lines.push(line.split("  ").next().unwrap_or_default().to_owned());
@@ -97,8 +100,7 @@ fn redacted(report: &str) -> String {
     shown.retain(|line| !line.starts_with("zero: "));
     // The kinds of file next to the sum depend on the engine and on the duration. The cost of an operation is left out if it
     // was read late, as on a busy machine.
-    let fleeting =
-        [", database # + log #", " · # further facts in the page", "# of waiting in each second, ", ", # each"];
+    let fleeting = [", database # + log #", "# of waiting in each second, ", ", # each"];
     for fleeting in fleeting {
         for line in shown.iter_mut().filter(|line| line.contains(fleeting)) {
             *line = line.replace(fleeting, "");

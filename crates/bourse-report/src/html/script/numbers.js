@@ -1,4 +1,4 @@
-// Numbers and axes as the still charts have them.
+// Numbers and axes, the same as in the still charts.
 const NOTHING = "–";
 
 function significant(value, figures = 3) {
@@ -80,7 +80,11 @@ const TIME_STEPS = [
 const QUANTILES = [[0, "min"], [0.301, "p50"], [1, "p90"], [2, "p99"], [3, "p99.9"], [4, "p99.99"], [5, "p99.999"]];
 
 // Places with labels from one end of a horizontal axis to the other.
-function across(kind, [from, to], count) {
+function across({ across: kind, names }, [from, to], count) {
+  if (kind === "rows") {
+    const every = Math.max(1, Math.ceil(names.length / count));
+    return names.map((name, at) => [at, name]).filter(([at]) => at % every === 0 && at >= from && at <= to);
+  }
   if (kind === "quantile") return QUANTILES.filter(([place]) => place >= from && place <= to + 1e-9);
   const step = TIME_STEPS.find((each) => (to - from) / each <= count) ?? Math.ceil((to - from) / count);
   const ticks = [];

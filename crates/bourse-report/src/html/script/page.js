@@ -74,18 +74,20 @@ async function carried(id) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-// Puts charts that can be moved in the place of still ones, each when it comes into view.
+// Draws each chart when it comes into view, and all of them before the page is printed.
 function enliven(run) {
+  const waiting = new Map();
+  const draw = (figure) => {
+    if (!waiting.has(figure)) return;
+    const plot = new Plot(figure, waiting.get(figure), run, page);
+    waiting.delete(figure);
+    seen.unobserve(figure);
+    page.plots.push(plot);
+    plot.draw();
+    sized.observe(plot.host);
+  };
   const seen = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
-      seen.unobserve(target);
-      const spec = JSON.parse(target.querySelector("script.plot").textContent);
-      const plot = new Plot(target, spec, run, page);
-      page.plots.push(plot);
-      plot.draw();
-      sized.observe(plot.host);
-    }
+    for (const { target, isIntersecting } of entries) if (isIntersecting) draw(target);
   }, { rootMargin: "400px" });
   const sized = new ResizeObserver((entries) => {
     for (const { target } of entries) {
@@ -93,7 +95,15 @@ function enliven(run) {
       if (plot && target.clientWidth > 0 && Math.max(280, target.clientWidth) !== plot.width) plot.draw();
     }
   });
-  for (const script of document.querySelectorAll("script.plot")) seen.observe(script.parentElement);
+  for (const script of document.querySelectorAll("script.plot")) {
+    const figure = script.parentElement;
+    const spec = JSON.parse(script.textContent);
+    waiting.set(figure, spec);
+    // So that nothing moves when it is drawn.
+    figure.style.minHeight = `${80 + spec.panels.length * (spec.across === "time" ? 180 : 300)}px`;
+    seen.observe(figure);
+  }
+  addEventListener("beforeprint", () => [...waiting.keys()].forEach(draw));
 }
 
 async function copy(text) {

@@ -1,5 +1,5 @@
-// A chart drawn from the run's data in place of the still one: crosshair, zoom, curves that can be left out, a change between
-// a linear and a logarithmic axis.
+// Curves, drawn from the run's data: crosshair, zoom, curves that can be left out, a change between a linear and a logarithmic
+// axis.
 const SVG = "http://www.w3.org/2000/svg";
 const LEFT = 62, RIGHT = 14, FOOT = 22, TOP = 8;
 
@@ -69,6 +69,7 @@ class Plot {
       map: panel.heat ? run.cases[panel.heat[0]].rounds[panel.heat[1]].response_map : undefined,
       curves: panel.curves.map((curve, nth) => ({
         ...curve,
+        style: (nth % 12) + 1,
         key: isShared ? `${this.id}.${nth}` : `${this.id}.${at}.${nth}`,
         points: pointsOf(curve, run).map(([place, value]) => [place, value >= 0 ? value : null]),
       })),
@@ -101,7 +102,7 @@ class Plot {
       this.listen(panel);
       this.host.append(head, panel.svg);
     }
-    for (const still of this.figure.querySelectorAll(":scope > .wide, :scope > .narrow")) still.classList.add("still");
+    this.figure.style.minHeight = "";
     this.figure.append(this.host);
     this.figure.classList.add("is-live");
   }
@@ -157,7 +158,7 @@ class Plot {
       const values = panel.curves.flatMap(({ drawn }) => drawn.map(([, value]) => value)).filter((value) => value !== null);
       const most = values.reduce((most, value) => Math.max(most, value), 0);
       const least = values.reduce((least, value) => Math.min(least, value), panel.map && isLog ? 2 ** (panel.map.first_row / 2) : Infinity);
-      const marked = panel.mark && !isLog ? Math.max(most, panel.mark[0]) : most;
+      const marked = isLog ? most : panel.marks.reduce((most, [value]) => Math.max(most, value), most);
       const scale = isLog ? logarithmic(panel.unit, least, most) : linear(panel.unit, marked);
       panel.y = (value) => TOP + high * (1 - Math.min(1, Math.max(0, scale.place(value))));
       for (const [name, start, end] of this.spec.phases) {
@@ -171,10 +172,11 @@ class Plot {
         add("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: panel.y(value), y2: panel.y(value) });
         add("text", { class: "tick", x: LEFT - 6, y: panel.y(value) + 4, "text-anchor": "end" }, label);
       }
-      if (panel.mark && scale.place(panel.mark[0]) <= 1) {
-        const y = panel.y(panel.mark[0]);
+      for (const [value, name] of panel.marks) {
+        if (scale.place(value) > 1) continue;
+        const y = panel.y(value);
         add("line", { class: "mark", x1: LEFT, x2: width - RIGHT, y1: y, y2: y });
-        add("text", { class: "mark-name", x: width - RIGHT - 4, y: y < TOP + 14 ? y + 13 : y - 4, "text-anchor": "end" }, panel.mark[1]);
+        add("text", { class: "mark-name", x: width - RIGHT - 4, y: y < TOP + 14 ? y + 13 : y - 4, "text-anchor": "end" }, name);
       }
       for (const time of this.events) {
         if (time < from || time > to) continue;
@@ -186,7 +188,7 @@ class Plot {
       panel.svg.append(box);
       for (const curve of panel.curves) this.drawCurve(panel, curve, clip);
       add("line", { class: "axis", x1: LEFT, x2: width - RIGHT, y1: TOP + high, y2: TOP + high });
-      for (const [place, label] of across(this.spec.across, [from, to], Math.max(3, width / 90))) {
+      for (const [place, label] of across(this.spec, [from, to], Math.max(3, width / 90))) {
         if (!this.isTime) add("line", { class: "grid", x1: this.x(place), x2: this.x(place), y1: TOP, y2: TOP + high });
         if (isLast) add("text", { class: "tick", x: this.x(place), y: TOP + high + 17, "text-anchor": "middle" }, label);
       }
@@ -251,7 +253,12 @@ class Plot {
       if (!isOn || shown === undefined) continue;
       panel.hair.prepend(shape("line", { x1: this.x(shown), x2: this.x(shown), y1: TOP, y2: TOP + panel.high }));
     }
-    this.at.textContent = shown === undefined ? "" : this.isTime ? `at ${seconds(shown)}` : percentile(shown);
+    this.at.textContent = shown === undefined ? "" : this.isTime ? `at ${seconds(shown)}` : this.nameOf(shown);
+  }
+
+  // A place of the horizontal axis in a word.
+  nameOf(place) {
+    return this.isTime ? seconds(place) : this.spec.names?.[place] ?? percentile(place);
   }
 
   // Tells every chart over time, or this one alone.
@@ -319,11 +326,11 @@ class Plot {
       const shown = panel.curves.filter(({ key }) => !this.page.state.off.has(key));
       const rows = shown.map(({ points, thin }) => thinned(points.filter(([place]) => place >= from && place <= to), thin, 300));
       const longest = rows.reduce((most, each) => (each.length > most.length ? each : most), []);
-      const head = element("tr", {}, element("th", { scope: "col" }, this.isTime ? "time" : "percentile"));
+      const head = element("tr", {}, element("th", { scope: "col" }, this.isTime ? "time" : this.spec.names ? "row" : "percentile"));
       for (const { label } of shown) head.append(element("th", { scope: "col", class: "number" }, label));
       const body = element("tbody");
       for (const [place] of longest) {
-        const row = element("tr", {}, element("th", { scope: "row" }, this.isTime ? seconds(place) : percentile(place)));
+        const row = element("tr", {}, element("th", { scope: "row" }, this.nameOf(place)));
         for (const points of rows) {
           const value = points.length ? pointAt(points, place)[1] : null;
           row.append(element("td", { class: "number" }, value === null ? NOTHING : UNITS[panel.unit](value)));

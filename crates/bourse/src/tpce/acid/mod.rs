@@ -11,7 +11,7 @@ use crate::args::{self, Acid, DurabilityClass};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
-use crate::output::{self, Published, ResultFolder};
+use crate::output::{Published, ResultFolder};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::{engines, hold, interrupt};
@@ -77,13 +77,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
 }
 
 fn publish(file: &AcidFile, folder: &ResultFolder, arguments: &Acid) -> Result<(), Failure> {
-    let (width, color) = (output::terminal_width(), output::has_color());
-    let published = Published {
-        document: file,
-        html: bourse_report::acid_html(file),
-        terminal: bourse_report::acid_terminal(file, width, color, arguments.output.verbose),
-    };
-    published.put(folder, &arguments.output)
+    Published { document: file, sheet: bourse_report::acid(file) }.put(folder, &arguments.output)
 }
 
 fn verdict(file: &AcidFile) -> Result<(), Failure> {

@@ -1,0 +1,219 @@
+//! A run: the answer first, then its evidence.
+
+use super::of_case::{case, headline, transactions};
+use super::sheet::{Again, Answer, Fold, Part, Sheet, Shown};
+use crate::charts::{self, Drawn, Frame};
+use crate::comparison::{self, Compared};
+use crate::html::Drawing;
+use crate::tables::{self, OfUnit, Table, Tone};
+use crate::units;
+use crate::view::{CaseVerdict, CaseView, Remark, Standing, notices, verdicts, warnings};
+use bourse_record::RunFile;
+
+/// A run as one self-contained page, suited to print and phones; light or dark by the reader's system.
+pub fn html(file: &RunFile) -> String {
+    let document = serde_json::to_vec(file).expect("a run file has a form in JSON");
+    let answer = answer(file).markdown();
+    Sheet { document: Some(("run.json", document)), answer: Some(answer), ..run(file, true) }.html()
+}
+
+/// A run as Markdown (with tables in GitHub's form), to be pasted into an issue or a page. Ends with a line feed.
+pub fn markdown(file: &RunFile) -> String {
+    run(file, false).markdown()
+}
+
+/// A whole run for a terminal of `width` columns, with colours or without. Ends with a line feed.
+///
+/// Text from outside is shown with its control characters made visible, so that no run file can steer the terminal.
+pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
+    run(file, false).terminal(width, color, false)
+}
+
+/// The document, with its charts or without.
+fn run(file: &RunFile, with_charts: bool) -> Sheet {
+    let views = CaseView::all(file);
+    let verdicts: Vec<CaseVerdict> = views.iter().map(CaseVerdict::of).collect();
+    let mut sheet = titled(file, &views);
+    let parts = &mut sheet.parts;
+    match (views.as_slice(), verdicts.as_slice()) {
+        ([], _) => {
+            let figure = "Nothing was run".to_owned();
+            parts.push(Part::Answer(Answer { figure, is_bad: true, ..Answer::default() }));
+        }
+        ([view], [verdict]) => parts.extend(case(0, view, verdict, true, with_charts)),
+        _ => {
+            parts.extend(several(file, &views, &verdicts, with_charts));
+            parts.push(Part::Heading(2, "cases".to_owned(), "Details by case".to_owned()));
+            for (at, (view, verdict)) in views.iter().zip(&verdicts).enumerate() {
+                let Answer { figure, unit, class, .. } = super::of_case::figure(view);
+                parts.push(Part::Fold(Fold {
+                    id: format!("case-{}", at + 1),
+                    summary: view.case.label.clone(),
+                    case: Some([format!("{figure} {unit}"), class]),
+                    is_open: false,
+                    parts: case(at, view, verdict, false, with_charts),
+                }));
+            }
+        }
+    }
+    let warnings = warnings(file);
+    if !warnings.is_empty() {
+        parts.push(Part::Heading(2, "warnings".to_owned(), "Warnings".to_owned()));
+        parts.push(Part::list(Tone::Doubtful, warnings));
+    }
+    parts.push(Part::Only(Shown::Whole, machines(file)));
+    parts.push(Part::Only(Shown::Terminal, in_lines(file)));
+    parts.extend(again(file));
+    sheet
+}
+
+/// The answer alone, short enough for a message: the figure with its remarks and its transactions, or the cases side by side.
+fn answer(file: &RunFile) -> Sheet {
+    let views = CaseView::all(file);
+    let mut sheet = titled(file, &views);
+    match views.as_slice() {
+        [only] => sheet.parts.extend(headline(only, &CaseVerdict::of(only)).into_iter().chain(transactions(only, ""))),
+        _ => sheet.parts.extend(tables::by_unit(&views).iter().map(|of| Part::Table(side_by_side(of)))),
+    }
+    sheet.parts.extend(again(file));
+    sheet
+}
+
+/// The document with its titles, and the comparison that the run was made for.
+fn titled(file: &RunFile, views: &[CaseView<'_>]) -> Sheet {
+    let (title, window) = match views {
+        [only] => {
+            let answer = match (only.valid_figure(), only.standing()) {
+                (Some(figure), _) => format!("{} {}", units::number(figure), only.unit()),
+                (None, Standing::Void) => "VOID".to_owned(),
+                (None, _) => "nothing measured".to_owned(),
+            };
+            let window = format!("{answer}, {} {} · Bourse", file.name, file.provenance.started_at);
+            (only.case.label.clone(), Some(window))
+        }
+        _ => (format!("{}: {} cases", file.name, views.len()), None),
+    };
+    let notices = notices(file).into_iter().map(str::to_owned).collect();
+    let parts = Compared::of_run(file).map(|it| comparison::parts(&it, true)).unwrap_or_default();
+    Sheet { window, notices, parts, ..Sheet::of_run(&title, &file.name, &file.provenance, file.interrupted) }
+}
+
+/// Results over several cases, and each group of cases of one workload and unit side by side.
+fn several(file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], with_charts: bool) -> Vec<Part> {
+    let interrupted = Remark::new(Tone::Bad, "interrupted: what was measured until then is here");
+    let interrupted = file.interrupted.then_some(interrupted);
+    let listed = |remarks: Vec<Remark>| Part::List(remarks.into_iter().map(|it| (0, it)).collect());
+    let mut parts = vec![listed(interrupted.into_iter().chain(verdicts(told)).collect())];
+    let groups = tables::by_unit(views);
+    let rankings = |of: &OfUnit<'_, '_>| tables::rankings(of.members.iter().map(|(_, view)| *view));
+    if groups.len() > 1 {
+        let of = |of: &OfUnit<'_, '_>| -> Vec<Remark> {
+            let name = |it: Remark| Remark { text: format!("{}: {}", of.name, it.text), ..it };
+            rankings(of).into_iter().map(name).collect()
+        };
+        parts.push(Part::Only(Shown::Html, vec![listed(groups.iter().flat_map(of).collect())]));
+    }
+    for (at, of) in groups.iter().enumerate() {
+        let id = format!("group-{}", at + 1);
+        let name = if groups.len() > 1 { of.name.clone() } else { "Compared".to_owned() };
+        parts.push(Part::Heading(2, id.clone(), name));
+        parts.push(listed(rankings(of)));
+        let [result, further, overlays] = if with_charts { charts_of(of, &id) } else { Default::default() };
+        parts.push(Part::Charts(result));
+        parts.push(Part::Table(Table { title: String::new(), ..side_by_side(of) }));
+        further.into_iter().for_each(|chart| parts.push(Part::Charts(vec![chart])));
+        match (overlays.is_empty(), groups.len()) {
+            (true, _) => {}
+            (_, 1) => parts.push(Part::Charts(overlays)),
+            _ => {
+                let fold = Part::fold("Over time, and by percentile", vec![Part::Charts(overlays)]);
+                parts.push(Part::Only(Shown::Html, vec![fold]));
+            }
+        }
+    }
+    parts
+}
+
+/// The cases of a group, by durability class.
+fn side_by_side(of: &OfUnit<'_, '_>) -> Table {
+    let views = of.members.iter().map(|(_, view)| *view);
+    let in_order: Vec<&CaseView<'_>> = tables::by_class(views).into_iter().flat_map(|(_, members)| members).collect();
+    tables::comparison(&in_order, &of.name)
+}
+
+/// Charts of a group: its results, one for each option that was swept over numbers, and the cases over one another.
+fn charts_of(of: &OfUnit<'_, '_>, id: &str) -> [Vec<Drawing>; 3] {
+    let views: Vec<&CaseView<'_>> = of.members.iter().map(|(_, view)| *view).collect();
+    let frame = Frame {
+        id: &format!("{id}-chart"),
+        title: "Results by case",
+        about: "A bar for each case, a dot for each of its rounds, and its interval. Durability classes stand apart: what \
+                survives less is not the same work done faster.",
+    };
+    let chart = Drawn::still(|size| charts::comparison(&frame, &views, size));
+    let scaling = |option: &str| {
+        let option_id: String = option.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect();
+        let frame = Frame {
+            id: &format!("{id}-by-{option_id}"),
+            title: &format!("Result by {option}"),
+            about: "A point for each case, at its result; the stroke through it is its interval, or goes from the lowest \
+                    round to the highest. Below it the 90th percentile of the headline's responses.",
+        };
+        let drawn = Drawn::still(|size| charts::scaling(&frame, &views, option, size));
+        Drawing::if_any("scaling", &frame, drawn)
+    };
+    let overlays = charts::overlays(&of.members).into_iter().filter_map(|(overlay, drawn)| {
+        let id = format!("{id}-{}", overlay.id);
+        Drawing::if_any(overlay.id, &Frame { id: &id, ..overlay }, drawn)
+    });
+    [
+        Drawing::if_any("comparison", &frame, chart).into_iter().collect(),
+        charts::swept(&views).into_iter().filter_map(scaling).collect(),
+        if views.len() > 1 { overlays.collect() } else { Vec::new() },
+    ]
+}
+
+fn machines(file: &RunFile) -> Vec<Part> {
+    let mut machines = tables::machines(file);
+    let mut parts = vec![Part::Heading(2, "machine".to_owned(), "Machine and program".to_owned())];
+    if let [only] = machines.as_mut_slice() {
+        only.title.clear();
+    }
+    parts.extend(machines.into_iter().chain([tables::time_spent(file)]).map(Part::Table));
+    parts
+}
+
+/// Settings, machine and time of the run in a few lines, for a terminal.
+fn in_lines(file: &RunFile) -> Vec<Part> {
+    let mut parts = vec![Part::heading(2, "Settings")];
+    for view in CaseView::all(file) {
+        let label = if file.cases.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
+        let table = tables::parameters(&view);
+        let rows = table.rows.iter().filter(|row| !row[1].is_empty());
+        let rows: Vec<String> = rows.map(|row| format!("{}: {}", row[0].text, row[1].text)).collect();
+        parts.push(Part::text(format!("{label}{}", rows.join(" · "))));
+    }
+    if file.cases.iter().all(|case| case.origin.is_none()) {
+        parts.push(Part::text(tables::machine_line(&file.provenance.machine)));
+    }
+    parts.extend(file.time_spent.as_ref().map(|spent| {
+        let each = spent.parts.iter().map(|part| format!("{} {}", part.name, units::seconds(part.seconds)));
+        let each = each.collect::<Vec<_>>().join(", ");
+        Part::text(format!("time spent: {}: {each}", units::seconds(spent.total_s)))
+    }));
+    parts
+}
+
+/// Commands that run it again: that of the run, or of each that it was merged from.
+fn again(file: &RunFile) -> Vec<Part> {
+    let mut origins: Vec<_> = file.cases.iter().filter_map(|case| case.origin.as_ref()).collect();
+    origins.dedup();
+    let is_merged = !file.cases.is_empty() && file.cases.iter().all(|case| case.origin.is_some());
+    let own = (!is_merged).then(|| Again { command: file.provenance.command.clone(), ..Again::default() });
+    let of = origins.into_iter().map(|origin| Again {
+        name: origin.started_at.clone(),
+        command: origin.command.clone(),
+        on: tables::machine_line(&origin.machine),
+    });
+    of.chain(own).map(Part::Again).collect()
+}

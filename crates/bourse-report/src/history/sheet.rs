@@ -1,0 +1,142 @@
+//! The stored runs as a document: trends with their changes, then every run.
+
+use super::trend::Trend;
+use super::{StoredFigure, StoredRun};
+use crate::charts::{Drawn, Frame, History, HistoryPoint, history};
+use crate::documents::{Part, Sheet, Shown};
+use crate::html::Drawing;
+use crate::tables::{Cell, Head, Table, Tone};
+use crate::units;
+
+/// The document, with the version of the program that draws it. Links lead to the pages in the runs' folders, next to which the
+/// page is.
+pub fn runs(runs: &[StoredRun], version: &str) -> Sheet {
+    let bytes: u64 = runs.iter().map(|run| run.bytes).sum();
+    let count = units::counted(runs.len() as u64, "result folder", "result folders");
+    let span = match (runs.first(), runs.last()) {
+        (Some(first), Some(last)) => format!(", {} to {}", minute(&first.started_at), minute(&last.started_at)),
+        _ => String::new(),
+    };
+    let count = Part::faint(format!("{count}, {}{span}", units::bytes(bytes as f64)));
+    let mut page: Vec<Part> =
+        Trend::all(runs).iter().enumerate().flat_map(|(nth, trend)| of_trend(nth, trend)).collect();
+    if page.is_empty() {
+        page.push(Part::text(
+            "No case has figures in two runs yet, so there is no trend to draw. Runs are compared where workload, target, \
+             settings, durability class and machine are the same.",
+        ));
+    }
+    let latest_first = Table { title: "Every run".to_owned(), ..table(runs.iter().rev()) };
+    let about = "A change of level is reported where the best cut of the series differs more than in 99 of 100 random orders of \
+                 the same figures (rank sums, four runs on either side at least). A larger dot marks a run whose engine, revision \
+                 or program is another than before.";
+    page.extend([Part::Table(latest_first), Part::faint(about)]);
+    let parts =
+        vec![Part::Only(Shown::Terminal, vec![Part::Table(table(runs.iter()))]), count, Part::Only(Shown::Whole, page)];
+    Sheet { parts, ..Sheet::new("Runs", version) }
+}
+
+/// A row for each case of each run.
+fn table<'r>(runs: impl Iterator<Item = &'r StoredRun>) -> Table {
+    let heads = vec![
+        Head::left("run"),
+        Head::left("began").rank(2),
+        Head::left("case"),
+        Head::left("result"),
+        Head::left("durability"),
+        Head::left("checks").rank(1),
+    ];
+    let mut table = Table::new("", heads);
+    for run in runs {
+        for (nth, of) in run.lines().into_iter().enumerate() {
+            let first = |cell: Cell| if nth == 0 { cell } else { Cell::default() };
+            let link = format!("{}/{}", path_of_link(&run.folder), run.document.page_name());
+            let case = of.map_or_else(|| run.document_name().to_owned(), |it| format!("{} {}", it.workload, it.target));
+            let interrupted = if run.interrupted { " (interrupted)" } else { "" };
+            let tone = if of.is_some_and(|it| it.failed) { Tone::Bad } else { Tone::Plain };
+            table.push(vec![
+                first(Cell::text(&format!("{}{interrupted}", run.folder)).link(link)),
+                first(Cell::text(&minute(&run.started_at))),
+                Cell::text(&case),
+                Cell::text(&of.map(result).unwrap_or_default()).tone(tone),
+                Cell::text(of.map_or("", |it| &it.durability)),
+                Cell::text(of.map_or("", |it| &it.checks)).tone(tone),
+            ]);
+        }
+    }
+    table
+}
+
+/// A figure with its interval, in readable form.
+fn result(figure: &StoredFigure) -> String {
+    let Some(value) = figure.value else {
+        return if figure.failed { "VOID".to_owned() } else { units::NOTHING.to_owned() };
+    };
+    let interval = figure.low.zip(figure.high);
+    let interval = interval.map(|(low, high)| format!(" ({} to {})", units::number(low), units::number(high)));
+    format!("{} {}{}", units::number(value), figure.unit, interval.unwrap_or_default())
+}
+
+/// Date and minute of a time: `2026-11-23 08:05`.
+fn minute(started_at: &str) -> String {
+    started_at.chars().take(16).collect::<String>().replace('T', " ")
+}
+
+/// A folder's name inside a link: characters with a meaning in URLs are encoded.
+fn path_of_link(folder: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
+    folder.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+fn of_trend(nth: usize, trend: &Trend<'_>) -> Vec<Part> {
+    let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+    let mut parts = vec![Part::heading(2, trend.name.clone()), Part::faint(trend.same.clone())];
+    for change in &trend.changes {
+        let (run, ..) = trend.points[change.at];
+        let interval = change.ratio.interval.map(|it| {
+            let level = units::significant(100.0 * it.level, 3);
+            format!(" ({level} % interval {} to {})", percent(it.low), percent(it.high))
+        });
+        let news = trend.news(change.at);
+        let news = if news.is_empty() { String::new() } else { format!("; new in that run: {}", news.join(", ")) };
+        let (ratio, interval) = (percent(change.ratio.value), interval.unwrap_or_default());
+        parts.push(Part::toned(Tone::Doubtful, format!("{ratio} from {} on{interval}{news}", run.folder)));
+    }
+    parts.push(Part::Charts(chart(nth, trend).into_iter().collect()));
+    let row = |(run, figure, _): &(&StoredRun, &StoredFigure, f64)| {
+        let revision = run.revision.as_deref().unwrap_or_default();
+        [run.folder.as_str(), &result(figure), &figure.engine, revision].map(Cell::text).to_vec()
+    };
+    let data = Table::of(&["run", "result", "engine", "revision"], trend.points.iter().map(row).collect());
+    parts.push(Part::fold("Data behind the chart", vec![Part::Table(data)]));
+    parts
+}
+
+fn chart(nth: usize, trend: &Trend<'_>) -> Option<Drawing> {
+    // Runs of one day are distinguished by their time.
+    let day = |run: &StoredRun| run.started_at.chars().skip(5).take(5).collect::<String>();
+    let is_one_day = trend.points.windows(2).all(|pair| day(pair[0].0) == day(pair[1].0));
+    let points = trend.points.iter().enumerate().map(|(at, (run, figure, value))| {
+        let news = trend.news(at);
+        let mut words = vec![run.folder.clone(), minute(&run.started_at), result(figure)];
+        words.extend(run.revision.clone());
+        words.extend(news.iter().map(|it| format!("new: {it}")));
+        HistoryPoint {
+            day: if is_one_day { run.started_at.chars().skip(11).take(5).collect() } else { day(run) },
+            value: *value,
+            interval: figure.low.zip(figure.high),
+            words: words.join("\n"),
+            is_new: !news.is_empty(),
+        }
+    });
+    let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+    let of = History {
+        id: format!("history-{nth}"),
+        title: &trend.name,
+        unit: trend.unit,
+        points: points.collect(),
+        changes: trend.changes.iter().map(|it| (it.at, change(it.ratio.value))).collect(),
+    };
+    let frame = Frame { id: &of.id, title: "From run to run", about: "" };
+    Drawing::if_any("history", &frame, Drawn::still(|size| history(&of, size)))
+}

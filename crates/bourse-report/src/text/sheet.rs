@@ -1,0 +1,154 @@
+//! A document for a terminal.
+
+use super::page::{Last, Page};
+use crate::documents::{Again, Answer, Fold, Line, Part, Place, Sheet, Shown, entries};
+use crate::tables::{Table, Tone};
+use crate::units::printable;
+use unicode_width::UnicodeWidthStr as _;
+
+impl Page {
+    /// Draws a document; `whole` with its folded parts.
+    pub(crate) fn of_sheet(sheet: &Sheet, width: usize, color: bool, whole: bool) -> String {
+        let mut page = Self::begun(sheet, width, color);
+        page.parts(&sheet.parts, whole);
+        for notice in &sheet.notices {
+            page.blank();
+            page.paragraph(Tone::Faint, notice, 0);
+        }
+        page.out
+    }
+
+    /// A terminal with the first line of a document: the program, the run, its time.
+    pub(super) fn begun(sheet: &Sheet, width: usize, color: bool) -> Self {
+        let mut page = Self::new(width, color);
+        let [name, started_at] = &sheet.run;
+        if !name.is_empty() {
+            let interrupted = if sheet.interrupted { " · INTERRUPTED" } else { "" };
+            page.line(&format!("Bourse {} · {name} · {started_at}{interrupted}", sheet.version));
+        }
+        page
+    }
+
+    /// Draws parts one below the other.
+    pub(super) fn parts(&mut self, parts: &[Part], whole: bool) {
+        for part in parts {
+            self.part(part, whole);
+        }
+    }
+
+    fn part(&mut self, part: &Part, whole: bool) {
+        match part {
+            Part::Paragraph(text) => self.text(Tone::Plain, text),
+            Part::Heading(.., text) => self.heading(&printable(text)),
+            Part::Answer(answer) => {
+                if self.last != Last::Start {
+                    self.blank();
+                }
+                self.answer(answer);
+            }
+            Part::Line(Line { place, tone, class, text }) => {
+                let text = if class.is_empty() { text.clone() } else { format!("{class}: {text}") };
+                match place {
+                    Place::Text | Place::Failed => self.text(*tone, &text),
+                    Place::Sentence => self.text(*tone, &format!("verdict: {text}")),
+                    Place::Beside | Place::Target | Place::Verdict => {
+                        self.paragraph_indented(*tone, &text);
+                    }
+                }
+            }
+            Part::List(lines) => lines.iter().for_each(|(level, remark)| match level {
+                0 => {
+                    self.gap();
+                    self.paragraph_indented(remark.tone, &remark.text);
+                }
+                _ => self.below(remark.tone, &remark.text),
+            }),
+            Part::Table(table) => self.titled(table.clone()),
+            Part::Entries(all) => self.untitled(entries(all), false),
+            Part::Fold(Fold { summary, case, is_open, parts, .. }) => {
+                if case.is_some() {
+                    self.heading(&format!("── {}", printable(summary)));
+                    self.parts(parts, whole);
+                } else if whole || *is_open {
+                    self.text(Tone::Plain, summary);
+                    self.parts(parts, whole);
+                }
+            }
+            Part::Pair(left, right) => {
+                self.parts(left, whole);
+                self.parts(right, whole);
+            }
+            Part::Again(Again { name, command, .. }) => {
+                let name = if name.is_empty() { String::new() } else { format!(", {}", printable(name)) };
+                self.gap();
+                self.command(&format!("again{name}:"), command);
+            }
+            Part::Pre(lines) => lines.iter().for_each(|line| self.line(&printable(line))),
+            Part::Only(shown, parts) => {
+                if *shown == Shown::Terminal || (whole && *shown == Shown::Whole) {
+                    self.parts(parts, whole);
+                }
+            }
+            Part::Charts(_) => {}
+        }
+    }
+
+    /// Writes a paragraph, after an empty line below a table.
+    fn text(&mut self, tone: Tone, text: &str) {
+        self.gap();
+        self.paragraph(tone, text, 2);
+    }
+
+    fn gap(&mut self) {
+        if self.last == Last::Table {
+            self.blank();
+        }
+    }
+
+    /// Writes a line of a list, below the one that it belongs to.
+    fn below(&mut self, tone: Tone, text: &str) {
+        let filled = super::grid::fill(&printable(text), self.width.saturating_sub(4), 2);
+        filled.lines().for_each(|line| self.toned(tone, &format!("    {line}")));
+    }
+
+    /// Writes a table below its title; nothing for a table without rows.
+    pub(super) fn titled(&mut self, table: Table) {
+        if table.rows.is_empty() {
+            return;
+        }
+        if !table.title.is_empty() {
+            self.heading(&table.title.clone());
+        }
+        self.untitled(table, true);
+    }
+
+    fn untitled(&mut self, table: Table, has_heads: bool) {
+        if self.last == Last::Text || self.last == Last::Table {
+            self.blank();
+        }
+        self.table(table, has_heads);
+        self.last = Last::Table;
+    }
+
+    /// Writes a figure with its durability class and what is next to it.
+    pub(super) fn answer(&mut self, answer: &Answer) {
+        let Answer { figure, unit, is_bad, class, beside } = answer;
+        let headline = [figure.as_str(), unit].join(" ").trim_end().to_owned();
+        let mut used = 2 + headline.width();
+        let mut line = match is_bad {
+            false => format!("  {}", self.paint.bold(&headline)),
+            true => format!("  {}", self.paint.tone(Tone::Bad, &headline)),
+        };
+        // Text without room continues in the next line.
+        for text in [class].into_iter().chain(beside).filter(|text| !text.is_empty()) {
+            let wide = 3 + text.width();
+            if used + wide > self.width {
+                self.line(&line);
+                (line, used) = (format!("    {text}"), 1 + wide);
+            } else {
+                (line, used) = (format!("{line}   {text}"), used + wide);
+            }
+        }
+        self.line(&line);
+    }
+}
