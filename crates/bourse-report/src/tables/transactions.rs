@@ -211,7 +211,7 @@ pub(crate) fn quantiles(view: &CaseView<'_>) -> Table {
 
 /// Operations under way at the end of the interval; no rows if there were none.
 pub(crate) fn under_way(view: &CaseView<'_>) -> Table {
-    let title = "Under way at the end of the interval: their times are in quantiles and maxima, and no count has them";
+    let title = "Under way at the end of the interval: in quantiles, in no count";
     let heads = vec![
         Head::left(view.noun()),
         Head::right("under way"),
