@@ -106,7 +106,7 @@ impl KeyEngine for ExampleEngine {
 }
 // --- tables ---
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
-use bourse_engine::{Access, EachRow, ErrorKind, IndexKind, Key, RecordTable, Value};
+use bourse_engine::{Access, Change, EachRow, ErrorKind, IndexKind, Key, RecordTable, Value};
 use std::collections::BTreeMap;
 
 /// Records of every table, by the tables' names: keys and values as the bytes of `codec`, in the order of their keys.
@@ -144,7 +144,7 @@ impl ExampleRecords {
     }
 
     /// Changes a table, in the open transaction or as a transaction of its own.
-    fn change<T>(
+    fn changing<T>(
         &mut self,
         table: &RecordTable,
         change: impl FnOnce(&mut BTreeMap<Vec<u8>, Vec<u8>>) -> Result<T, EngineError>,
@@ -222,7 +222,7 @@ impl Records for ExampleRecords {
 
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
         let (key, values) = (bytes_of(key), encoded(values)?);
-        self.change(table, |records| match records.contains_key(&key) {
+        self.changing(table, |records| match records.contains_key(&key) {
             true => Err(EngineError::new(ErrorKind::Constraint, "the key is there already")),
             false => {
                 records.insert(key, values);
@@ -233,7 +233,7 @@ impl Records for ExampleRecords {
 
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
         let values = encoded(values)?;
-        self.change(table, |records| match records.get_mut(KeyBytes::of(key).as_ref()) {
+        self.changing(table, |records| match records.get_mut(KeyBytes::of(key).as_ref()) {
             Some(record) => {
                 *record = values;
                 Ok(true)
@@ -242,15 +242,15 @@ impl Records for ExampleRecords {
         })
     }
 
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
-        self.change(table, |records| match records.get_mut(KeyBytes::of(key).as_ref()) {
-            Some(record) => codec::add(record, field, by).map(|()| true),
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+        self.changing(table, |records| match records.get_mut(KeyBytes::of(key).as_ref()) {
+            Some(record) => codec::change(record, change).map(|()| true),
             None => Ok(false),
         })
     }
 
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
-        self.change(table, |records| Ok(records.remove(KeyBytes::of(key).as_ref()).is_some()))
+        self.changing(table, |records| Ok(records.remove(KeyBytes::of(key).as_ref()).is_some()))
     }
 
     fn scan(
@@ -276,7 +276,7 @@ impl Records for ExampleRecords {
     }
 
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
-        self.change(table, |records| Ok(std::mem::take(records).len() as u64))
+        self.changing(table, |records| Ok(std::mem::take(records).len() as u64))
     }
 }
 // --- kind ---

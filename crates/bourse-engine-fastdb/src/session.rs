@@ -6,7 +6,8 @@ use crate::library::FieldDescriptor;
 use crate::options::{Commit, Options};
 use crate::statement::{Bound, Statements, Which};
 use bourse_engine::{
-    Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Records, Value,
+    Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Records,
+    Value,
 };
 use std::ffi::{CString, c_int};
 use std::ptr;
@@ -315,10 +316,10 @@ impl Records for FastDbSession {
     }
 
     #[inline]
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
         self.changing(table, key, |api, bound| {
             bound.step(api, true)?;
-            bound.add(field, by, table.name())?;
+            bound.change(change, table.name())?;
             bound.update(api)
         })
     }

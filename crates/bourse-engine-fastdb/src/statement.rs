@@ -3,7 +3,7 @@
 use crate::error::{check, error};
 use crate::library::Api;
 use crate::slot::{INT4, Misfit, Slot};
-use bourse_engine::{EngineError, Key, RecordField, RecordTable, RecordType, Row, Value};
+use bourse_engine::{Change, EngineError, Key, RecordField, RecordTable, RecordType, Row, Value};
 use std::borrow::Cow;
 use std::ffi::{CString, c_int};
 use std::ptr;
@@ -142,10 +142,14 @@ impl Bound {
         Ok(())
     }
 
-    /// Adds to a field that was fetched.
-    pub(crate) fn add(&mut self, field: usize, by: i64, name: &str) -> Result<(), EngineError> {
-        let slot = self.columns.get_mut(field + 1).ok_or_else(|| Misfit::Type.of(name))?;
-        slot.add(by).map_err(|misfit| misfit.of(name))
+    /// Changes a field that was fetched.
+    pub(crate) fn change(&mut self, change: Change<'_>, name: &str) -> Result<(), EngineError> {
+        let slot = self.columns.get_mut(change.field() + 1).ok_or_else(|| Misfit::Type.of(name))?;
+        match change {
+            Change::Add(_, by) => slot.add(by),
+            Change::Set(_, value) => slot.set(value),
+        }
+        .map_err(|misfit| misfit.of(name))
     }
 
     /// Searches for records; returns how many were found.

@@ -3,7 +3,9 @@
 use crate::database::Database;
 use crate::error::error;
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
-use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value};
+use bourse_engine::{
+    Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value,
+};
 use fjall::{Keyspace, OptimisticWriteTx, Readable, Snapshot};
 use std::sync::Arc;
 
@@ -185,14 +187,14 @@ impl Records for FjallSession {
         done
     }
 
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
         let bytes = bytes_of(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |writing, keyspace| {
             let Some(found) = writing.get(keyspace, bytes).map_err(error)? else { return Ok(false) };
             buffer.clear();
             buffer.extend_from_slice(&found);
-            codec::add(&mut buffer, field, by)?;
+            codec::change(&mut buffer, change)?;
             writing.insert(keyspace, bytes.as_ref(), buffer.as_slice());
             Ok(true)
         });

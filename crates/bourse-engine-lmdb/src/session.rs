@@ -3,7 +3,7 @@
 use crate::environment::{Environment, Tree};
 use crate::transaction::{At, ReadTransaction, WriteTransaction};
 use bourse_engine::records::codec::{self, EncodedRow};
-use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, Records, Value};
+use bourse_engine::{Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, Records, Value};
 use lmdb_master_sys as ffi;
 use std::sync::Arc;
 
@@ -223,14 +223,14 @@ impl Records for LmdbSession {
     }
 
     #[inline]
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |tree, writer| {
             let bytes = KeyBytes::of(tree, table, key)?;
             let Some(found) = writer.at()?.get(tree.raw, bytes.as_ref())? else { return Ok(false) };
             buffer.clear();
             buffer.extend_from_slice(found);
-            codec::add(&mut buffer, field, by)?;
+            codec::change(&mut buffer, change)?;
             writer.put(tree.raw, bytes.as_ref(), &buffer, 0)
         });
         self.buffer = buffer;

@@ -5,7 +5,7 @@ use crate::options::{Durable, Options};
 use crate::transaction::{Bytes, Open, Reading, Writing, opened, remade, wrong_key};
 use bourse_engine::records::codec::{self, EncodedRow};
 use bourse_engine::{
-    Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value, Wait,
+    Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value, Wait,
     writer_blocked_on,
 };
 use redb::{Database, Durability, ReadableDatabase as _, ReadableTable, ReadableTableMetadata as _, Table};
@@ -165,18 +165,17 @@ fn update<K: RedbKey>(
     Ok(true)
 }
 
-fn add<K: RedbKey>(
+fn change_record<K: RedbKey>(
     table: &mut Table<'_, K, Bytes>,
     own: K::SelfType<'_>,
     buffer: &mut Vec<u8>,
-    field: usize,
-    by: i64,
+    change: Change<'_>,
 ) -> Result<bool, EngineError> {
     let Some(found) = table.get(&own).map_err(error)? else { return Ok(false) };
     buffer.clear();
     buffer.extend_from_slice(found.value());
     drop(found);
-    codec::add(buffer, field, by)?;
+    codec::change(buffer, change)?;
     table.insert(&own, buffer.as_slice()).map_err(error)?;
     Ok(true)
 }
@@ -272,9 +271,9 @@ impl Records for RedbSession {
     }
 
     #[inline]
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        let done = write!(self, table, key, |found, own| add(found, own, &mut buffer, field, by));
+        let done = write!(self, table, key, |found, own| change_record(found, own, &mut buffer, change));
         self.buffer = buffer;
         done
     }

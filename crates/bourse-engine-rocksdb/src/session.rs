@@ -3,7 +3,9 @@
 use crate::database::{Database, Table};
 use crate::transaction::{State, View};
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
-use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value};
+use bourse_engine::{
+    Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value,
+};
 use std::sync::Arc;
 
 /// Session of one user.
@@ -159,14 +161,14 @@ impl Records for RocksDbSession {
         done
     }
 
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
         let bytes = bytes_of(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |view, found| {
             let Some(record) = view.get_for_update(found, bytes.as_ref())? else { return Ok(false) };
             buffer.clear();
             buffer.extend_from_slice(record.bytes());
-            codec::add(&mut buffer, field, by)?;
+            codec::change(&mut buffer, change)?;
             view.put(found, bytes.as_ref(), &buffer).map(|()| true)
         });
         self.buffer = buffer;

@@ -74,7 +74,7 @@ pub use location::{DatabaseFiles, Location, path_in_target, target_with_path};
 pub use null::{KINDS, NullEngine};
 pub use own_files::other_files;
 pub use read::{FromValue, WrongType};
-pub use records::{IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements};
+pub use records::{Change, IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements};
 pub use routine::{Language, Routine, Step, version_of};
 pub use session::{
     Access, Checkpoint, EachFound, EachRow, EachToLoad, Isolation, Params, PutRow, Row, RowExt, Session, SessionExt,

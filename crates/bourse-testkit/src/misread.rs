@@ -2,8 +2,8 @@
 
 use crate::misbehave::Fault;
 use bourse_engine::{
-    Access, Capabilities, Connection, Description, EachRow, Engine, EngineError, Footprint, Hosting, Interface, Key,
-    KeyEngine, Location, RecordTable, Records, Row, Statements, Value,
+    Access, Capabilities, Change, Connection, Description, EachRow, Engine, EngineError, Footprint, Hosting, Interface,
+    Key, KeyEngine, Location, RecordTable, Records, Row, Statements, Value,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -202,8 +202,8 @@ impl Records for WrongRecords {
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
         self.with(|records| records.update(table, key, values))
     }
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
-        self.with(|records| records.add(table, key, field, by))
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+        self.with(|records| records.change(table, key, change))
     }
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
         self.with(|records| records.delete(table, key))

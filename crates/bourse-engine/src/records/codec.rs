@@ -11,7 +11,7 @@
 //! | text | 3 | 4 of length, little-endian, and so many |
 //! | bytes | 4 | 4 of length, little-endian, and so many |
 
-use crate::{EngineError, ErrorKind, Key, RecordType, Row, Value};
+use crate::{Change, EngineError, ErrorKind, Key, RecordType, Row, Value};
 use std::borrow::Cow;
 
 const NULL: u8 = 0;
@@ -79,6 +79,12 @@ pub fn key_of(bytes: &[u8], key_type: RecordType) -> Result<Key<'_>, EngineError
 /// [`Unsupported`](ErrorKind::Unsupported) for values that no declared field holds.
 pub fn encode(values: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), EngineError> {
     out.clear();
+    values.iter().try_for_each(|value| append(*value, out))
+}
+
+/// Appends a value.
+#[inline]
+fn append(value: Value<'_>, out: &mut Vec<u8>) -> Result<(), EngineError> {
     let with_length = |out: &mut Vec<u8>, tag, bytes: &[u8]| {
         let length = u32::try_from(bytes.len()).map_err(|_| EngineError::unsupported("a field of 4 GiB"))?;
         out.push(tag);
@@ -86,21 +92,19 @@ pub fn encode(values: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), EngineError
         out.extend_from_slice(bytes);
         Ok::<_, EngineError>(())
     };
-    for value in values {
-        match *value {
-            Value::Null => out.push(NULL),
-            Value::Int(number) => {
-                out.push(INT);
-                out.extend_from_slice(&number.to_le_bytes());
-            }
-            Value::Real(number) => {
-                out.push(REAL);
-                out.extend_from_slice(&number.to_le_bytes());
-            }
-            Value::Text(text) => with_length(out, TEXT, text.as_bytes())?,
-            Value::Blob(bytes) => with_length(out, BYTES, bytes)?,
-            other => return Err(EngineError::unsupported(format!("no field of a record holds {other:?}"))),
+    match value {
+        Value::Null => out.push(NULL),
+        Value::Int(number) => {
+            out.push(INT);
+            out.extend_from_slice(&number.to_le_bytes());
         }
+        Value::Real(number) => {
+            out.push(REAL);
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        Value::Text(text) => with_length(out, TEXT, text.as_bytes())?,
+        Value::Blob(bytes) => with_length(out, BYTES, bytes)?,
+        other => return Err(EngineError::unsupported(format!("no field of a record holds {other:?}"))),
     }
     Ok(())
 }
@@ -142,11 +146,31 @@ fn field(bytes: &[u8], index: usize) -> Option<&[u8]> {
     Some(rest)
 }
 
-/// Adds `by` to field number `index` of an encoded record, in place. Wraps around, unlike SQL engines: workloads add 1.
+/// Changes a field of an encoded record. An addition wraps around, unlike in SQL engines: workloads add 1.
 ///
 /// # Errors
-/// There is no such field, or it is not an integer.
-pub fn add(bytes: &mut [u8], index: usize, by: i64) -> Result<(), EngineError> {
+/// There is no such field, or it is not an integer that could be added to, or no field holds the new value.
+pub fn change(bytes: &mut Vec<u8>, change: Change<'_>) -> Result<(), EngineError> {
+    match change {
+        Change::Add(index, by) => add(bytes, index, by),
+        Change::Set(index, value) => set(bytes, index, value),
+    }
+}
+
+/// Replaces a field. The new value is appended, and exchanged with the old one: without a second buffer.
+fn set(bytes: &mut Vec<u8>, index: usize, value: Value<'_>) -> Result<(), EngineError> {
+    let absent = || damaged(&format!("field {index} is absent"));
+    let from = field(bytes, index).ok_or_else(absent)?;
+    let behind = split(from).ok_or_else(absent)?.1.len();
+    let (length, from) = (bytes.len(), bytes.len() - from.len());
+    append(value, bytes)?;
+    let added = bytes.len() - length;
+    bytes[from..].rotate_right(added);
+    bytes.drain(from + added..length - behind + added);
+    Ok(())
+}
+
+fn add(bytes: &mut [u8], index: usize, by: i64) -> Result<(), EngineError> {
     let at = field(bytes, index).map(|rest| bytes.len() - rest.len());
     let number = at.and_then(|at| bytes[at..].split_first_mut()).filter(|(tag, _)| **tag == INT);
     let number = number.and_then(|(_, rest)| rest.first_chunk_mut::<8>());
@@ -235,7 +259,7 @@ mod tests {
             [Value::Text("ä"), Value::Null, Value::Int(-5), Value::Real(1.5), Value::Blob(&[0, 255]), Value::Text("")];
         let mut bytes = vec![9; 3];
         encode(&values, &mut bytes).unwrap();
-        add(&mut bytes, 2, 7).unwrap();
+        change(&mut bytes, Change::Add(2, 7)).unwrap();
         let row = EncodedRow { key: Key::Int(3), bytes: &bytes };
         let found: Vec<_> = (0..8).map(|index| row.value(index)).collect();
         let expected = [
@@ -256,7 +280,18 @@ mod tests {
             assert!(bytes.is_none_or(|bytes| Value::Text(std::str::from_utf8(bytes).unwrap()) == *value));
         }
         assert_eq!(EncodedRow { key: Key::Text("k"), bytes: &bytes }.text_bytes(0), Some(&b"k"[..]));
-        assert!(add(&mut bytes, 0, 1).is_err() && add(&mut bytes, 6, 1).is_err());
+        for wrong in [Change::Add(0, 1), Change::Add(6, 1), Change::Set(6, Value::Null)] {
+            change(&mut bytes, wrong).unwrap_err();
+        }
+        let changed = [(0, Value::Text("longer")), (5, Value::Text("last")), (4, Value::Null), (2, Value::Int(9))];
+        for (field, value) in changed {
+            let mut bytes = bytes.clone();
+            change(&mut bytes, Change::Set(field, value)).unwrap();
+            let row = EncodedRow { key: Key::Int(3), bytes: &bytes };
+            for (index, old) in expected.iter().enumerate() {
+                assert_eq!(row.value(index), if index == field + 1 { value } else { *old }, "column {index}");
+            }
+        }
         for cut in 0..bytes.len() {
             // Whatever is cut off reads as NULL and never panics.
             let row = EncodedRow { key: Key::Int(3), bytes: &bytes[..cut] };

@@ -48,6 +48,25 @@ impl<'a> From<&'a str> for Key<'a> {
     }
 }
 
+/// Change of one field of a record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change<'a> {
+    /// Adds a number to the integer field of that index, counted from 0 without the key.
+    Add(usize, i64),
+    /// Replaces the value of the field of that index.
+    Set(usize, Value<'a>),
+}
+
+impl Change<'_> {
+    /// Index of the field, counted from 0 without the key.
+    #[inline]
+    pub const fn field(&self) -> usize {
+        match *self {
+            Self::Add(field, _) | Self::Set(field, _) => field,
+        }
+    }
+}
+
 fn get_one_by_one<R: Records + ?Sized>(
     records: &mut R,
     table: &'static RecordTable,
@@ -192,11 +211,20 @@ pub trait Records: Send {
     /// The engine's.
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError>;
 
-    /// Adds `by` to an integer field, counted from 0 without the key, and returns whether the record exists.
+    /// Changes one field, and returns whether the record exists.
     ///
     /// # Errors
     /// The engine's.
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError>;
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError>;
+
+    /// Adds `by` to an integer field, counted from 0 without the key.
+    ///
+    /// # Errors
+    /// The engine's.
+    #[inline]
+    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+        self.change(table, key, Change::Add(field, by))
+    }
 
     /// Deletes the record with that key and returns whether it existed.
     ///

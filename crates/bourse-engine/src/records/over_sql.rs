@@ -1,4 +1,4 @@
-use super::{Key, RecordTable, get_one_by_one};
+use super::{Change, Key, RecordTable, get_one_by_one};
 use crate::{
     Access, EachFound, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, Records, RowExt as _, Session,
     Sql, Value,
@@ -151,8 +151,12 @@ impl Records for RecordsOverSql<'_> {
     }
 
     #[inline]
-    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
-        one_at_most(table, self.execute(&table.sql().add[field], Params::of(&[by.into(), key.into()]))?)
+    fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
+        let (sql, value) = match change {
+            Change::Add(field, by) => (&table.sql().add[field], by.into()),
+            Change::Set(field, value) => (&table.sql().set[field], value),
+        };
+        one_at_most(table, self.execute(sql, Params::of(&[value, key.into()]))?)
     }
 
     #[inline]
