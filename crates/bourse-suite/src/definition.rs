@@ -78,9 +78,14 @@ pub struct Table {
     /// Part of the case that all cells share.
     #[serde(default)]
     pub case: CasePatch,
+    /// Table whose columns and rows this one has too.
+    #[serde(default)]
+    pub like: Option<String>,
     /// Columns, from left to right.
+    #[serde(default)]
     pub columns: Vec<Column>,
     /// Rows, from top to bottom.
+    #[serde(default)]
     pub rows: Vec<Row>,
     /// Notes.
     #[serde(default)]
@@ -336,7 +341,14 @@ impl Suite {
     /// # Errors
     /// The file is not of this form, or a name in it refers to nothing.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
-        let suite: Self = toml::from_str(text).map_err(Box::new)?;
+        let mut suite: Self = toml::from_str(text).map_err(Box::new)?;
+        let all = suite.tables.clone();
+        for table in &mut suite.tables {
+            if let Some(model) = table.like.as_ref().and_then(|like| all.iter().find(|other| other.id == *like)) {
+                table.columns.clone_from(&model.columns);
+                table.rows.clone_from(&model.rows);
+            }
+        }
         suite.check()?;
         Ok(suite)
     }
@@ -350,6 +362,9 @@ impl Suite {
         let wrong = |what: String| Err(SuiteError::Dangling { suite: self.name.clone(), what });
         for table in &self.tables {
             let at = &table.id;
+            if table.columns.is_empty() || table.rows.is_empty() {
+                return wrong(format!("table {at} has no cells of its own, or of the table that it is like"));
+            }
             for row in &table.rows {
                 if let Some(column) = row.cells.keys().chain(row.published.keys()).find(|id| table.column(id).is_none())
                 {
