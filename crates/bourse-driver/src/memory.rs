@@ -31,13 +31,13 @@ pub(crate) struct Memory {
 
 /// Memory of recorders and ledgers at the end of the round, in bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Held {
+pub(crate) struct HarnessMemory {
     users: u64,
     all: u64,
     most: u64,
 }
 
-impl Held {
+impl HarnessMemory {
     pub(crate) fn by(recordings: &[Recording]) -> Self {
         let each = recordings.iter().map(Recording::memory_bytes);
         Self { users: recordings.len() as u64, all: each.clone().sum(), most: each.max().unwrap_or(0) }
@@ -46,7 +46,7 @@ impl Held {
 
 impl Memory {
     /// The memory as facts of a round.
-    pub(crate) fn facts(&self, held: &Held) -> Vec<NameValue> {
+    pub(crate) fn facts(&self, held: &HarnessMemory) -> Vec<NameValue> {
         let kib = |bytes: u64| bytes / 1_024;
         let grown = |of: fn(&MemoryUse) -> Option<u64>| Some(of(&self.seated)?.saturating_sub(of(&self.before)?));
         let recorders = format!(

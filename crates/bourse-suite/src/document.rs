@@ -76,9 +76,9 @@ pub struct TableResult {
     /// Measures shown in each cell.
     pub measures: Vec<Measure>,
     /// Columns, by short name and head.
-    pub columns: Vec<Named>,
+    pub columns: Vec<Heading>,
     /// Rows, by short name and label.
-    pub rows: Vec<Named>,
+    pub rows: Vec<Heading>,
     /// Cells, row by row; each row has one for each column.
     pub cells: Vec<CellResult>,
     /// Notes.
@@ -89,7 +89,7 @@ pub struct TableResult {
 
 /// Name of a row or a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Named {
+pub struct Heading {
     /// Short name.
     pub id: String,
     /// Title for display.
@@ -99,7 +99,7 @@ pub struct Named {
 /// State of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "state", content = "why")]
-pub enum State {
+pub enum CellState {
     /// Rounds of the cell were run.
     Measured,
     /// The cell is computed from others.
@@ -123,7 +123,7 @@ pub struct CellResult {
     pub column: String,
     /// State of the cell.
     #[serde(flatten)]
-    pub state: State,
+    pub state: CellState,
     /// Name of its target, if it has one.
     pub target: Option<String>,
     /// Durability class it was measured with.
@@ -186,12 +186,12 @@ pub struct Outcome {
     /// Completed rounds of the case.
     pub rounds: Vec<Round>,
     /// Reason that rounds are missing, if any are.
-    pub trouble: Option<Trouble>,
+    pub trouble: Option<Incomplete>,
 }
 
 /// Reason that rounds of a case are missing.
 #[derive(Debug, Clone)]
-pub enum Trouble {
+pub enum Incomplete {
     /// The case was not started, for this reason.
     NotRun(String),
     /// The case failed, for this reason.
@@ -201,7 +201,7 @@ pub enum Trouble {
 /// Facts about a rerun that the runner contributes.
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "as in SuiteFile")]
-pub struct Telling {
+pub struct RerunFacts {
     pub provenance: Provenance,
     pub rounds: u32,
     pub engines: BTreeMap<String, EngineUsed>,
@@ -222,7 +222,7 @@ impl CellRound {
 
 impl SuiteFile {
     /// Document of a plan, from the outcomes of its cases.
-    pub fn of(plan: &Plan<'_>, outcomes: &[Outcome], telling: Telling) -> Self {
+    pub fn of(plan: &Plan<'_>, outcomes: &[Outcome], facts: RerunFacts) -> Self {
         let suite = plan.suite;
         let shown = |at: usize| plan.cells.iter().any(|cell| cell.table == at);
         let tables: Vec<TableResult> = suite
@@ -230,9 +230,9 @@ impl SuiteFile {
             .iter()
             .enumerate()
             .filter(|(at, _)| shown(*at))
-            .map(|(at, table)| table_result(plan, outcomes, &telling, at, table))
+            .map(|(at, table)| table_result(plan, outcomes, &facts, at, table))
             .collect();
-        let findings = finding::judge(&suite.findings, &tables, telling.provenance.machine.cores, plan.scale);
+        let findings = finding::judge(&suite.findings, &tables, facts.provenance.machine.cores, plan.scale);
         Self {
             document: Self::KIND,
             schema_version: SCHEMA_VERSION,
@@ -242,14 +242,14 @@ impl SuiteFile {
             departures: suite.departures.clone(),
             notes: suite.notes.clone(),
             notice: suite.notice.clone(),
-            provenance: telling.provenance,
+            provenance: facts.provenance,
             scale: plan.scale,
-            rounds: telling.rounds,
-            engines: telling.engines,
+            rounds: facts.rounds,
+            engines: facts.engines,
             tables,
             findings,
-            warnings: telling.warnings,
-            interrupted: telling.interrupted,
+            warnings: facts.warnings,
+            interrupted: facts.interrupted,
         }
     }
 
@@ -259,8 +259,8 @@ impl SuiteFile {
     }
 }
 
-fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: usize, table: &Table) -> TableResult {
-    let named = |id: &str, title: &str| Named { id: id.to_owned(), title: title.to_owned() };
+fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], facts: &RerunFacts, at: usize, table: &Table) -> TableResult {
+    let named = |id: &str, title: &str| Heading { id: id.to_owned(), title: title.to_owned() };
     let mut cells = Vec::new();
     // A note counts the rows that a smaller scale omits.
     let is_run = |row: usize| !table.thins || plan.cells.iter().any(|cell| (cell.table, cell.row) == (at, row));
@@ -270,10 +270,10 @@ fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: us
             let published = row.published.get(&column.id).cloned().unwrap_or_default();
             let planned = plan.cells.iter().find(|cell| (cell.table, cell.row, cell.column) == (at, row_at, column_at));
             cells.push(match planned {
-                Some(planned) => measured_cell(plan, planned, &outcomes[planned.case], telling, table, published),
+                Some(planned) => measured_cell(plan, planned, &outcomes[planned.case], facts, table, published),
                 None => {
                     let own = row.cells.get(&column.id).and_then(|cell| cell.absent.clone());
-                    let state = own.map_or(State::Derived, State::Absent);
+                    let state = own.map_or(CellState::Derived, CellState::Absent);
                     empty_cell(&row.id, &column.id, state, published)
                 }
             });
@@ -286,7 +286,7 @@ fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: us
             cells[from + column_at].figures = figures;
         }
     }
-    let mut rows: Vec<Named> = Vec::new();
+    let mut rows: Vec<Heading> = Vec::new();
     for (row_at, row) in table.rows.iter().enumerate().filter(|(row, _)| is_run(*row)) {
         let planned = plan.cells.iter().find(|cell| (cell.table, cell.row) == (at, row_at));
         let seconds =
@@ -301,7 +301,7 @@ fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: us
     if let Some(mean) = &table.mean {
         for column in &table.columns {
             let published = mean.published.get(&column.id).cloned().unwrap_or_default();
-            let mut cell = empty_cell(MEAN_ROW, &column.id, State::Derived, published);
+            let mut cell = empty_cell(MEAN_ROW, &column.id, CellState::Derived, published);
             let parts: Vec<&CellResult> = cells.iter().filter(|part| part.column == column.id).collect();
             cell.figures = means(table, &parts, &cell.published);
             cells.push(cell);
@@ -325,7 +325,7 @@ fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: us
 /// Short name of the row of means.
 pub const MEAN_ROW: &str = "mean";
 
-fn empty_cell(row: &str, column: &str, state: State, published: Published) -> CellResult {
+fn empty_cell(row: &str, column: &str, state: CellState, published: Published) -> CellResult {
     CellResult {
         row: row.to_owned(),
         column: column.to_owned(),
@@ -346,7 +346,7 @@ fn measured_cell(
     plan: &Plan<'_>,
     planned: &PlannedCell,
     outcome: &Outcome,
-    telling: &Telling,
+    facts: &RerunFacts,
     table: &Table,
     published: Published,
 ) -> CellResult {
@@ -354,7 +354,7 @@ fn measured_cell(
     let cap_s = if case.seconds.is_some() { f64::MAX } else { case.cap_s };
     let operation = planned.operation.as_deref();
     let broken = outcome.rounds.iter().flat_map(|round| &round.checks).find(|it| it.status == CheckStatus::Failed);
-    let cores = telling.provenance.machine.cores;
+    let cores = facts.provenance.machine.cores;
     let rounds: Vec<CellRound> =
         outcome.rounds.iter().map(|round| CellRound::of(round, operation, planned.work, cap_s, cores)).collect();
     let nothing = rounds.iter().all(|round| round.done == 0);
@@ -362,15 +362,15 @@ fn measured_cell(
     let void = outcome.rounds.iter().find_map(|round| round.void.clone());
     let failed = rounds.iter().any(|round| round.failed > 0);
     let state = match (&outcome.trouble, broken, void) {
-        (_, Some(check), _) => State::Void(format!("the check {:?} failed: {}", check.name, check.evidence)),
-        (Some(Trouble::Failed(why)), ..) => State::Failed(why.clone()),
-        (_, _, Some(why)) if failed => State::Failed(why),
+        (_, Some(check), _) => CellState::Void(format!("the check {:?} failed: {}", check.name, check.evidence)),
+        (Some(Incomplete::Failed(why)), ..) => CellState::Failed(why.clone()),
+        (_, _, Some(why)) if failed => CellState::Failed(why),
         // Its cap was too short for it.
-        (_, _, Some(why)) => State::NotRun(why),
-        (Some(Trouble::NotRun(why)), ..) if rounds.is_empty() => State::NotRun(why.clone()),
-        _ if rounds.is_empty() => State::NotRun("interrupted before its turn".to_owned()),
-        _ if nothing => State::Failed("not one operation was completed".to_owned()),
-        _ => State::Measured,
+        (_, _, Some(why)) => CellState::NotRun(why),
+        (Some(Incomplete::NotRun(why)), ..) if rounds.is_empty() => CellState::NotRun(why.clone()),
+        _ if rounds.is_empty() => CellState::NotRun("interrupted before its turn".to_owned()),
+        _ if nothing => CellState::Failed("not one operation was completed".to_owned()),
+        _ => CellState::Measured,
     };
     let mut options: Vec<String> = case.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
     options.extend(case.count.map(|count| format!("count={count}")));
@@ -380,7 +380,7 @@ fn measured_cell(
         row: row.id.clone(),
         column: table.columns[planned.column].id.clone(),
         target: Some(case.target.clone()),
-        durability: telling
+        durability: facts
             .engines
             .get(&case.target)
             .and_then(|it| it.engine.as_ref())
@@ -401,7 +401,7 @@ fn measured_cell(
 
 /// Figure of a cell, with a ratio if the amount of work permits one.
 fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Figure {
-    let counts = cell.state == State::Measured;
+    let counts = cell.state == CellState::Measured;
     // The time of a round that its cap ended is the cap's, not the work's.
     let told = cell.rounds.iter().filter(|round| !(measure.is_total() && round.capped));
     let values: Vec<f64> = told.filter_map(|round| round.values.get(&measure).copied()).collect();

@@ -4,7 +4,7 @@
 //! disturbance of the machine affects both.
 
 use crate::definition::{Finding, Test};
-use crate::document::{CellResult, MEAN_ROW, State, TableResult};
+use crate::document::{CellResult, CellState, MEAN_ROW, TableResult};
 use crate::measure::Measure;
 use bourse_record::{Estimate, FEWEST_ROUNDS};
 use bourse_stats::center;
@@ -234,11 +234,11 @@ fn told(path: &str, measure: Measure, tables: &[TableResult]) -> Result<Vec<(Str
         return if values.is_empty() { Err(nothing()) } else { Ok(values) };
     }
     match &cell.state {
-        State::Measured | State::Derived => {}
-        State::NotRun(why) => return Err(format!("{path} was not run: {why}")),
-        State::Failed(why) => return Err(format!("{path} failed: {why}")),
-        State::Void(why) => return Err(format!("{path} is void: {why}")),
-        State::Absent(why) => return Err(format!("{path}: {why}")),
+        CellState::Measured | CellState::Derived => {}
+        CellState::NotRun(why) => return Err(format!("{path} was not run: {why}")),
+        CellState::Failed(why) => return Err(format!("{path} failed: {why}")),
+        CellState::Void(why) => return Err(format!("{path} is void: {why}")),
+        CellState::Absent(why) => return Err(format!("{path}: {why}")),
     }
     let values: Vec<(String, f64)> = cell
         .rounds

@@ -21,7 +21,7 @@ pub mod measure;
 pub mod plan;
 
 pub use definition::{Published, Suite, SuiteError};
-pub use document::{CellResult, CellRound, Figure, State, SuiteFile};
+pub use document::{CellResult, CellRound, CellState, Figure, SuiteFile};
 pub use experiments::{all, find};
 pub use finding::{FindingResult, Verdict};
 pub use measure::Measure;

@@ -15,7 +15,7 @@ mod pace;
 mod participants;
 mod usage;
 
-use crate::memory::Held;
+use crate::memory::HarnessMemory;
 use crate::reconcile::{Recording, RoundCounts, irreconcilable};
 use crate::sampler::Sampler;
 use crate::settings;
@@ -243,7 +243,7 @@ pub fn run<'w>(
     control.cut(end);
     marks.pass(engine, &control, clock);
     sampler.row(end, workload.queue_length());
-    let held = Held::by(&recordings);
+    let held = HarnessMemory::by(&recordings);
     let mut total = Recording::new(Recorder::new(workload.operations().into(), |_| true));
     recordings.into_iter().for_each(|recording| total.merge(recording));
     if let (Some(left), None) = (control.left_in_stream(), control.fault()) {

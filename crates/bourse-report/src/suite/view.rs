@@ -2,7 +2,7 @@
 
 use crate::tables::Tone;
 use crate::units;
-use bourse_suite::document::{CellResult, Figure, State, SuiteFile, TableResult};
+use bourse_suite::document::{CellResult, CellState, Figure, SuiteFile, TableResult};
 use bourse_suite::finding::{FindingResult, TestResult};
 use bourse_suite::measure::Unit;
 use bourse_suite::{Measure, Verdict};
@@ -112,23 +112,23 @@ fn matrix_cell(cell: &CellResult, measure: Measure, notes: &mut Footnotes) -> Ma
     let ratio = figure.and_then(|figure| figure.ratio).map(|ratio| format!("{}×", units::significant(ratio, 3)));
     let mut said = Vec::new();
     let (ours, tone) = match &cell.state {
-        State::NotRun(why) => {
+        CellState::NotRun(why) => {
             said.push(format!("not run: {why}"));
             ("not run".to_owned(), Tone::Doubtful)
         }
-        State::Failed(why) => {
+        CellState::Failed(why) => {
             said.push(format!("failed: {why}"));
             ("failed".to_owned(), Tone::Bad)
         }
-        State::Void(why) => {
+        CellState::Void(why) => {
             said.push(format!("void: {why}"));
             ("void".to_owned(), Tone::Bad)
         }
-        State::Absent(why) => {
+        CellState::Absent(why) => {
             said.push(why.clone());
             (units::NOTHING.to_owned(), Tone::Faint)
         }
-        State::Measured | State::Derived => {
+        CellState::Measured | CellState::Derived => {
             let ours = figure.and_then(|figure| figure.ours).map(|value| written(measure, value));
             said.extend(capped(cell));
             said.extend(failures(cell));
@@ -213,7 +213,7 @@ pub(super) fn summary(file: &SuiteFile) -> Vec<(Tone, String)> {
     }
     let every: Vec<&CellResult> =
         file.tables.iter().flat_map(|table| &table.cells).filter(|cell| cell.target.is_some()).collect();
-    let measured = every.iter().filter(|cell| cell.state == State::Measured).count();
+    let measured = every.iter().filter(|cell| cell.state == CellState::Measured).count();
     let rounds = units::counted(u64::from(file.rounds), "round", "rounds");
     lines.push((
         if measured == every.len() { Tone::Plain } else { Tone::Doubtful },
@@ -280,7 +280,7 @@ pub(crate) fn lines(file: &SuiteFile) -> Vec<Line> {
     let mut lines = Vec::new();
     for table in &file.tables {
         for cell in &table.cells {
-            let title = |all: &[bourse_suite::document::Named], id: &str| {
+            let title = |all: &[bourse_suite::document::Heading], id: &str| {
                 all.iter().find(|it| it.id == id).map_or_else(|| id.to_owned(), |it| units::printable(&it.title))
             };
             let line = |figure: Option<&Figure>| Line {
@@ -302,12 +302,12 @@ pub(crate) fn lines(file: &SuiteFile) -> Vec<Line> {
 /// State of a cell as a sentence.
 pub(crate) fn state_words(cell: &CellResult) -> String {
     units::printable(&match &cell.state {
-        State::Measured => "measured".to_owned(),
-        State::Derived => "derived".to_owned(),
-        State::NotRun(why) => format!("not run: {why}"),
-        State::Failed(why) => format!("failed: {why}"),
-        State::Void(why) => format!("void: {why}"),
-        State::Absent(why) => format!("absent: {why}"),
+        CellState::Measured => "measured".to_owned(),
+        CellState::Derived => "derived".to_owned(),
+        CellState::NotRun(why) => format!("not run: {why}"),
+        CellState::Failed(why) => format!("failed: {why}"),
+        CellState::Void(why) => format!("void: {why}"),
+        CellState::Absent(why) => format!("absent: {why}"),
     })
 }
 

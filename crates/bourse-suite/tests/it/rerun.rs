@@ -1,8 +1,8 @@
 use bourse_record::{
     Build, Check, CheckStatus, Document as _, Durability, Engine, LatencySummary, Machine, Provenance, Round,
 };
-use bourse_suite::document::{EngineUsed, Outcome, Telling, Trouble};
-use bourse_suite::{Measure, Plan, State, Suite, SuiteFile, Verdict};
+use bourse_suite::document::{EngineUsed, Incomplete, Outcome, RerunFacts};
+use bourse_suite::{CellState, Measure, Plan, Suite, SuiteFile, Verdict};
 use std::collections::BTreeMap;
 
 const DATA: &str = r#"
@@ -94,7 +94,7 @@ fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
     };
     let used =
         |title: &str| EngineUsed { title: title.to_owned(), engine: Some(engine(Durability::Durable)), not_run: None };
-    let telling = Telling {
+    let facts = RerunFacts {
         provenance: Provenance {
             started_at: "2026-11-21T09:00:00+00:00".to_owned(),
             command: vec!["bourse".to_owned()],
@@ -108,7 +108,7 @@ fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
         warnings: Vec::new(),
         interrupted: false,
     };
-    SuiteFile::of(&plan, outcomes, telling)
+    SuiteFile::of(&plan, outcomes, facts)
 }
 
 fn figure(file: &SuiteFile, column: &str, measure: Measure) -> bourse_suite::Figure {
@@ -197,9 +197,9 @@ fn a_capped_round_tells_what_was_done_and_nothing_more() {
 #[test]
 fn what_was_not_run_says_why_and_its_findings_are_not_shown() {
     let why = "its library is not here".to_owned();
-    let absent = Outcome { rounds: Vec::new(), trouble: Some(Trouble::NotRun(why.clone())) };
+    let absent = Outcome { rounds: Vec::new(), trouble: Some(Incomplete::NotRun(why.clone())) };
     let file = file(1.0, &[absent, rounds(&[(1000, 0.2); 6])]);
-    assert_eq!(file.tables[0].cells[0].state, State::NotRun(why.clone()));
+    assert_eq!(file.tables[0].cells[0].state, CellState::NotRun(why.clone()));
     assert_eq!(file.findings[0].verdict, Verdict::NotShown);
     assert!(file.findings[0].tests[0].why.as_ref().is_some_and(|words| words.contains(&why)));
     assert!(file.has_figures());
@@ -217,7 +217,7 @@ fn a_failed_check_voids_its_cell() {
         took_s: 0.0,
     });
     let file = file(1.0, &[outcome, rounds(&[(1000, 0.2); 6])]);
-    assert!(matches!(file.tables[0].cells[0].state, State::Void(_)));
+    assert!(matches!(file.tables[0].cells[0].state, CellState::Void(_)));
     assert_eq!(figure(&file, "a", Measure::Rate).ours, None);
 }
 
@@ -230,7 +230,7 @@ fn five_rounds_have_no_interval_and_show_nothing() {
 
 #[test]
 fn a_document_is_read_as_it_was_written_and_fits_its_schema() {
-    let absent = Outcome { rounds: Vec::new(), trouble: Some(Trouble::NotRun("no".to_owned())) };
+    let absent = Outcome { rounds: Vec::new(), trouble: Some(Incomplete::NotRun("no".to_owned())) };
     let file = file(0.5, &[rounds(&[(500, 0.1); 6]), absent]);
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("suite.json");
@@ -257,4 +257,6 @@ fn a_dangling_name_is_an_error() {
     check("at_least = 1.0 }", "}", "has no range");
     check("rounds = 6", "rounds = 6\nround = 2", "unknown field");
     check("untested = \"there is no thermometer\"", "", "needs tests, or why there are none");
+    let like = "[[tables]]\nid = \"2\"\ntitle = \"\"\nrows_are = \"\"\nmeasures = [\"rate\"]\ncounted = \"\"\nlike = \"3\"\n[[findings]]";
+    check("[[findings]]", like, "table 2 has no cells of its own, or of the table that it is like");
 }

@@ -13,7 +13,7 @@ use crate::progress::note;
 use crate::suite::list::find;
 use bourse_record::{FEWEST_ROUNDS, Interference, RunFile, Warning};
 use bourse_suite::SuiteFile;
-use bourse_suite::document::{EngineUsed, Outcome, State, Telling, Trouble};
+use bourse_suite::document::{CellState, EngineUsed, Incomplete, Outcome, RerunFacts};
 use std::collections::BTreeMap;
 
 /// Runs a suite, writes its files, prints its report.
@@ -44,14 +44,14 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     whole.warnings.extend(disturbed);
     let repeated: usize = whole.cases.iter().map(|case| case.set_aside.len()).sum();
     whole.warnings.extend((repeated > 0).then_some(Warning::RoundsRepeated { rounds: repeated as u32 }));
-    let telling = Telling {
+    let facts = RerunFacts {
         provenance: whole.provenance.clone(),
         rounds,
         engines,
         warnings: whole.warnings.clone(),
         interrupted: whole.interrupted,
     };
-    let file = SuiteFile::of(&planned.cells, &outcomes, telling);
+    let file = SuiteFile::of(&planned.cells, &outcomes, facts);
     if whole.interrupted && !file.has_figures() {
         return Err(interrupt::interrupted("nothing was measured"));
     }
@@ -62,8 +62,8 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
 
 /// Outcome of a case. Rounds that were cut off are in the run file, but in no figure of a table.
 fn outcome(case: &CaseRun) -> Outcome {
-    let not_run = case.planned.not_run.clone().map(Trouble::NotRun);
-    let failed = || case.failure.as_ref().map(|failure| Trouble::Failed(failure.line()));
+    let not_run = case.planned.not_run.clone().map(Incomplete::NotRun);
+    let failed = || case.failure.as_ref().map(|failure| Incomplete::Failed(failure.line()));
     Outcome { rounds: case.whole_rounds().cloned().collect(), trouble: not_run.or_else(failed) }
 }
 
@@ -101,21 +101,21 @@ fn disturbed<'a>(rounds: impl Iterator<Item = (f64, &'a str)>) -> Option<Warning
 /// Failure for the exit code of the suite's result.
 fn verdict(file: &SuiteFile) -> Result<(), Failure> {
     let cells = || file.tables.iter().flat_map(|table| table.cells.iter().map(move |cell| (&table.id, cell)));
-    let named = |wanted: fn(&State) -> bool| {
+    let named = |wanted: fn(&CellState) -> bool| {
         cells()
             .filter(|(_, cell)| wanted(&cell.state))
             .map(|(table, cell)| format!("{table}/{}/{}", cell.row, cell.column))
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let void = named(|state| matches!(state, State::Void(_)));
+    let void = named(|state| matches!(state, CellState::Void(_)));
     if !void.is_empty() {
         return Err(Failure::new(Exit::Check, "figures are void: checks of the database failed").detail("cells", void));
     }
     if file.interrupted {
         return Err(interrupt::interrupted("what was measured until then is reported"));
     }
-    let failed = named(|state| matches!(state, State::Failed(_)));
+    let failed = named(|state| matches!(state, CellState::Failed(_)));
     if !failed.is_empty() {
         return Err(Failure::new(Exit::Target, "some cells failed; the others are reported").detail("cells", failed));
     }

@@ -2,7 +2,7 @@
 
 use crate::{bourse, output, start, text};
 use bourse_record::Document as _;
-use bourse_suite::{State, SuiteFile};
+use bourse_suite::{CellState, SuiteFile};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,7 +71,7 @@ fn a_table_is_run_and_drawn_again() {
     }
     let run = document(folder.path());
     let file = SuiteFile::read(&run.join("suite.json")).expect("it is a document");
-    assert!(file.tables[0].cells.iter().all(|cell| cell.state == State::Measured && cell.rounds.len() == 3));
+    assert!(file.tables[0].cells.iter().all(|cell| cell.state == CellState::Measured && cell.rounds.len() == 3));
     assert!(file.tables[0].cells.iter().all(|cell| cell.rounds.iter().all(|round| round.done == 20)));
     for name in ["report.html", "tables.md", "tables.csv", "run.json"] {
         assert!(run.join(name).exists(), "{name}");
