@@ -57,12 +57,6 @@ impl Batching {
         !matches!(self.by, By::Turns { is_alone: false, .. })
     }
 
-    /// Whether the next sample belongs with the previous one: it is the operation timed alone, after those only
-    /// counted.
-    pub(crate) const fn is_alone(&self) -> bool {
-        matches!(self.by, By::Turns { is_alone: true, .. })
-    }
-
     /// Size of the next batch, of at most `left` operations. The clock is read only if no size is fixed: a reading is a
     /// good part of what a sample costs.
     ///
@@ -147,7 +141,7 @@ mod tests {
         assert!((one_in - 64.0).abs() < 1.0, "{one_in}");
         // Whatever comes every 16 operations is met as often as all else: 625 times, give or take five times 24.
         assert!(phases.iter().all(|&count| (505..745).contains(&count)), "{phases:?}");
-        assert!(Batching::new(None).is_timed() && !Batching::new(Some(9)).is_alone());
+        assert!(Batching::new(None).is_timed());
         assert_eq!(Batching::sampled(1).next(&clock, 5), 5, "never more than are left");
     }
 }

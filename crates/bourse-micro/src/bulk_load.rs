@@ -1,9 +1,9 @@
 //! `bulk-load`: inserts rows into empty tables.
 
 use crate::database::{Work, count, create, pairs, push_pair_text, same, work_on_records};
+use crate::filled_table::{Filler, Texts, WIDTH, persons};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::persons::{Filler, Texts, WIDTH, persons};
-use crate::update::EXPLICIT;
+use crate::records::EXPLICIT;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
 use arrayvec::ArrayVec;
@@ -139,7 +139,7 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
         statements: statements(options),
         after: options.is("indexes", "after"),
         hash,
-        filler: Filler::new(width),
+        filler: Filler::new(width, 2),
     }))
 }
 
@@ -315,8 +315,7 @@ impl BulkLoad {
 /// Values of the next person, without the key.
 #[inline]
 fn person<'f>(texts: &mut Texts<'f>) -> [Value<'f>; 3] {
-    let [c2, c3] = texts.next_row();
-    [Value::Int(0), Value::Text(c2), Value::Text(c3)]
+    [Value::Int(0), Value::Text(texts.next_text()), Value::Text(texts.next_text())]
 }
 
 /// Inserts rows of `W` values in blocks.

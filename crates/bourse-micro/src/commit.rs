@@ -4,7 +4,7 @@ use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill, same, sum};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{STATEMENTS, THREADS, lacking_records, statements, user_spec};
-use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
+use crate::workload::{Extent, MicroError, Planned, Remaining, Setting, Tally, WorkloadSpec, Writes, named};
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Durability, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
@@ -97,7 +97,7 @@ impl Planned for Commits {
                 drawn: 0,
                 syncs_in: (thread == 0 && setting.is_real).then_some(0),
                 batching: setting.batching(setting.batch.or(self.batch)),
-                left: Left::of(setting.count),
+                left: Remaining::of(setting.count),
                 setting: setting.clone(),
             };
             user_spec(format!("committer {}", thread + 1), committer)
@@ -228,7 +228,7 @@ struct Committer<'s> {
     /// Commits until the next raw sync, for the thread that makes them.
     syncs_in: Option<u64>,
     batching: Batching,
-    left: Left,
+    left: Remaining,
     setting: Setting<'s>,
 }
 

@@ -61,15 +61,28 @@ pub(crate) fn push_pair_text(text: &mut String, number: u64) {
     text.push_str(&pair_chars(number));
 }
 
+/// Place of a pair's text in the order of all.
+pub(crate) fn pair_order(number: u64) -> u64 {
+    // Scattered, so that neighbours in number are none in text.
+    number.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// Number of the pair with that text; `None` if it is no such text.
+#[inline]
+pub(crate) fn pair_number(text: &[u8]) -> Option<u64> {
+    let digits = text.get(21..).filter(|digits| !digits.is_empty())?;
+    digits.iter().try_fold(0u64, |number, digit| {
+        digit.is_ascii_digit().then(|| number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0')))
+    })
+}
+
 /// Text of a pair without allocation: `key-`, sixteen hexadecimal digits, `-` and the number with at least seven
 /// digits. Written by hand, since a driver makes one for each row that it expects, and `format!` takes as long as
 /// reading the row.
 pub(crate) fn pair_chars(number: u64) -> ArrayString<41> {
     let mut text = ArrayString::new();
     text.push_str("key-");
-    // Scattered, so that neighbours in number are none in text.
-    let scattered = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    for byte in scattered.to_be_bytes() {
+    for byte in pair_order(number).to_be_bytes() {
         for digit in [byte >> 4, byte & 15] {
             text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
         }
@@ -218,7 +231,7 @@ pub(crate) fn refuse_foreign(engine: &dyn Engine) -> Result<(), MicroError> {
 }
 
 /// Maximum number of values of a record, key included: above that of any workload's table.
-const WIDEST: usize = 8;
+pub(crate) const WIDEST: usize = 21;
 
 /// Inserts a record.
 pub(crate) type Put<'f> = dyn FnMut(Key<'_>, &[Value<'_>]) -> Result<(), EngineError> + 'f;
@@ -310,8 +323,9 @@ mod tests {
         assert_eq!(pair_text(1).len(), 28);
         assert!(pair_text(u64::MAX).len() <= 50);
         for number in [0, 1, 9, 10, 9_999_999, 10_000_000, u64::MAX] {
-            let scattered = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let scattered = pair_order(number);
             assert_eq!(pair_text(number), format!("key-{scattered:016x}-{number:07}"));
+            assert_eq!(pair_number(pair_text(number).as_bytes()), Some(number));
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::options::{Kind, OptionSpec, Options};
 use bourse_record::SplitMix;
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Distribution of keys over a range of `n`.
 #[derive(Debug, Clone)]
@@ -12,6 +14,8 @@ pub enum Distribution {
     /// A few keys very often: the k-th most popular of n with a probability proportional to k^-0.99, YCSB's exponent.
     /// Popular keys are scattered over the range.
     Zipfian(Arc<Zipf>),
+    /// The k-th latest of the keys with the probability of the k-th most popular: YCSB's distribution of that name.
+    Latest(Zipf),
     /// Keys in ascending order, cyclically; each thread begins at another one.
     Sequential,
 }
@@ -19,9 +23,10 @@ pub enum Distribution {
 /// Option: the distribution of a workload's keys.
 pub(crate) const KEYS: OptionSpec = OptionSpec {
     name: "keys",
-    kind: Kind::Word(&["uniform", "zipfian", "sequential"]),
+    kind: Kind::Word(&["uniform", "zipfian", "latest", "sequential"]),
     default: "uniform",
-    meaning: "distribution of keys: uniform, zipfian (exactly, exponent 0.99, scattered), or sequential",
+    meaning: "distribution of keys: uniform, zipfian (exactly, exponent 0.99, scattered), latest (the same, from the \
+              last key on), or sequential",
 };
 
 impl Distribution {
@@ -29,6 +34,7 @@ impl Distribution {
     pub(crate) fn chosen(options: &Options, n: u64) -> Self {
         match options.text(KEYS.name) {
             "zipfian" => Self::Zipfian(Arc::new(Zipf::new(n))),
+            "latest" => Self::Latest(Zipf::new(n)),
             "sequential" => Self::Sequential,
             _ => Self::Uniform,
         }
@@ -42,7 +48,7 @@ impl Distribution {
 /// A point under the curve x^-0.99 between ½ and n + ½ is drawn by inverting the curve's integral, and the rank is the integer
 /// next to it. Each rank's strip of the curve is larger than its bar, since the curve is convex: a point outside of the bar is
 /// rejected, and another one is drawn.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Zipf {
     n: u64,
     /// Integral at the upper end of the first rank's bar, less that bar: the lower bound of points.
@@ -100,6 +106,14 @@ impl Zipf {
         Self { n, from: integral(1.5) - height(1.0), to: integral(n as f64 + 0.5), sure, scatter }
     }
 
+    /// Changes the number of ranks, but not the scattered keys.
+    fn resize(&mut self, n: u64) {
+        if self.n != n {
+            self.n = n;
+            self.to = integral(n as f64 + 0.5);
+        }
+    }
+
     /// Draws a rank, from 0.
     fn rank(&self, random: &mut SplitMix) -> u64 {
         loop {
@@ -114,6 +128,63 @@ impl Zipf {
     }
 }
 
+/// Keys of a table that grows, from 0: each is inserted by one user, and drawn by others once all before it are committed.
+#[derive(Debug)]
+pub(crate) struct Growth {
+    /// Number of keys that can be drawn.
+    visible: AtomicU64,
+    inserts: Mutex<Inserts>,
+}
+
+#[derive(Debug)]
+struct Inserts {
+    next: u64,
+    /// Keys whose insertion failed.
+    failed: Vec<u64>,
+    /// Committed keys with others before them that are not.
+    committed: BTreeSet<u64>,
+}
+
+impl Growth {
+    /// A table with the keys below `rows`.
+    pub(crate) fn new(rows: u64) -> Self {
+        let inserts = Inserts { next: rows, failed: Vec::new(), committed: BTreeSet::new() };
+        Self { visible: AtomicU64::new(rows), inserts: Mutex::new(inserts) }
+    }
+
+    /// Number of keys that can be drawn.
+    pub(crate) fn visible(&self) -> u64 {
+        self.visible.load(Ordering::Acquire)
+    }
+
+    fn inserts(&self) -> MutexGuard<'_, Inserts> {
+        self.inserts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A key to insert, of no other user.
+    pub(crate) fn take(&self) -> u64 {
+        let mut inserts = self.inserts();
+        inserts.failed.pop().unwrap_or_else(|| {
+            inserts.next += 1;
+            inserts.next - 1
+        })
+    }
+
+    /// Ends the insertion of a key; one that failed is inserted by the next user who takes a key.
+    pub(crate) fn ended(&self, key: u64, is_committed: bool) {
+        let mut inserts = self.inserts();
+        if !is_committed {
+            return inserts.failed.push(key);
+        }
+        inserts.committed.insert(key);
+        let mut visible = self.visible();
+        while inserts.committed.remove(&visible) {
+            visible += 1;
+        }
+        self.visible.store(visible, Ordering::Release);
+    }
+}
+
 /// Keys of one thread, from 0 to n − 1.
 #[derive(Debug, Clone)]
 pub struct KeyStream {
@@ -121,6 +192,7 @@ pub struct KeyStream {
     n: u64,
     random: SplitMix,
     at: u64,
+    growth: Option<Arc<Growth>>,
 }
 
 impl KeyStream {
@@ -129,13 +201,18 @@ impl KeyStream {
         let mut seeds = SplitMix::new(seed);
         let own = (0..=thread).map(|_| seeds.next()).last().unwrap_or(seed);
         let at = n / (threads.max(1) as u64) * thread as u64;
-        Self { distribution, n: n.max(1), random: SplitMix::new(own), at }
+        Self { distribution, n: n.max(1), random: SplitMix::new(own), at, growth: None }
+    }
+
+    /// Leaves out the keys that are not yet in a growing table: popular keys stay so, as in YCSB.
+    pub(crate) fn within(self, growth: Option<Arc<Growth>>) -> Self {
+        Self { growth, ..self }
     }
 
     /// Draws `count` keys and adds to `drawn` what `each` converts them to.
     #[inline]
     pub fn draw<T>(&mut self, count: u64, drawn: &mut Vec<T>, mut each: impl FnMut(u64) -> T) {
-        if let Distribution::Uniform = self.distribution {
+        if let (Distribution::Uniform, None) = (&self.distribution, &self.growth) {
             // The usual case, with its state in registers.
             let (mut random, n) = (self.random.clone(), self.n);
             drawn.extend((0..count).map(|_| each(random.below(n))));
@@ -147,8 +224,24 @@ impl KeyStream {
 
     /// The next key.
     pub fn next_key(&mut self) -> u64 {
-        match &self.distribution {
+        let Some(growth) = &self.growth else { return self.any_key(self.n) };
+        let visible = growth.visible();
+        loop {
+            let key = self.any_key(visible);
+            if key < visible {
+                return key;
+            }
+        }
+    }
+
+    /// The next key; `n` is the number of keys there are.
+    fn any_key(&mut self, n: u64) -> u64 {
+        match &mut self.distribution {
             Distribution::Uniform => self.random.below(self.n),
+            Distribution::Latest(zipf) => {
+                zipf.resize(n);
+                n - 1 - zipf.rank(&mut self.random)
+            }
             Distribution::Zipfian(zipf) => {
                 let rank = zipf.rank(&mut self.random);
                 (u128::from(rank) * u128::from(zipf.scatter) % u128::from(self.n)) as u64
@@ -179,25 +272,73 @@ mod tests {
         assert!(counts.iter().all(|count| (1_800..2_200).contains(count)), "{counts:?}");
     }
 
-    /// Compares many drawn ranks with their exact probabilities: Pearson's χ² is at most five standard deviations above
-    /// its mean. Gray's approximation, which YCSB uses, exceeds it: it draws the third of 1,000 ranks 19 % too often.
+    /// Compares many drawn ranks of `n` with their exact probabilities: Pearson's χ² is at most five standard deviations
+    /// above its mean. Gray's approximation, which YCSB uses, exceeds it: it draws the third of 1,000 ranks 19 % too often.
+    fn check_ranks(n: u64, mut rank: impl FnMut() -> u64) {
+        const DRAWN: usize = 1_000_000;
+        let mut counts = vec![0.0; n as usize];
+        (0..DRAWN).for_each(|_| counts[rank() as usize] += 1.0);
+        let zeta: f64 = (1..=n).map(|rank| height(rank as f64)).sum();
+        let deviation = |(rank, found): (u64, &f64)| {
+            let expected = DRAWN as f64 * height(rank as f64) / zeta;
+            (found - expected).powi(2) / expected
+        };
+        let chi_square: f64 = (1..).zip(&counts).map(deviation).sum();
+        let freedom = (n - 1) as f64;
+        let bound = freedom + 5.0 * (2.0 * freedom).sqrt() + 10.0;
+        assert!(chi_square < bound, "{n} ranks: χ² {chi_square:.1}, at most {bound:.1}: {counts:?}");
+    }
+
     #[test]
     fn zipfian_ranks_come_with_their_exact_probabilities() {
-        const DRAWN: usize = 1_000_000;
         for n in [1, 2, 3, 10, 1_000] {
             let (zipf, mut random) = (Zipf::new(n), SplitMix::new(n + 11));
-            let mut counts = vec![0.0; n as usize];
-            (0..DRAWN).for_each(|_| counts[zipf.rank(&mut random) as usize] += 1.0);
-            let zeta: f64 = (1..=n).map(|rank| height(rank as f64)).sum();
-            let deviation = |(rank, found): (u64, &f64)| {
-                let expected = DRAWN as f64 * height(rank as f64) / zeta;
-                (found - expected).powi(2) / expected
-            };
-            let chi_square: f64 = (1..).zip(&counts).map(deviation).sum();
-            let freedom = (n - 1) as f64;
-            let bound = freedom + 5.0 * (2.0 * freedom).sqrt() + 10.0;
-            assert!(chi_square < bound, "{n} ranks: χ² {chi_square:.1}, at most {bound:.1}: {counts:?}");
+            check_ranks(n, || zipf.rank(&mut random));
         }
+    }
+
+    #[test]
+    fn the_latest_keys_come_with_the_probabilities_of_ranks_as_their_number_grows() {
+        let growth = Arc::new(Growth::new(3));
+        let latest = KeyStream::new(Distribution::Latest(Zipf::new(3)), 3, 5, 0, 1);
+        let mut latest = latest.within(Some(Arc::clone(&growth)));
+        for n in [3, 4, 500, 1_000] {
+            (growth.visible()..n).for_each(|_| growth.ended(growth.take(), true));
+            check_ranks(n, || n - 1 - latest.next_key());
+        }
+    }
+
+    #[test]
+    fn keys_are_inserted_once_and_drawn_when_all_before_them_are_there() {
+        let growth = Growth::new(10);
+        let taken = [(); 4].map(|()| growth.take());
+        assert_eq!(taken, [10, 11, 12, 13]);
+        for (key, is_committed, visible) in [(11, true, 10), (13, true, 10), (10, true, 12), (12, false, 12)] {
+            growth.ended(key, is_committed);
+            assert_eq!(growth.visible(), visible, "after {key}");
+        }
+        assert_eq!([growth.take(), growth.take()], [12, 14], "the one that failed is inserted again");
+        growth.ended(12, true);
+        assert_eq!(growth.visible(), 14);
+    }
+
+    #[test]
+    fn popular_keys_stay_so_while_a_table_grows() {
+        let growth = Arc::new(Growth::new(500));
+        let zipfian = Distribution::Zipfian(Arc::new(Zipf::new(1_000)));
+        let mut stream = KeyStream::new(zipfian, 1_000, 7, 0, 1).within(Some(Arc::clone(&growth)));
+        let mut drawn = |below: u64| {
+            let mut counts = vec![0; 1_000];
+            (0..100_000).for_each(|_| counts[stream.next_key() as usize] += 1);
+            assert!(counts[below as usize..].iter().all(|count| *count == 0), "what is not there is not drawn");
+            counts
+        };
+        let before = drawn(500);
+        (0..500).for_each(|_| growth.ended(growth.take(), true));
+        let after = drawn(1_000);
+        let most = |counts: &[i32]| (0..500).max_by_key(|at| counts[*at]);
+        assert_eq!(most(&before), most(&after));
+        assert!(after[500..].iter().sum::<i32>() > 20_000, "inserted keys are drawn too");
     }
 
     #[test]

@@ -7,11 +7,12 @@
 //! | [`workload`] | declaration of a workload, and a workload planned with options |
 //! | [`round`] | one round of it: database, warm-up, measurement, checks, the null engine's figure |
 //! | [`keys`] | keys of operations |
-//! | `database`, `persons` | creation and checks of tables; the table that several workloads read and change |
+//! | `database`, `filled_table` | creation and checks of tables; those that several workloads read and change |
 //! | `row_sum` | rows read whole, and their expected sums |
 //! | `usual`, `batching` | options and needs that workloads share; short operations timed together |
 //! | `watch` | sizes of logs, sampled more often than once a second |
-//! | `point_read`, `bulk_load`, … | a workload each |
+//! | `records` | workloads of operations on records by key, YCSB among them: a row of a table each |
+//! | `bulk_load`, `client_mix`, … | a workload each |
 
 #[cfg(test)]
 mod allocation;
@@ -20,19 +21,14 @@ mod bulk_load;
 mod client_mix;
 mod commit;
 mod database;
-mod delete;
-mod index_search;
+mod filled_table;
 pub mod keys;
 mod log_growth;
 pub mod options;
-mod persons;
-mod point_read;
-mod read_write;
+mod records;
 pub mod round;
 mod row_sum;
-mod scan;
 mod sql;
-mod update;
 mod usual;
 mod watch;
 pub mod workload;
@@ -44,19 +40,28 @@ pub use sql::operations_of;
 pub use workload::{Case, Extent, MicroError, WorkloadSpec};
 
 /// All classic workloads.
-pub static WORKLOADS: &[&WorkloadSpec] = &[
-    &point_read::SPEC,
-    &bulk_load::SPEC,
-    &update::SPEC,
-    &read_write::SPEC,
-    &index_search::SPEC,
-    &delete::SPEC,
-    &scan::SPEC,
-    &client_mix::SPEC,
-    &log_growth::SPEC,
-    &commit::SPEC,
-    &sql::SPEC,
-];
+pub static WORKLOADS: &[&WorkloadSpec] = {
+    let [point_read, update, read_write, index_search, delete, scan, a, b, c, d, e, f] = &records::TABLE;
+    &[
+        point_read,
+        &bulk_load::SPEC,
+        update,
+        read_write,
+        index_search,
+        delete,
+        scan,
+        &client_mix::SPEC,
+        &log_growth::SPEC,
+        &commit::SPEC,
+        &sql::SPEC,
+        a,
+        b,
+        c,
+        d,
+        e,
+        f,
+    ]
+};
 
 /// Finds the workload of that name.
 ///

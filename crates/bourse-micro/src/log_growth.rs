@@ -1,19 +1,17 @@
 //! `log-growth`: size of the write-ahead log or the rollback journal while one user writes.
 
 use crate::batching::Batching;
-use crate::database::{count, same};
+use crate::filled_table::{FilledTable, PERSONS, WIDTH};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
-use crate::persons::{Persons, TABLES, WIDTH};
-use crate::update::all_there;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements, user_spec};
 use crate::watch::{EVERY, Seen, Watched, look, seen, watcher};
-use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
+use crate::workload::{Extent, MicroError, Planned, Remaining, Setting, Tally, WorkloadSpec, Writes, named};
 use bourse_driver::{
     Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, StopRule, User, UserSpec,
 };
 use bourse_engine::{
-    Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, Statements, Value,
+    Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, Statements,
 };
 use bourse_record::{Check, NameValue, Round};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +21,7 @@ use std::sync::{Arc, PoisonError};
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "log-growth",
     summary: "records the size of the write-ahead log or rollback journal while one user writes",
-    tables: TABLES,
+    tables: PERSONS,
     needs: "records by key; a log that can be moved into the database for `checkpoint`; readers that leave writers \
             alone for pinned=on",
     options: &[
@@ -73,7 +71,7 @@ const CHECKPOINT: usize = 1;
 const SAMPLE: u64 = 1_000;
 
 struct LogGrowth {
-    persons: Persons,
+    persons: FilledTable,
     inserts: bool,
     per_transaction: u64,
     checkpoint: Option<Checkpoint>,
@@ -87,7 +85,7 @@ struct LogGrowth {
 }
 
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
-    let persons = Persons::chosen(options);
+    let persons = FilledTable::persons(options);
     let all = [Checkpoint::Passive, Checkpoint::Full, Checkpoint::Restart, Checkpoint::Truncate];
     Ok(Box::new(LogGrowth {
         inserts: options.is("change", "insert"),
@@ -158,7 +156,7 @@ impl Planned for LogGrowth {
             commits: false,
             // One change a transaction may be short; of longer ones a sample is a part.
             batching: Batching::new(setting.batch.or((self.per_transaction > 1).then_some(SAMPLE))),
-            left: Left::of(setting.count),
+            left: Remaining::of(setting.count),
             setting: setting.clone(),
         };
         let mut user_specs = vec![user_spec("writer".to_owned(), writer)];
@@ -191,11 +189,9 @@ impl Planned for LogGrowth {
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         if !self.inserts {
-            return all_there(setting, self.persons.table);
+            return self.persons.check_sum(setting);
         }
-        let words = "there are as many more rows as were inserted and committed".to_owned();
-        let expected = self.persons.rows + Tally::get(&setting.tally.changes);
-        Ok(vec![same("rows", words, expected, count(setting.engine, self.persons.table)?)])
+        self.persons.check_count(setting, Tally::get(&setting.tally.changes))
     }
     fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
         if !setting.is_real {
@@ -232,17 +228,16 @@ struct Writer<'s> {
     /// Whether the sample ends the transaction, if that has more than one change.
     commits: bool,
     batching: Batching,
-    left: Left,
+    left: Remaining,
     setting: Setting<'s>,
 }
 
 impl Writer<'_> {
     fn change(&self, records: &mut dyn Records, number: u64) -> Result<(), EngineError> {
-        let Persons { table, .. } = self.growth.persons;
+        let FilledTable { table, .. } = self.growth.persons;
         let key = Key::Int(number as i64 + 1);
         if self.growth.inserts {
-            let [c2, c3] = self.growth.persons.texts(number);
-            return records.insert(table, key, &[Value::Int(0), Value::Text(c2), Value::Text(c3)]);
+            return records.insert(table, key, &self.growth.persons.values(number));
         }
         if !records.add(table, key, 0, 1)? && self.setting.is_real {
             return Err(EngineError::new(ErrorKind::Other, format!("no row {} to update", number + 1)));

@@ -196,6 +196,11 @@ impl Options {
         self.values.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
+    /// Whether the workload has that option.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     /// Value of an option as text.
     ///
     /// # Panics

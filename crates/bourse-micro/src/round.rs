@@ -219,7 +219,7 @@ pub fn run_round(
             .checks
             .extend(planned.writes().map(|writes| acknowledged(writes, &setting.tally, &measured.counted.ledger)));
         round.checks.extend(planned.check(&setting)?);
-        floors(planned, &mut round, seed, clock)?;
+        add_harness_overhead(planned, &mut round, seed, clock)?;
     }
     planned.finish(&setting, &mut round);
     if let Some(why) = void(case, &setting, &round, measured.fault.as_ref()).or(round.void.take()) {
@@ -296,7 +296,12 @@ fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>
 }
 
 /// Adds the null engine's figure to every short operation.
-fn floors(planned: &dyn Planned, round: &mut Round, seed: u64, clock: &dyn Clock) -> Result<(), MicroError> {
+fn add_harness_overhead(
+    planned: &dyn Planned,
+    round: &mut Round,
+    seed: u64,
+    clock: &dyn Clock,
+) -> Result<(), MicroError> {
     let is_short = |operation: &bourse_record::Operation| {
         // By the median: one long wait among many short operations makes none of the others longer.
         operation.service.summary.count > 0 && operation.service.summary.p50_ns < SHORT_NS

@@ -41,18 +41,23 @@ pub(crate) fn value_sum(value: Value<'_>) -> u64 {
     }
 }
 
-/// Sum of two texts that depends on their order.
+/// Sum of the sums of a row's texts, which depends on their order.
 #[inline]
-pub(crate) fn pair_sum(first: u64, second: u64) -> u64 {
-    first.wrapping_add(second.rotate_left(29))
+pub(crate) fn joined(texts: impl Iterator<Item = u64>) -> u64 {
+    (0u32..).zip(texts).fold(0, |sum, (place, text)| sum.wrapping_add(text.rotate_left(29 * place)))
 }
 
-/// Reads a person's row whole: the number, and the sum of the two texts. `None` if a column is missing or of another
-/// type.
+/// Reads a row whole: the number in its first field, if it has one, and the sum of its `texts` texts. `None` if a column
+/// is missing or of another type.
 #[inline]
-pub(crate) fn read_person(row: &dyn Row) -> Option<(i64, u64)> {
-    let (number, first, second) = (row.int(1)?, row.text_bytes(2)?, row.text_bytes(3)?);
-    Some((number, pair_sum(text_sum(first), text_sum(second))))
+pub(crate) fn read_row(row: &dyn Row, has_number: bool, texts: usize) -> Option<(i64, u64)> {
+    let number = if has_number { row.int(1)? } else { 0 };
+    let first = 1 + usize::from(has_number);
+    let mut sum = 0u64;
+    for (place, column) in (0u32..).zip(first..first + texts) {
+        sum = sum.wrapping_add(text_sum(row.text_bytes(column)?).rotate_left(29 * place));
+    }
+    Some((number, sum))
 }
 
 /// Sums of the substrings of a text that begin at each position.
@@ -134,7 +139,8 @@ mod tests {
             assert_ne!(text_sum(&text[..at]), sum, "cut after {at} bytes");
         }
         assert_ne!(text_sum(b"a"), text_sum(b"a\0"));
-        assert_ne!(pair_sum(text_sum(b"one"), text_sum(b"two")), pair_sum(text_sum(b"two"), text_sum(b"one")));
+        let [one, two] = [text_sum(b"one"), text_sum(b"two")];
+        assert_ne!(joined([one, two].into_iter()), joined([two, one].into_iter()));
     }
 
     #[test]

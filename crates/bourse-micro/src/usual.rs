@@ -1,7 +1,7 @@
 //! Options and needs that several workloads share.
 
 use crate::options::{Kind, OptionSpec, Options};
-use bourse_driver::{Schedule, StopRule, User, UserSpec};
+use bourse_driver::{Schedule, SplitMix, StopRule, User, UserSpec};
 use bourse_engine::{Capabilities, Statements};
 
 /// Option: rows of the table.
@@ -42,6 +42,17 @@ pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statement
         lacking.push("statements=parsed needs SQL".to_owned());
     }
     lacking
+}
+
+/// Index drawn in proportion to the weights.
+pub(crate) fn by_weight(random: &mut SplitMix, mut weights: impl Iterator<Item = u64> + Clone) -> usize {
+    let mut at = random.below(weights.clone().sum());
+    let chosen = weights.position(|weight| {
+        let is_here = at < weight;
+        at = at.saturating_sub(weight);
+        is_here
+    });
+    chosen.unwrap_or(0)
 }
 
 /// Specification of a user in a closed loop, until the end of the interval.

@@ -104,8 +104,8 @@ impl Case {
     }
 
     /// Holes of its statements without a word for engines of that dialect; empty if none.
-    pub fn wordless(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
-        self.planned.wordless(dialect)
+    pub fn missing_holes(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
+        self.planned.missing_holes(dialect)
     }
 
     /// Names of the operations.
@@ -207,7 +207,9 @@ impl Setting<'_> {
 pub struct Tally {
     /// Number of committed changes.
     pub changes: AtomicU64,
-    /// Number of rows or searches that were found, or of rows that were deleted again.
+    /// Number of reads and scans.
+    pub reads: AtomicU64,
+    /// Number of rows that were found, or of rows that were deleted again.
     pub found: AtomicU64,
     /// Number of users whose operations are sampled.
     users: AtomicU64,
@@ -241,7 +243,7 @@ pub(crate) trait Planned: Send + Sync {
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String>;
 
     /// Holes of its statements without a word for engines of that dialect.
-    fn wordless(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
+    fn missing_holes(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
         let _ = dialect;
         Vec::new()
     }
@@ -312,13 +314,13 @@ impl Writes {
 
 /// Number of operations that a user has left, if limited.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Left {
+pub(crate) struct Remaining {
     left: Option<u64>,
     /// Number drawn; whether they count is known when they have ended.
     drawn: u64,
 }
 
-impl Left {
+impl Remaining {
     /// Limit according to the setting; `None` is unlimited.
     pub(crate) const fn of(count: Option<u64>) -> Self {
         Self { left: count, drawn: 0 }
@@ -348,11 +350,11 @@ pub(crate) fn named(name: impl Into<String>, value: impl Into<String>) -> NameVa
 
 #[cfg(test)]
 mod tests {
-    use super::Left;
+    use super::Remaining;
 
     #[test]
     fn what_ends_in_the_warm_up_is_still_to_be_done() {
-        let mut left = Left::of(Some(12));
+        let mut left = Remaining::of(Some(12));
         left.draw(5);
         left.ended(false);
         assert_eq!(left.now(), 12);
@@ -361,7 +363,7 @@ mod tests {
             left.ended(true);
             assert_eq!(left.now(), rest);
         }
-        let mut endless = Left::of(None);
+        let mut endless = Remaining::of(None);
         endless.draw(5);
         endless.ended(true);
         assert_eq!(endless.now(), u64::MAX);

@@ -288,7 +288,7 @@ impl Planned for OwnStatements {
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
     }
-    fn wordless(&self, dialect: &Dialect) -> Vec<String> {
+    fn missing_holes(&self, dialect: &Dialect) -> Vec<String> {
         let open = self.script.open_holes(dialect);
         open.iter().map(|hole| format!("the file has no word for {{{hole}}} in dialect {}", dialect.name)).collect()
     }

@@ -4,7 +4,8 @@ use super::draw::{Literal, Stream};
 use super::script::{MOST_PARAMETERS, Operation, Script};
 use super::{located, run};
 use crate::batching::Batching;
-use crate::workload::{Left, Setting};
+use crate::usual::by_weight;
+use crate::workload::{Remaining, Setting};
 use bourse_driver::{Clock, Control, Draw, OperationCx, Performed, User};
 use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Sql, Statements, Value};
 use bourse_record::SplitMix;
@@ -31,7 +32,7 @@ pub(super) struct Performer<'s> {
     times: usize,
     drawn: Vec<Vec<Literal>>,
     batching: Batching,
-    left: Left,
+    left: Remaining,
     is_real: bool,
 }
 
@@ -58,20 +59,13 @@ impl<'s> Performer<'s> {
             times: 0,
             drawn: Vec::new(),
             batching: if mixed { Batching::new(batch) } else { setting.batching(batch) },
-            left: Left::of(setting.count),
+            left: Remaining::of(setting.count),
             is_real: setting.is_real,
         }
     }
 
     fn choose(&mut self) -> usize {
-        let all: u64 = self.script.operations.iter().map(|operation| operation.weight).sum();
-        let mut at = self.random.below(all);
-        let chosen = self.script.operations.iter().position(|operation| {
-            let is_here = at < operation.weight;
-            at = at.saturating_sub(operation.weight);
-            is_here
-        });
-        chosen.unwrap_or(0)
+        by_weight(&mut self.random, self.script.operations.iter().map(|operation| operation.weight))
     }
 }
 

@@ -17,8 +17,8 @@ fn failures(engine: impl Engine, what: Misread, name: &str, options: &[(&str, &s
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
     let never = AtomicBool::new(false);
     let result = run_round(&case, &engine, &counted(200), 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
-    let outcomes = &result.round.operations[0].outcomes;
-    outcomes.iter().filter(|it| it.outcome == Outcome::Failed).map(|it| it.count).sum()
+    let outcomes = result.round.operations.iter().flat_map(|operation| &operation.outcomes);
+    outcomes.filter(|it| it.outcome == Outcome::Failed).map(|it| it.count).sum()
 }
 
 /// Checks that each kind of wrong row fails exactly the reads that returned one.
@@ -49,6 +49,22 @@ fn everywhere(name: &str, options: &[(&str, &str)], kinds: &[Misread], expected:
 fn a_point_read_notices_a_wrong_row() {
     everywhere("point-read", &[], &ALL, 4);
     everywhere("point-read", &[("key", "text"), ("width", "7")], &ALL, 4);
+}
+
+#[test]
+fn the_reads_of_ycsb_notice_a_wrong_row() {
+    // A record has no number.
+    let kinds = [Misread::Neighbour, Misread::Truncated, Misread::OneByte, Misread::Swapped, Misread::NoValues];
+    let folder = tempfile::tempdir().unwrap();
+    let lmdb = format!("lmdb:{}?sync=off", folder.path().join("x.mdb").display());
+    for what in kinds {
+        for name in ["ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f"] {
+            let options = [("rows", "300")];
+            assert!(failures(bourse_engine_lmdb::open(&lmdb).unwrap(), what, name, &options) > 0, "{name}: {what:?}");
+            let sqlite = bourse_engine_sqlite::open("sqlite::memory:").unwrap();
+            assert!(failures(sqlite, what, name, &options) > 0, "{name}: {what:?}");
+        }
+    }
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn words_that_a_dialect_does_not_have_are_named() {
     std::fs::write(&path, "--! hole mysql kind BIGINT\n--! operation a\nSELECT {kind} FROM {other};\n").unwrap();
     let case = find("sql").unwrap().plan([("file", path.to_str().unwrap())]).unwrap();
     assert_eq!(
-        case.wordless(sqlite().sql().unwrap().dialect()),
+        case.missing_holes(sqlite().sql().unwrap().dialect()),
         ["the file has no word for {kind} in dialect sqlite", "the file has no word for {other} in dialect sqlite"]
     );
 }
@@ -145,7 +145,7 @@ fn a_word_of_the_standard_is_every_dialects() {
                 --! operation a\nSELECT a FROM t;\n--! check equals 2\nSELECT a FROM t;\n";
     std::fs::write(&path, format!("{holes}{text}")).unwrap();
     let case = find("sql").unwrap().plan([("file", path.to_str().unwrap())]).unwrap();
-    assert!(case.wordless(&bourse_engine::Dialect::STANDARD).is_empty());
+    assert!(case.missing_holes(&bourse_engine::Dialect::STANDARD).is_empty());
     assert_eq!(outcome(&format!("{holes}{text}")), [CheckStatus::Passed]);
 }
 

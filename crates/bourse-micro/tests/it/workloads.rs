@@ -2,7 +2,7 @@
 
 use crate::support::{TIMING, WHOLE, counted, fact, number, of_database, operation, run, sqlite};
 use bourse_driver::MS;
-use bourse_engine::{Engine as _, NullEngine};
+use bourse_engine::{Engine, NullEngine, RowExt as _};
 use bourse_micro::{Timing, WORKLOADS};
 use bourse_record::Warning;
 
@@ -136,6 +136,68 @@ fn scans_give_the_rows_from_the_key_on() {
     assert_eq!(operation(&result, "scan").valid(), 100);
     // From key 92 on there are fewer: 9 + 8 + … + 1 = 45 instead of 90.
     assert_eq!(fact(&result, "rows a scan, on average"), "9.6");
+}
+
+/// Texts of each record of YCSB's table, in the order of the keys.
+fn texts(engine: &dyn Engine) -> Vec<String> {
+    let fields: Vec<_> = (0..10).map(|number| format!("field{number}")).collect();
+    let mut texts = Vec::new();
+    let sql = format!("SELECT {} FROM usertable ORDER BY ycsb_key", fields.join(" || "));
+    let each = &mut |row: &dyn bourse_engine::Row| {
+        texts.push(row.get(0)?);
+        Ok(())
+    };
+    engine.session().unwrap().query_text(&sql, &[], each).unwrap();
+    texts
+}
+
+#[test]
+fn the_mixes_of_ycsb_are_those_that_were_published() {
+    let engine = sqlite();
+    let options = [("rows", "500"), ("threads", "2")];
+    run(&engine, "ycsb-c", &options, counted(100));
+    let loaded = texts(&engine);
+    assert!(loaded.len() == 500 && loaded.iter().all(|text| text.len() == 1_000));
+    for (name, mix) in [
+        ("ycsb-a", &[("read", 50.0), ("update", 50.0)][..]),
+        ("ycsb-b", &[("read", 95.0), ("update", 5.0)]),
+        ("ycsb-c", &[("read", 100.0)]),
+        ("ycsb-d", &[("read", 95.0), ("insert", 5.0)]),
+        ("ycsb-e", &[("scan", 95.0), ("insert", 5.0)]),
+        ("ycsb-f", &[("read", 50.0), ("read-modify-write", 50.0)]),
+    ] {
+        let result = run(&engine, name, &options, counted(2_500));
+        let valid = |name| operation(&result, name).valid();
+        assert_eq!(mix.iter().map(|(name, _)| valid(name)).sum::<u64>(), 5_000, "{name}");
+        for (operation, percent) in mix {
+            // Five standard deviations of 5,000 draws.
+            let found = valid(operation) as f64 / 50.0;
+            assert!((found - percent).abs() < 3.6, "{name}: {operation} {found} %");
+        }
+        let (writes, now) = (valid(mix[mix.len() - 1].0) as usize, texts(&engine));
+        let inserts = if mix.iter().any(|it| it.0 == "insert") { writes } else { 0 };
+        assert_eq!((now.len(), of_database(&result)), (500 + inserts, 1), "{name}");
+        let changed = loaded.iter().zip(&now).filter(|(before, after)| before != after).count();
+        assert_eq!(
+            changed > 50,
+            ["ycsb-a", "ycsb-b", "ycsb-d", "ycsb-e", "ycsb-f"].contains(&name),
+            "{name}: {changed}"
+        );
+        if name == "ycsb-e" {
+            // 1 to 100, fewer at the end of the table.
+            let rows: f64 = fact(&result, "rows a scan, on average").parse().unwrap();
+            assert!((42.0..54.0).contains(&rows), "{rows}");
+        }
+    }
+}
+
+#[test]
+fn the_sizes_of_ycsbs_records_are_options() {
+    let engine = sqlite();
+    let options = [("rows", "30"), ("fields", "3"), ("field_length", "20")];
+    run(&engine, "ycsb-f", &options, counted(200));
+    assert_eq!(number(&engine, "SELECT count(*) FROM usertable WHERE length(field0 || field1 || field2) = 60"), 30);
+    assert_eq!(number(&engine, "SELECT count(*) FROM pragma_table_info('usertable')"), 4);
 }
 
 #[test]

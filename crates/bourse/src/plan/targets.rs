@@ -14,7 +14,7 @@ pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failur
     let engine = engines::open(target)?;
     let mut lacking = case.lacking(&engine.capabilities());
     if let Ok(sql) = engine.sql() {
-        lacking.extend(case.wordless(sql.dialect()));
+        lacking.extend(case.missing_holes(sql.dialect()));
     }
     Ok(lacking)
 }

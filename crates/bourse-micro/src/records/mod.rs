@@ -1,0 +1,269 @@
+//! Workloads on records found by key, as rows of a table: weighted operations, shared out over users.
+//!
+//! | module | contents |
+//! |---|---|
+//! | here | the table |
+//! | `mix` | a workload of the table, planned with options |
+//! | `user` | the user who performs the operations |
+
+mod mix;
+mod user;
+
+use crate::batching::BATCH;
+use crate::database::pairs;
+use crate::filled_table::{FIELD_LENGTH, FIELDS, FilledTable, KEY, PERSONS, WIDTH};
+use crate::keys::KEYS;
+use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
+use crate::usual::{ROWS, STATEMENTS, THREADS};
+use crate::workload::{Extent, Planned, WorkloadSpec};
+use bourse_engine::IndexKind;
+use mix::Action::{Add, Delete, DeleteAll, FindByText, Get, Insert, Read, ReadModifyWrite, Scan, Set};
+use mix::{Crew, Operation, RecordMix};
+
+/// Option: updates in one transaction.
+const PER_TRANSACTION: OptionSpec = OptionSpec {
+    name: "per_transaction",
+    kind: Kind::Count { min: 1, max: 10_000_000 },
+    default: "1",
+    meaning: "updates per transaction",
+};
+/// Option: delimiters of a transaction with one statement.
+pub(crate) const EXPLICIT: OptionSpec = OptionSpec {
+    name: "explicit",
+    kind: SWITCH,
+    default: "on",
+    meaning: "BEGIN and COMMIT around each transaction; off: single statements commit by themselves",
+};
+/// Option: rows of a scan.
+const LENGTH: OptionSpec = OptionSpec {
+    name: "length",
+    kind: Kind::Count { min: 1, max: 1_000_000_000 },
+    default: "100",
+    meaning: "rows of one scan; fewer at the end of the table",
+};
+/// Option: the index by which pairs are found by number.
+const INDEX: OptionSpec =
+    OptionSpec { name: "index", kind: Kind::Word(&["tree", "hash"]), default: "tree", meaning: "the index on int_key" };
+/// Description of the table of pairs.
+const PAIRS: &str = "pairs (int_key integer, primary key; str_key text of 28 characters, indexed)";
+const BY_KEY: &str = "records by key; `statements=parsed` needs SQL";
+
+/// Description of YCSB's table.
+const YCSB_TABLE: &str = "usertable (ycsb_key text of 28 characters in random order, primary key; field0 to field9 texts \
+                         of `field_length` characters)";
+
+/// Options of YCSB's workloads.
+const fn ycsb_options(keys: &'static str) -> [OptionSpec; 6] {
+    [ROWS, FIELDS, FIELD_LENGTH, THREADS, OptionSpec { default: keys, ..KEYS }, STATEMENTS]
+}
+const ZIPFIAN: &[OptionSpec] = &ycsb_options("zipfian");
+const LATEST: &[OptionSpec] = &ycsb_options("latest");
+const SCANS: &[OptionSpec] = &{
+    let most = OptionSpec { meaning: "most rows of one scan; their number is drawn evenly from 1 on", ..LENGTH };
+    let [rows, fields, field_length, threads, keys, statements] = ycsb_options("zipfian");
+    [rows, fields, field_length, threads, most, keys, statements]
+};
+
+/// A workload of YCSB.
+const fn ycsb(
+    name: &'static str,
+    summary: &'static str,
+    options: &'static [OptionSpec],
+    plan: fn(&Options) -> Result<Box<dyn Planned>, OptionError>,
+) -> WorkloadSpec {
+    WorkloadSpec {
+        name,
+        summary,
+        tables: YCSB_TABLE,
+        needs: "records by key that are texts, in order for scans; `statements=parsed` needs SQL",
+        options,
+        extent: Extent::Time,
+        plan,
+    }
+}
+
+/// The workloads.
+pub(crate) static TABLE: [WorkloadSpec; 12] = [
+    WorkloadSpec {
+        name: "point-read",
+        summary: "reads rows by primary key",
+        tables: "persons (id integer, or text of 28 characters, primary key; c1 integer; c2, c3 texts of `width` \
+                 characters)",
+        needs: "records by key; `key=text` needs keys that are texts; `statements=parsed` needs SQL",
+        options: &[
+            ROWS,
+            WIDTH,
+            KEY,
+            THREADS,
+            OptionSpec {
+                name: "hit_rate",
+                kind: Kind::Fraction,
+                default: "1",
+                meaning: "share of reads that find a row: keys are drawn from rows / hit_rate numbers",
+            },
+            KEYS,
+            STATEMENTS,
+            BATCH,
+        ],
+        extent: Extent::Time,
+        plan: |options| persons(options, "reads/s", Crew::of(options, "reader", &[("read", Read, 100)])),
+    },
+    WorkloadSpec {
+        name: "update",
+        summary: "increments a column of rows found by primary key",
+        tables: PERSONS,
+        needs: BY_KEY,
+        options: &[ROWS, WIDTH, THREADS, PER_TRANSACTION, EXPLICIT, KEYS, STATEMENTS, BATCH],
+        extent: Extent::Time,
+        plan: |options| persons(options, "updates/s", Crew::of(options, "writer", &[("update", Add, 100)])),
+    },
+    WorkloadSpec {
+        name: "read-write",
+        summary: "reads rows by primary key on some threads while other threads update them",
+        tables: PERSONS,
+        needs: BY_KEY,
+        options: &[
+            ROWS,
+            WIDTH,
+            OptionSpec {
+                name: "readers",
+                kind: Kind::Count { min: 1, max: 1_024 },
+                default: "1",
+                meaning: "threads that read",
+            },
+            OptionSpec {
+                name: "writers",
+                kind: Kind::Count { min: 1, max: 1_024 },
+                default: "1",
+                meaning: "threads that update",
+            },
+            OptionSpec {
+                name: "writes",
+                kind: Kind::CountOr { word: "any", min: 1, max: u64::MAX },
+                default: "any",
+                meaning: "updates of each writer if --count is given; any: as many as fit into the time",
+            },
+            PER_TRANSACTION,
+            EXPLICIT,
+            KEYS,
+            STATEMENTS,
+            BATCH,
+        ],
+        extent: Extent::Time,
+        plan: |options| {
+            let crew = |name, role, operations, most| {
+                let threads = options.size(role);
+                Crew { name, role, threads, operations, most }
+            };
+            let readers = crew("reader", "readers", &[("read", Read, 100)], None);
+            let writers = crew("writer", "writers", &[("write", Add, 100)], options.count_or("writes"));
+            persons(options, "reads/s", vec![readers, writers])
+        },
+    },
+    WorkloadSpec {
+        name: "index-search",
+        summary: "looks up rows by integer key and by text key",
+        tables: PAIRS,
+        needs: "records by key; indexes beside the key for by=text and by=both; a hash index for index=hash",
+        options: &[
+            ROWS,
+            THREADS,
+            OptionSpec {
+                name: "by",
+                kind: Kind::Word(&["number", "text", "both"]),
+                default: "number",
+                meaning: "look up by int_key, by str_key, or alternate",
+            },
+            INDEX,
+            KEYS,
+            STATEMENTS,
+            BATCH,
+        ],
+        extent: Extent::Time,
+        plan: |options| {
+            let operations: &[Operation] = &[("search by number", Get, 100), ("search by text", FindByText, 100)];
+            let operations = match options.text("by") {
+                "number" => &operations[..1],
+                "text" => &operations[1..],
+                _ => operations,
+            };
+            let table = pairs_with_index(options, !options.is("by", "number"));
+            RecordMix::plan(options, table, "searches/s", Crew::of(options, "searcher", operations))
+        },
+    },
+    WorkloadSpec {
+        name: "delete",
+        summary: "deletes rows, all at once or one by one in key order",
+        tables: PAIRS,
+        needs: "records by key; indexes beside the key unless text_index=off; a hash index for index=hash",
+        options: &[
+            ROWS,
+            OptionSpec {
+                name: "mode",
+                kind: Kind::Word(&["all", "each"]),
+                default: "all",
+                meaning: "all rows at once, or each by its key",
+            },
+            OptionSpec {
+                name: "per_transaction",
+                kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
+                default: "all",
+                meaning: "deletions per transaction, if each row is deleted by its key",
+            },
+            INDEX,
+            OptionSpec { name: "text_index", kind: SWITCH, default: "on", meaning: "keep an index on str_key" },
+            STATEMENTS,
+        ],
+        extent: Extent::Work,
+        plan: |options| {
+            let is_each = options.is("mode", "each");
+            if let (false, Some(number)) = (is_each, options.count_or("per_transaction")) {
+                let what = format!("mode=all is one transaction: per_transaction={number} goes with mode=each");
+                return Err(options.refuse(what));
+            }
+            let table = pairs_with_index(options, options.is("text_index", "on"));
+            let operations: &[Operation] =
+                if is_each { &[("delete", Delete, 100)] } else { &[("delete", DeleteAll, 100)] };
+            RecordMix::plan(options, table, "rows/s", Crew::of(options, "deleter", operations))
+        },
+    },
+    WorkloadSpec {
+        name: "scan",
+        summary: "reads ranges of rows in key order, from a random key",
+        tables: PERSONS,
+        needs: "records by key with ordered scans; `statements=parsed` needs SQL",
+        options: &[ROWS, WIDTH, THREADS, LENGTH, KEYS, STATEMENTS, BATCH],
+        extent: Extent::Time,
+        plan: |options| persons(options, "scans/s", Crew::of(options, "scanner", &[("scan", Scan, 100)])),
+    },
+    ycsb("ycsb-a", "YCSB A, update heavy: reads 50 %, updates 50 %", ZIPFIAN, |options| {
+        usertable(options, &[("read", Read, 50), ("update", Set, 50)])
+    }),
+    ycsb("ycsb-b", "YCSB B, read mostly: reads 95 %, updates 5 %", ZIPFIAN, |options| {
+        usertable(options, &[("read", Read, 95), ("update", Set, 5)])
+    }),
+    ycsb("ycsb-c", "YCSB C, read only", ZIPFIAN, |options| usertable(options, &[("read", Read, 100)])),
+    ycsb("ycsb-d", "YCSB D, read latest: reads 95 %, inserts 5 %", LATEST, |options| {
+        usertable(options, &[("read", Read, 95), ("insert", Insert, 5)])
+    }),
+    ycsb("ycsb-e", "YCSB E, short ranges: scans 95 %, inserts 5 %", SCANS, |options| {
+        usertable(options, &[("scan", Scan, 95), ("insert", Insert, 5)])
+    }),
+    ycsb("ycsb-f", "YCSB F, read-modify-write: reads 50 %, reads with a change 50 %", ZIPFIAN, |options| {
+        usertable(options, &[("read", Read, 50), ("read-modify-write", ReadModifyWrite, 50)])
+    }),
+];
+
+fn persons(options: &Options, unit: &'static str, crews: Vec<Crew>) -> Result<Box<dyn Planned>, OptionError> {
+    RecordMix::plan(options, FilledTable::persons(options), unit, crews)
+}
+
+fn pairs_with_index(options: &Options, on_text: bool) -> FilledTable {
+    let index = if options.is(INDEX.name, "hash") { IndexKind::Hash } else { IndexKind::Tree };
+    FilledTable::pairs(pairs(index, on_text.then_some(IndexKind::Tree)), options)
+}
+
+fn usertable(options: &Options, operations: &'static [Operation]) -> Result<Box<dyn Planned>, OptionError> {
+    let table = FilledTable::usertable(options);
+    RecordMix::plan(options, table, "operations/s", Crew::of(options, "client", operations))
+}
