@@ -26,6 +26,6 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     open: |target| Ok(Box::new(open(target)?)),
     cleanup: |_| {},
     crash_sweeps: None,
-    faults: Faults::NONE,
+    faults: Faults::BY_PRELOAD,
     stays_loaded: true,
 }];

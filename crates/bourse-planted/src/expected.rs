@@ -6,7 +6,7 @@ use bourse_tpce::planted::Bug;
 
 /// Expected finding of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Want {
+pub enum Expected {
     /// The detector fails with this first reason; an empty one matches any.
     Caught(&'static str),
     /// The detector passes and shows this sign.
@@ -15,11 +15,11 @@ pub enum Want {
     Silent,
 }
 
-use Want::{Caught, Shown, Silent};
+use Expected::{Caught, Shown, Silent};
 
 /// Expected findings of `run`, `check`, `verify` and `acid`, in that order.
 #[rustfmt::skip]
-const EXPECTED: &[(Option<Bug>, [Want; 4])] = &[
+const EXPECTED: &[(Option<Bug>, [Expected; 4])] = &[
     (None, [Silent, Silent, Silent, Silent]),
     (Some(Bug::BrokerNotPaid), [Caught("brokers' trades"), Caught("C1 brokers' trades"), Caught("Trade-Result"), Caught("")]),
     (Some(Bug::OrderWithoutHistory), [Caught("trades and their history"), Caught("trades and their history"), Caught("Trade-Order"), Caught("")]),
@@ -68,7 +68,7 @@ const EXPECTED: &[(Option<Bug>, [Want; 4])] = &[
 
 /// Expected findings for bugs for which a [short](Length::SHORT) matrix runs only `run`, to save time.
 #[rustfmt::skip]
-const OF_RUN_ALONE: &[(Option<Bug>, [Want; 4])] = &[
+const OF_RUN_ALONE: &[(Option<Bug>, [Expected; 4])] = &[
     (Some(Bug::BalanceReadEarly), [Caught("contention sample"), Silent, Silent, Caught("")]),
     (Some(Bug::BrokerTradesReadEarly), [Caught("contention sample"), Silent, Silent, Caught("")]),
     (Some(Bug::CommissionsReadEarly), [Caught("contention sample"), Silent, Silent, Caught("")]),
@@ -95,7 +95,7 @@ const OF_RUN_ALONE: &[(Option<Bug>, [Want; 4])] = &[
 ];
 
 /// Expected finding of a detector; `None` for a bug without a line in the table.
-pub fn expected(bug: Option<Bug>, detector: Detector) -> Option<Want> {
+pub fn expected(bug: Option<Bug>, detector: Detector) -> Option<Expected> {
     let (_, wants) = EXPECTED.iter().chain(OF_RUN_ALONE).find(|(of, _)| *of == bug)?;
     Some(wants[detector as usize])
 }

@@ -21,6 +21,6 @@ mod page;
 
 pub use databases::Databases;
 pub use detectors::{Detector, Found, Length};
-pub use expected::{Want, expected, is_asked, misses};
+pub use expected::{Expected, expected, is_asked, misses};
 pub use matrix::{Cell, chosen, name, run, run_shared};
 pub use page::{in_words, page, row_begins};

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stderr, reason = "the matrix is printed")]
 
 use bourse_planted::{
-    Detector, Length, Want, chosen, expected, in_words, is_asked, misses, name, row_begins, run_shared,
+    Detector, Expected, Length, chosen, expected, in_words, is_asked, misses, name, row_begins, run_shared,
 };
 use bourse_tpce::planted::{ALL, Breaks};
 use std::path::Path;
@@ -24,7 +24,7 @@ fn each_bug_is_found_by_those_who_should() {
 fn a_run_catches_each_bug_that_changes_work_or_data() {
     let passed = ALL.iter().filter(|bug| {
         matches!(bug.breaks(), Breaks::Data | Breaks::Work)
-            && !matches!(expected(Some(**bug), Detector::Run), Some(Want::Caught(_)))
+            && !matches!(expected(Some(**bug), Detector::Run), Some(Expected::Caught(_)))
     });
     assert_eq!(passed.map(|bug| bug.name()).collect::<Vec<_>>(), [""; 0]);
 }
@@ -48,10 +48,10 @@ fn the_page_is_in_step() {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         for (&detector, cell) in shown.iter().zip(cells) {
             let agrees = match expected(bug, detector) {
-                Some(Want::Caught(_)) => cell.starts_with("**"),
-                Some(Want::Shown(_)) => !cell.starts_with("- "),
+                Some(Expected::Caught(_)) => cell.starts_with("**"),
+                Some(Expected::Shown(_)) => !cell.starts_with("- "),
                 // More may be caught at full length.
-                Some(Want::Silent) => cell.starts_with("- ") || bug.is_some(),
+                Some(Expected::Silent) => cell.starts_with("- ") || bug.is_some(),
                 None => false,
             };
             assert!(agrees, "{} {}: {cell}; run: cargo xtask planted", name(bug), detector.name());

@@ -27,7 +27,7 @@ impl Fault {
 
 /// Effect on a statement that is hit.
 #[derive(Debug, Clone, Copy)]
-enum Deed {
+enum Effect {
     Sleep(Duration),
     Fail(ErrorKind),
     /// A change reports one row changed, and does nothing.
@@ -42,29 +42,29 @@ enum Deed {
 #[derive(Debug, Clone)]
 struct Trigger {
     fault: Fault,
-    deed: Deed,
+    effect: Effect,
     /// Prefix of the statements that are counted; empty for all.
     only: &'static str,
     seen: Arc<AtomicU64>,
 }
 
 impl Trigger {
-    fn new(fault: Fault, deed: Deed) -> Self {
-        Self { fault, deed, only: "", seen: Arc::default() }
+    fn new(fault: Fault, effect: Effect) -> Self {
+        Self { fault, effect, only: "", seen: Arc::default() }
     }
 
     /// Effect on the next statement, if it is hit.
-    fn next(&self) -> Option<Deed> {
+    fn next(&self) -> Option<Effect> {
         let number = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
-        self.fault.hits(number).then_some(self.deed)
+        self.fault.hits(number).then_some(self.effect)
     }
 
     /// Sleeps or fails if the next statement is hit.
     fn before(&self) -> Result<(), EngineError> {
         match self.next() {
-            Some(Deed::Sleep(time)) => std::thread::sleep(time),
-            Some(Deed::Fail(kind)) => return Err(EngineError::new(kind, "failed on purpose").with_code("ON_PURPOSE")),
-            Some(Deed::Drop | Deed::Keep | Deed::Weaken) | None => {}
+            Some(Effect::Sleep(time)) => std::thread::sleep(time),
+            Some(Effect::Fail(kind)) => return Err(EngineError::new(kind, "failed on purpose").with_code("ON_PURPOSE")),
+            Some(Effect::Drop | Effect::Keep | Effect::Weaken) | None => {}
         }
         Ok(())
     }
@@ -123,21 +123,21 @@ wrapper! {
 impl<E> Stalling<E> {
     /// Wraps `inner`; statements that `fault` hits sleep for `stall` first.
     pub fn new(inner: E, fault: Fault, stall: Duration) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Deed::Sleep(stall)) }
+        Self { inner, trigger: Trigger::new(fault, Effect::Sleep(stall)) }
     }
 }
 
 impl<E> Failing<E> {
     /// Wraps `inner`; statements that `fault` hits fail with an error of that kind.
     pub fn new(inner: E, fault: Fault, kind: ErrorKind) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Deed::Fail(kind)) }
+        Self { inner, trigger: Trigger::new(fault, Effect::Fail(kind)) }
     }
 }
 
 impl<E> Dropping<E> {
     /// Wraps `inner`; changes that `fault` hits are not made. Only changes are counted.
     pub fn new(inner: E, fault: Fault) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Deed::Drop) }
+        Self { inner, trigger: Trigger::new(fault, Effect::Drop) }
     }
 }
 
@@ -153,14 +153,14 @@ impl<E> Dropping<E> {
 impl<E> Keeping<E> {
     /// Wraps `inner`; rollbacks that `fault` hits commit. Only rollbacks of transactions with changes are counted.
     pub fn new(inner: E, fault: Fault) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Deed::Keep) }
+        Self { inner, trigger: Trigger::new(fault, Effect::Keep) }
     }
 }
 
 impl<E> Weakening<E> {
     /// Wraps `inner`; transactions that `fault` hits run as read committed.
     pub fn new(inner: E, fault: Fault) -> Self {
-        Self { inner, trigger: Trigger::new(fault, Deed::Weaken) }
+        Self { inner, trigger: Trigger::new(fault, Effect::Weaken) }
     }
 }
 
@@ -175,25 +175,25 @@ impl Session for Spoilt {
     forward_session!(inner: dialect, plan, query_text, execute_text);
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.has_changed = false;
-        let is_weak = matches!(self.trigger.deed, Deed::Weaken) && self.trigger.next().is_some();
+        let is_weak = matches!(self.trigger.effect, Effect::Weaken) && self.trigger.next().is_some();
         self.inner.begin(if is_weak { Isolation::ReadCommitted } else { isolation }, access)
     }
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        if matches!(self.trigger.deed, Deed::Sleep(_) | Deed::Fail(_)) {
+        if matches!(self.trigger.effect, Effect::Sleep(_) | Effect::Fail(_)) {
             self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
         }
         self.inner.query(sql, params, each)
     }
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.has_changed = true;
-        match self.trigger.deed {
-            Deed::Drop => {
+        match self.trigger.effect {
+            Effect::Drop => {
                 if sql.text().trim_start().starts_with(self.trigger.only) && self.trigger.next().is_some() {
                     return Ok(1);
                 }
             }
-            Deed::Keep | Deed::Weaken => {}
-            Deed::Sleep(_) | Deed::Fail(_) => self.trigger.before().map_err(|e| e.with_statement(sql.text()))?,
+            Effect::Keep | Effect::Weaken => {}
+            Effect::Sleep(_) | Effect::Fail(_) => self.trigger.before().map_err(|e| e.with_statement(sql.text()))?,
         }
         self.inner.execute(sql, params)
     }
@@ -203,7 +203,7 @@ impl Session for Spoilt {
     }
     fn rollback(&mut self) -> Result<(), EngineError> {
         let changed = std::mem::take(&mut self.has_changed);
-        if changed && matches!(self.trigger.deed, Deed::Keep) && self.trigger.next().is_some() {
+        if changed && matches!(self.trigger.effect, Effect::Keep) && self.trigger.next().is_some() {
             return self.inner.commit();
         }
         self.inner.rollback()

@@ -19,7 +19,7 @@ const ATTEMPTS: u32 = 100;
 
 /// Outcomes of transactions as their users saw them.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Outcomes {
     /// Transactions whose commit was acknowledged.
     pub acknowledged: BTreeSet<i64>,
     /// Transactions whose commit may or may not have happened: the answer was lost.
@@ -36,7 +36,7 @@ pub fn nothing_acknowledged_is_lost(
     owner: &dyn Engine,
     users: i64,
     each: i64,
-) -> (Told, BTreeSet<i64>) {
+) -> (Outcomes, BTreeSet<i64>) {
     let mut session = owner.session().unwrap();
     for sql in [
         "CREATE TABLE hot (k BIGINT PRIMARY KEY, v BIGINT NOT NULL)",
@@ -48,16 +48,16 @@ pub fn nothing_acknowledged_is_lost(
         session.execute_text(&format!("INSERT INTO hot VALUES ({k}, 0)"), &[]).unwrap();
     }
     let user = |number: i64| {
-        let mut told = Told::default();
+        let mut outcomes = Outcomes::default();
         let mut connection = engine.connect().unwrap();
         for id in number * each..(number + 1) * each {
-            perform(&mut connection, id, &mut told);
+            perform(&mut connection, id, &mut outcomes);
         }
-        told
+        outcomes
     };
-    let told = std::thread::scope(|scope| {
+    let outcomes = std::thread::scope(|scope| {
         let users: Vec<_> = (0..users).map(|number| scope.spawn(move || user(number))).collect();
-        users.into_iter().map(|user| user.join().unwrap()).fold(Told::default(), |mut all, one| {
+        users.into_iter().map(|user| user.join().unwrap()).fold(Outcomes::default(), |mut all, one| {
             all.acknowledged.extend(one.acknowledged);
             all.in_doubt.extend(one.in_doubt);
             all.retried += one.retried;
@@ -68,32 +68,40 @@ pub fn nothing_acknowledged_is_lost(
         session.all(&DONE, &[], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().into_iter().collect();
     assert!(done.values().all(|times| *times == 1), "a transaction was made twice: {done:?}");
     let done: BTreeSet<i64> = done.into_keys().collect();
-    let lost: Vec<_> = told.acknowledged.difference(&done).collect();
+    let lost: Vec<_> = outcomes.acknowledged.difference(&done).collect();
     assert!(lost.is_empty(), "acknowledged and not there: {lost:?}");
-    let found: BTreeSet<i64> = done.difference(&told.acknowledged).copied().collect();
-    assert!(found.is_subset(&told.in_doubt), "there, and told to have failed: {found:?}, in doubt {:?}", told.in_doubt);
-    assert_eq!(told.acknowledged.len() + told.in_doubt.len(), usize::try_from(users * each).unwrap(), "{told:?}");
+    let found: BTreeSet<i64> = done.difference(&outcomes.acknowledged).copied().collect();
+    assert!(
+        found.is_subset(&outcomes.in_doubt),
+        "there, and outcomes to have failed: {found:?}, in doubt {:?}",
+        outcomes.in_doubt
+    );
+    assert_eq!(
+        outcomes.acknowledged.len() + outcomes.in_doubt.len(),
+        usize::try_from(users * each).unwrap(),
+        "{outcomes:?}"
+    );
     let sum: i64 = session.all(&SUM, &[], |row| row.get::<i64>(0)).unwrap().into_iter().sum();
     assert_eq!(sum, i64::try_from(done.len()).unwrap(), "half of a transaction was made");
-    (told, found)
+    (outcomes, found)
 }
 
 /// Runs one transaction, again after a conflict.
-fn perform(connection: &mut Connection, id: i64, told: &mut Told) {
+fn perform(connection: &mut Connection, id: i64, outcomes: &mut Outcomes) {
     let session = connection.sql().unwrap();
     for _ in 0..ATTEMPTS {
         match attempt(session, id) {
             Ok(()) => {
-                told.acknowledged.insert(id);
+                outcomes.acknowledged.insert(id);
                 return;
             }
             Err(e) if e.kind() == ErrorKind::Conflict => {
                 session.rollback().unwrap();
-                told.retried += 1;
+                outcomes.retried += 1;
             }
             Err(e) if e.kind() == ErrorKind::InDoubt => {
                 session.rollback().unwrap();
-                told.in_doubt.insert(id);
+                outcomes.in_doubt.insert(id);
                 return;
             }
             Err(e) => panic!("transaction {id}: {e}"),
@@ -146,14 +154,14 @@ pub fn each_transaction_is_there_once(
     rules: [&[Rule]; 2],
     code: &str,
 ) {
-    let (told, found) = nothing_acknowledged_is_lost(engine, owner, 4, 120);
+    let (outcomes, found) = nothing_acknowledged_is_lost(engine, owner, 4, 120);
     for (proxy, rules) in proxies.iter().zip(rules) {
         let acted = proxy.acted();
         assert!(acted.iter().all(|times| *times > 0), "a rule never acted: {acted:?} of {rules:?}");
     }
     // A commit that the server never saw is in doubt like one whose answer was lost: of the first none is there.
-    assert!(!found.is_empty() && found.len() < told.in_doubt.len(), "{found:?} of {:?}", told.in_doubt);
-    assert!(told.retried > 20, "{told:?}");
+    assert!(!found.is_empty() && found.len() < outcomes.in_doubt.len(), "{found:?} of {:?}", outcomes.in_doubt);
+    assert!(outcomes.retried > 20, "{outcomes:?}");
     let conflicts = engine.conflicts();
     let count = |name: &str| conflicts.iter().find(|kind| kind.name.contains(name)).map_or(0, |kind| kind.count);
     assert!(count("node lost") > 0 && count(code) > 0, "{conflicts:?}");

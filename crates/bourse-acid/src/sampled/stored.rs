@@ -41,7 +41,9 @@ pub(super) fn files_beside(copy: &Path) -> io::Result<Vec<(String, PathBuf)>> {
     for entry in fs::read_dir(copy.parent().unwrap_or(copy))? {
         let entry = entry?;
         let named = name_in_trace(&database, &entry.file_name().to_string_lossy()).filter(|name| name != DATABASE);
-        all.extend(named.map(|name| (name, entry.path())));
+        if entry.file_type()?.is_file() {
+            all.extend(named.map(|name| (name, entry.path())));
+        }
     }
     Ok(all)
 }

@@ -204,11 +204,11 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
                 let cut = cut.clone();
                 move || answers(&down, &cut)
             });
-            let mut asked = Asked { shared: &shared, pair: &pair, cut: &cut };
+            let mut requests = Requests { shared: &shared, pair: &pair, cut: &cut };
             // An end of either side ends both.
             let _ = match shared.speaks {
-                Speaks::Postgres => postgres::requests(&mut asked),
-                Speaks::Mysql => mysql::requests(&mut asked),
+                Speaks::Postgres => postgres::requests(&mut requests),
+                Speaks::Mysql => mysql::requests(&mut requests),
             };
             pair.end();
             let _ = answers.join();
@@ -228,13 +228,13 @@ fn answers(pair: &Pair, cut: &AtomicBool) {
 }
 
 /// Client side of a connection, as its messages are forwarded to the server.
-struct Asked<'a> {
+struct Requests<'a> {
     shared: &'a Shared,
     pair: &'a Pair,
     cut: &'a AtomicBool,
 }
 
-impl Asked<'_> {
+impl Requests<'_> {
     fn read(&self, bytes: &mut [u8]) -> io::Result<()> {
         (&self.pair.client).read_exact(bytes)
     }

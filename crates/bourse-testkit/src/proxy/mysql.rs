@@ -1,6 +1,6 @@
 //! Packets of MySQL's protocol.
 
-use super::{Asked, Moment, moment_of, quoted};
+use super::{Moment, Requests, moment_of, quoted};
 use std::io;
 
 /// Command bytes by which moments are recognized.
@@ -8,21 +8,21 @@ const QUERY: u8 = 0x03;
 const EXECUTE: u8 = 0x17;
 
 /// Forwards a client's requests.
-pub(super) fn requests(asked: &mut Asked<'_>) -> io::Result<()> {
+pub(super) fn requests(requests: &mut Requests<'_>) -> io::Result<()> {
     loop {
         let mut packet = vec![0; 4];
-        asked.read(&mut packet)?;
+        requests.read(&mut packet)?;
         let length = u32::from_le_bytes([packet[0], packet[1], packet[2], 0]) as usize;
         // Packets of a login continue the server's numbering; a command starts at 0.
         let is_command = packet[3] == 0;
         packet.resize(4 + length, 0);
-        asked.read(&mut packet[4..])?;
+        requests.read(&mut packet[4..])?;
         let moment = match packet.get(4) {
-            Some(&QUERY) if is_command => asked.named(refused_of(&packet[5..])).or_else(|| moment_of(&packet[5..])),
+            Some(&QUERY) if is_command => requests.named(refused_of(&packet[5..])).or_else(|| moment_of(&packet[5..])),
             Some(&EXECUTE) if is_command => Some(Moment::Statement),
             _ => None,
         };
-        asked.pass_at(moment, &packet, raise)?;
+        requests.pass_at(moment, &packet, raise)?;
     }
 }
 

@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
     match file.untried() {
         [] => Ok(()),
         rows => Err(Failure::nothing_tried(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(
-            "targets that faults can be injected into: sqlite:, lmdb:, redb:, mariadb+private:, postgres+private:",
+            "targets that faults can be injected into: sqlite:, duckdb:, lmdb:, redb:, rocksdb:, mariadb+private:, postgres+private:",
         )),
     }
 }

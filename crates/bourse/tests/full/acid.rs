@@ -5,6 +5,7 @@ use crate::{in_java, printed, private_server};
 use bourse_engine_mysql::cluster::Product;
 use bourse_engine_mysql::{Flavour, SERVER_VARIABLE};
 use bourse_record::acid::{AcidFile, Case, Verdict};
+use bourse_record::faults::FaultsFile;
 use bourse_record::{Document as _, IsolationLevel};
 use std::path::Path;
 
@@ -102,6 +103,58 @@ fn duckdb_keeps_all_but_serializable_unless_writers_wait() {
             keeps(&format!("{target}&writers=one"), IsolationLevel::Serializable);
         }
         Err(why) => bourse_testkit::skipped("acid::duckdb_keeps_all_but_serializable_unless_writers_wait", why),
+    }
+}
+
+/// A database file of another engine than SQLite is on the simulated disk, where its calls are seen.
+#[test]
+fn duckdb_loses_its_power() {
+    let name = "acid::duckdb_loses_its_power";
+    if let Err(why) = bourse_crash::preload::library() {
+        return bourse_testkit::skipped(name, why);
+    }
+    let library = match bourse_engine_duckdb::info(None) {
+        Ok(found) => found.path,
+        Err(why) => return bourse_testkit::skipped(name, why),
+    };
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let target = format!("duckdb:x.duckdb?library={}", library.display());
+    let size = ["--customers", "1000", "--days", "1", "--only", "D", "--demand", "durable", "--json"];
+    let document = printed(folder.path(), &[&["tpce", "acid", &target][..], &size].concat());
+    let file: AcidFile = AcidFile::parse(document.as_bytes(), Path::new("stdout")).expect("--json prints the document");
+    let ids: Vec<_> = file.tests.iter().map(|test| test.id.as_str()).collect();
+    assert_eq!(ids, ["D1", "D2", "D3"]);
+    for test in &file.tests {
+        assert_eq!(test.verdict, Verdict::Passed, "{}: {}", test.id, test.reason);
+        assert!(test.reason.starts_with("0 of "), "{}: {}", test.id, test.reason);
+    }
+}
+
+/// Faults of engines whose library is loaded at run time: each call is met, and no guarantee is broken.
+#[test]
+fn libraries_report_faults_or_keep_what_they_acknowledged() {
+    let name = "acid::libraries_report_faults_or_keep_what_they_acknowledged";
+    if let Err(why) = bourse_crash::preload::library() {
+        return bourse_testkit::skipped(name, why);
+    }
+    let duckdb = bourse_engine_duckdb::info(None).map(|found| format!("duckdb:?library={}", found.path.display()));
+    let rocksdb = bourse_engine_rocksdb::info(None).map(|_| "rocksdb:?sync=on".to_owned());
+    for target in [duckdb.map_err(|why| why.to_string()), rocksdb.map_err(|why| why.to_string())] {
+        let target = match target {
+            Ok(target) => target,
+            Err(why) => {
+                bourse_testkit::skipped(name, why);
+                continue;
+            }
+        };
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let only = ["--only", "write-errors,killed,power", "--times", "1", "--transactions", "20", "--json"];
+        let file = printed(folder.path(), &[&["faults", &target][..], &only].concat());
+        let file = FaultsFile::parse(file.as_bytes(), Path::new("stdout")).expect("--json prints the document");
+        assert_eq!(file.rows.len(), 3, "{target}");
+        for row in &file.rows {
+            assert!(row.cases.iter().any(|case| case.fired > 0), "{target}: {}: {}", row.fault, row.not_tried);
+        }
     }
 }
 
