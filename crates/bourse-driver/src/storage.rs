@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn raw_syncs_are_timed_where_commits_wait_for_them_and_leave_no_file() {
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let location = Location::files(folder.path().join("x.db"), &[]);
+        let location = Location::files(folder.path().join("x.db"), &bourse_engine::FileFormat::FILE);
         let clock = RealClock::start();
         let found = raw_syncs(&location, Durability::Durable, &clock).expect("the folder takes a file");
         assert!(found.count == 50 && found.p50_ns > 0 && found.p50_ns <= found.p90_ns, "{found:?}");

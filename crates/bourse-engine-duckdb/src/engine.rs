@@ -1,22 +1,27 @@
 //! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
-use crate::database::{Connection, Database, Place, in_use, is_open};
+use crate::database::{Connection, Database, Place};
 use crate::describe;
 use crate::dialect::DIALECT;
 use crate::library::{Library, load};
-use crate::loader::{FileLoader, MemoryLoader, create, leftovers, resolved};
-use crate::mark::{COMPANIONS, look};
+use crate::loader::{FileLoader, MemoryLoader, template};
 use crate::options::{GRAMMAR, Options, Writers};
 use crate::session::DuckSession;
-use crate::snapshot::{ClosedFile, MemoryCopy};
+use crate::snapshot::MemoryCopy;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, FileOwner, Footprint, ForReading, Hosting, Interface,
-    Isolation, Loader, Location, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, TargetFile, beside,
+    Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
+    ForReading, Hosting, Interface, Isolation, Loader, Location, RecordCapabilities, Session, Snapshot,
+    SqlCapabilities, SqlEngine, beside,
 };
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Suffixes of DuckDB's files next to a database: its log, and the folder of data that exceeds memory.
+const LOG: &str = ".wal";
+static FORMAT: FileFormat =
+    FileFormat { name: "DuckDB", companions: &[LOG, ".tmp"], exclusive: &[LOG], logs: &[LOG], ..FileFormat::FILE };
 
 /// DuckDB database under test.
 #[derive(Debug)]
@@ -49,17 +54,17 @@ pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
 
 /// Database that an engine has open.
 #[derive(Default)]
-struct Opened(Mutex<Kept>);
+struct Opened(Mutex<OpenDatabase>);
 
 #[derive(Default)]
-struct Kept {
+struct OpenDatabase {
     /// Database in a file; closed with its last session, so that another process can open it between rounds.
     file: Weak<Database>,
     /// Database in memory, held here since its contents would otherwise be lost with its last session.
     memory: Option<Arc<Database>>,
 }
 
-impl Kept {
+impl OpenDatabase {
     fn database(&self) -> Option<Arc<Database>> {
         self.memory.clone().or_else(|| self.file.upgrade())
     }
@@ -72,7 +77,7 @@ impl std::fmt::Debug for Opened {
 }
 
 impl Opened {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, OpenDatabase> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -96,11 +101,10 @@ impl DuckDbEngine {
                 Ok(database)
             }
             Place::File(path) => {
-                let (path, is_new) = look(path)?.to_open()?;
+                let files = DatabaseFiles::at(path, &FORMAT);
+                files.exists()?;
                 let library = self.library()?;
-                if is_new {
-                    create(library, &path)?;
-                }
+                let path = files.open_or_make_with(template(library))?;
                 let database = Database::in_file(library, &path, options, self.for_reading)?;
                 opened.file = Arc::downgrade(&database);
                 Ok(database)
@@ -112,9 +116,10 @@ impl DuckDbEngine {
         Connection::open(&self.database()?)
     }
 
-    fn path(&self) -> Option<&Path> {
+    /// Files of the database; `None` in memory.
+    fn files(&self) -> Option<DatabaseFiles> {
         match &self.place {
-            Place::File(path) => Some(path),
+            Place::File(path) => Some(DatabaseFiles::at(path, &FORMAT)),
             Place::Memory => None,
         }
     }
@@ -164,18 +169,10 @@ impl Engine for DuckDbEngine {
         Hosting::InProcess
     }
 
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        match self.path() {
-            Some(path) => Ok(look(path)?.foreign()),
-            None => Ok(None),
-        }
-    }
-
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
-        let Some(path) = self.path() else { return Ok(None) };
+        let Some(files) = self.files() else { return Ok(None) };
         // A database that this process has open is read as it is; a missing one is not made.
-        let is_there = matches!(look(path)?, FileOwner::Ours(_));
-        if !is_there || is_open(&TargetFile::resolved(path)) {
+        if files.owner()? != FileOwner::Bourse || FileUse::is_used(files.path()) {
             return Ok(None);
         }
         let engine = Self {
@@ -189,8 +186,8 @@ impl Engine for DuckDbEngine {
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        if let Some(path) = self.path()
-            && let (_, true) = look(path)?.to_open()?
+        if let Some(files) = self.files()
+            && !files.exists()?
         {
             return Ok(false);
         }
@@ -198,39 +195,27 @@ impl Engine for DuckDbEngine {
         Ok(self.connection()?.number(tables)? > 0)
     }
 
-    fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        let left = self.path().map(leftovers).unwrap_or_default();
-        if left.is_empty() {
-            return Ok(None);
-        }
-        let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
-        Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
-    }
-
     fn location(&self) -> Location {
-        resolved(&self.place).map_or(Location::Memory, |path| Location::files(path, &COMPANIONS))
+        self.files().map_or(Location::Memory, Location::Files)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
-        let Some(path) = self.path() else { return Ok(Box::new(MemoryCopy::take(self.database()?)?)) };
+        let Some(files) = self.files() else { return Ok(Box::new(MemoryCopy::take(self.database()?)?)) };
         // A log that a crash has left goes into the database first.
-        let path: PathBuf = look(path)?.to_open()?.0;
-        if is_open(&path) {
-            return Err(in_use(&path));
-        }
+        FileUse::refuse(files.path())?;
         drop(self.database()?);
-        Ok(Box::new(ClosedFile::take(&path)?))
+        files.snapshot()
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let memory_bytes = self.memory_bytes()?;
-        let Some(path) = self.path() else {
+        let Some(files) = self.files() else {
             return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
         };
         let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
         Ok(Footprint {
-            data_bytes: length(path),
-            log_bytes: length(&beside(&TargetFile::resolved(path), COMPANIONS[0])),
+            data_bytes: length(files.path()),
+            log_bytes: length(&beside(files.path(), LOG)),
             memory_bytes,
             ..Footprint::default()
         })
@@ -247,8 +232,8 @@ impl SqlEngine for DuckDbEngine {
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Ok(match self.path() {
-            Some(path) => Box::new(FileLoader::new(self.library()?, path, &self.target.options)?),
+        Ok(match self.files() {
+            Some(files) => Box::new(FileLoader::new(self.library()?, &files, &self.target.options)?),
             None => Box::new(MemoryLoader::new(self.database()?)?),
         })
     }

@@ -4,7 +4,7 @@
 //! `duckdb:x.duckdb?library=/path/libduckdb.so` is read by [`open`]; [`GRAMMAR`] has the table of all settings; [`info`]
 //! reports whether the library is available, and if not where to get it.
 //!
-//! Files: `options` (settings of a target), `library` (the C interface), `mark` (ownership of a file), `database` (an open
+//! Files: `options` (settings of a target), `library` (the C interface), `database` (an open
 //! database and its connections), `statement` and `row` (values in, rows out), `append` (rows in bulk), `queue` (writers one at
 //! a time), `loader`, `session`, `snapshot`, `describe` and `engine` (the seam), `kind` (the engine's registration), `error`
 //! (kinds of errors).
@@ -18,7 +18,6 @@ mod error;
 mod kind;
 mod library;
 mod loader;
-mod mark;
 mod options;
 mod queue;
 mod row;

@@ -1,48 +1,8 @@
-//! Snapshots of a database, from which rounds begin alike without loading again.
-//!
-//! A file is cloned if the file system shares blocks between files, else copied. A database in memory is copied into another
-//! catalog in memory.
+//! Snapshots of a database in memory: it is copied into another catalog in memory.
 
-use crate::database::{Connection, Database, in_use, is_open};
-use crate::loader::{RESTORED, SNAPSHOT, remove_if_there};
-use crate::mark::COMPANIONS;
-use bourse_engine::{EngineError, ErrorKind, FileCopy, Snapshot, beside};
-use std::path::{Path, PathBuf};
+use crate::database::{Connection, Database};
+use bourse_engine::{EngineError, Snapshot};
 use std::sync::Arc;
-
-/// Snapshot as a file next to the database.
-pub(crate) struct ClosedFile {
-    path: PathBuf,
-    copy: FileCopy,
-}
-
-impl ClosedFile {
-    /// Copies a closed database, whose log has been merged into it.
-    pub(crate) fn take(path: &Path) -> Result<Self, EngineError> {
-        if is_open(path) {
-            return Err(in_use(path));
-        }
-        if beside(path, COMPANIONS[0]).exists() {
-            let words = format!("{} has a log that was not written into it", path.display());
-            return Err(EngineError::new(ErrorKind::Conflict, words));
-        }
-        Ok(Self { path: path.to_owned(), copy: FileCopy::take(path, &SNAPSHOT)? })
-    }
-}
-
-impl Snapshot for ClosedFile {
-    fn how(&self) -> &str {
-        self.copy.how()
-    }
-
-    fn restore(&self) -> Result<(), EngineError> {
-        if is_open(&self.path) {
-            return Err(in_use(&self.path));
-        }
-        remove_if_there(&beside(&self.path, COMPANIONS[0]))?;
-        self.copy.restore(&self.path, &RESTORED)
-    }
-}
 
 /// Snapshot as a second catalog in memory.
 pub(crate) struct MemoryCopy {

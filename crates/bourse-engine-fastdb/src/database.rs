@@ -6,10 +6,9 @@
 use crate::error::{check, note};
 use crate::leftovers::{Leftovers, c_path, clear_memory_of, own, text_of};
 use crate::library::{Api, DatabaseMonitor};
-use crate::mark::{mark, unmark};
 use crate::options::Options;
 use crate::statement::Statements;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{DatabaseFiles, EngineError, ErrorKind};
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::fs::{self, File};
@@ -24,11 +23,12 @@ const EXTENSION: usize = 4 << 20;
 const HANDLES: usize = 512 << 10;
 
 /// Database that is open in this process.
-pub(crate) struct Database {
+pub struct Database {
     pub(crate) api: &'static Api,
     /// FastDB's number of the opened database.
     pub(crate) session: c_int,
-    path: PathBuf,
+    files: DatabaseFiles,
+    pub(crate) library: PathBuf,
     /// Whether the file stays empty, since the library is a diskless build.
     pub(crate) is_diskless: bool,
     /// Statements of all sessions: they must be freed before their tables are dropped.
@@ -52,17 +52,14 @@ fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
 
 impl Database {
     /// Opens a file that Bourse made, or makes one.
-    pub(crate) fn open(
+    pub(crate) fn at(
         api: &'static Api,
-        path: &Path,
-        is_new: bool,
+        library: PathBuf,
+        files: &DatabaseFiles,
         options: &Options,
     ) -> Result<Arc<Self>, EngineError> {
+        let path = &*files.open_or_make()?;
         let owned = own(path).map_err(|e| io_error("open", path, &e))?;
-        if is_new {
-            // Before there is anything in it, so that a process that is killed leaves no database without its mark.
-            mark(path)?;
-        }
         let leftovers = Leftovers::new(path).map_err(|e| io_error("make key files for", path, &e))?;
         let name = CString::new(leftovers.name()).expect("our own name");
         let file = c_path(path).map_err(|e| io_error("open", path, &e))?;
@@ -77,7 +74,8 @@ impl Database {
         Ok(Arc::new(Self {
             api,
             session,
-            path: path.to_owned(),
+            files: files.clone(),
+            library,
             is_diskless,
             statements: Mutex::default(),
             _leftovers: leftovers,
@@ -94,7 +92,7 @@ impl Database {
     }
 
     /// Names of the tables.
-    pub(crate) fn tables(&self) -> Result<Vec<String>, EngineError> {
+    pub(crate) fn names(&self) -> Result<Vec<String>, EngineError> {
         let mut tables = ptr::null_mut();
         // SAFETY: the session is open; FastDB allocates the array.
         let count = check(unsafe { (self.api.show_tables)(self.session, &raw mut tables) }, "list its tables")?;
@@ -143,11 +141,12 @@ impl Drop for Database {
             (self.api.close)(self.session);
         }
         if self.is_diskless {
-            clear_memory_of(&self.path);
-            // Only the empty file that `own` made.
-            if fs::metadata(&self.path).is_ok_and(|found| found.len() == 0) {
-                let _ = fs::remove_file(&self.path);
-                unmark(&self.path);
+            let path = self.files.path();
+            clear_memory_of(path);
+            // Only the empty file that was made for it.
+            if fs::metadata(path).is_ok_and(|found| found.len() == 0) {
+                let _ = fs::remove_file(path);
+                self.files.unmark();
             }
         }
     }

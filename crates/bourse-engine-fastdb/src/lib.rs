@@ -5,7 +5,7 @@
 //! [`GRAMMAR`] has the table of all settings; [`info`] reports whether the library is available, and if not where to get it.
 //!
 //! Files: `options` (settings of a target), `library` (the C interface), `leftovers` (the files that the library leaves behind,
-//! and their removal), `mark` (ownership of a database), `database` (an open database, and the transaction that a thread has
+//! and their removal), `database` (an open database, and the transaction that a thread has
 //! joined), `slot` and `statement` (memory that the library reads and writes, and its binding), `session` and `engine` (the
 //! seam), `kind` (the engine's registration), `error` (codes).
 
@@ -15,7 +15,6 @@ mod error;
 mod kind;
 mod leftovers;
 mod library;
-mod mark;
 mod options;
 mod session;
 mod slot;

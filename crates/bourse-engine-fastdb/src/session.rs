@@ -214,7 +214,7 @@ impl FastDbSession {
         own.free(api);
         self.context.database.free_statements(&self.statements)?;
         self.context.call(api.lock, "lock")?;
-        let existing = self.context.database.tables()?;
+        let existing = self.context.database.names()?;
         for table in tables.iter().filter(|table| existing.iter().any(|name| name == table.name())) {
             self.drop_table(table)?;
         }

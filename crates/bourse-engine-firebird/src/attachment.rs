@@ -70,7 +70,7 @@ pub(crate) struct Begin(Vec<u8>);
 
 /// Visibility of other transactions' changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sees {
+pub(crate) enum Visibility {
     /// Rows committed by the time each statement reads them.
     Committed,
     /// Rows committed when the transaction began.
@@ -80,7 +80,7 @@ pub(crate) enum Sees {
 }
 
 impl Begin {
-    pub(crate) fn new(sees: Sees, writes: bool, patience: Duration) -> Self {
+    pub(crate) fn new(sees: Visibility, writes: bool, patience: Duration) -> Self {
         const VERSION_3: u8 = 3;
         const READ: u8 = 8;
         const WRITE: u8 = 9;
@@ -93,9 +93,9 @@ impl Begin {
         const LOCK_TIMEOUT: u8 = 21;
         let mut list = vec![VERSION_3, if writes { WRITE } else { READ }];
         match sees {
-            Sees::Committed => list.extend([READ_COMMITTED, RECORD_VERSION]),
-            Sees::Snapshot => list.push(CONCURRENCY),
-            Sees::Alone => list.push(CONSISTENCY),
+            Visibility::Committed => list.extend([READ_COMMITTED, RECORD_VERSION]),
+            Visibility::Snapshot => list.push(CONCURRENCY),
+            Visibility::Alone => list.push(CONSISTENCY),
         }
         match u32::try_from(patience.as_secs()).unwrap_or(u32::MAX) {
             0 => list.push(NO_WAIT),
@@ -234,7 +234,7 @@ impl Attachment {
     /// # Errors
     /// The library's, with the statement.
     pub(crate) fn run(&self, sql: &str, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
-        let transaction = self.begin(&Begin::new(Sees::Committed, true, Duration::from_secs(10)))?;
+        let transaction = self.begin(&Begin::new(Visibility::Committed, true, Duration::from_secs(10)))?;
         let ran = Statement::prepare(self, &transaction, sql)
             .and_then(|mut statement| statement.run(self, &transaction, Params::NONE, None, each));
         match ran {
@@ -352,9 +352,9 @@ mod tests {
 
     #[test]
     fn a_transaction_is_begun_as_it_is_asked_for() {
-        let wait = Begin::new(Sees::Snapshot, true, Duration::from_secs(300));
+        let wait = Begin::new(Visibility::Snapshot, true, Duration::from_secs(300));
         assert_eq!(wait.0, [3, 9, 2, 6, 21, 4, 44, 1, 0, 0]);
-        let now = Begin::new(Sees::Committed, false, Duration::ZERO).without_undo();
+        let now = Begin::new(Visibility::Committed, false, Duration::ZERO).without_undo();
         assert_eq!(now.0, [3, 8, 15, 17, 7, 20]);
     }
 }

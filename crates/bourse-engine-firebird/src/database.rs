@@ -48,17 +48,6 @@ fn open_files() -> MutexGuard<'static, Open> {
     open
 }
 
-/// Whether this process has the file open.
-pub(crate) fn is_open(path: &Path) -> bool {
-    open_files().iter().any(|(open, _, _)| open == path)
-}
-
-/// Error for replacing a database that is in use.
-pub(crate) fn in_use(path: &Path) -> EngineError {
-    let words = format!("{} is in use: a session of this process has it open", path.display());
-    EngineError::new(ErrorKind::Conflict, words)
-}
-
 impl Database {
     /// Opens the database in an existing file.
     ///

@@ -1,32 +1,31 @@
 //! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
 use crate::attachment::{Attachment, Parameters};
-use crate::database::{Database, in_use, is_open};
+use crate::database::Database;
 use crate::describe;
 use crate::dialect::DIALECT;
 use crate::library::{Library, load};
-use crate::loader::{FileLoader, create, leftovers};
-use crate::mark::look;
+use crate::loader::{FileLoader, template};
 use crate::options::{GRAMMAR, Options, Serializable};
-use crate::reading::Copy;
 use crate::session::FirebirdSession;
-use crate::snapshot::FileCopy;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Counter, Description, Dialect, Engine, EngineError, FileOwner, FileUse, Footprint, ForReading,
-    Hosting, Interface, Isolation, Loader, Location, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine,
-    TargetFile,
+    Capabilities, Counter, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse,
+    Footprint, ForReading, Hosting, Interface, Isolation, Loader, Location, ReadCopy, RecordCapabilities, Session,
+    Snapshot, SqlCapabilities, SqlEngine,
 };
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+static FORMAT: FileFormat = FileFormat { name: "Firebird", takes_the_lock: true, ..FileFormat::FILE };
 
 /// Firebird database under test.
 pub struct FirebirdEngine {
     target: Parsed<Options>,
     path: PathBuf,
     /// Copy that is read in place of the database, if the target is opened for reading only.
-    copy: Option<Copy>,
+    copy: Option<ReadCopy>,
     /// Open database; closed with its last session, so that another process can open it between rounds.
     opened: Mutex<Weak<Database>>,
 }
@@ -75,6 +74,10 @@ impl FirebirdEngine {
         load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))
     }
 
+    fn files(&self) -> DatabaseFiles {
+        DatabaseFiles::at(&self.path, &FORMAT)
+    }
+
     fn opened(&self) -> MutexGuard<'_, Weak<Database>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,11 +89,10 @@ impl FirebirdEngine {
             return Ok(database);
         }
         let options = &self.target.options;
-        let (path, is_new) = look(&self.path)?.to_open()?;
+        let files = self.files();
+        files.exists()?;
         let library = self.library()?;
-        if is_new {
-            create(library, &path, options)?;
-        }
+        let path = files.open_or_make_with(template(library, options))?;
         let database = Database::in_file(library, &path, options)?;
         *opened = Arc::downgrade(&database);
         Ok(database)
@@ -141,21 +143,16 @@ impl Engine for FirebirdEngine {
     }
 
     fn location(&self) -> Location {
-        Location::files(TargetFile::resolved(&self.path), &[])
-    }
-
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        Ok(look(&self.path)?.foreign())
+        Location::Files(self.files())
     }
 
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
         // A database that this process has open is read as it is; a missing one is not made.
-        let is_there = matches!(look(&self.path)?, FileOwner::Ours(_));
-        let path = TargetFile::resolved(&self.path);
-        if !is_there || is_open(&path) || self.copy.is_some() {
+        let files = self.files();
+        if files.owner()? != FileOwner::Bourse || self.copy.is_some() {
             return Ok(None);
         }
-        let Some(copy) = FileUse::unless_used(&path, || Copy::of(&path)) else { return Ok(None) };
+        let Some(copy) = FileUse::unless_used(files.path(), || ReadCopy::of(&files, &[])) else { return Ok(None) };
         let copy = copy?;
         let copied =
             format!("Firebird writes into each file that it opens, so a copy is read, {}", copy.path().display());
@@ -170,40 +167,29 @@ impl Engine for FirebirdEngine {
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        if let (_, true) = look(&self.path)?.to_open()? {
+        if !self.files().exists()? {
             return Ok(false);
         }
         let tables = "SELECT count(*) FROM rdb$relations WHERE coalesce(rdb$system_flag, 0) = 0";
         Ok(self.database()?.keeper().number(tables)? > 0)
     }
 
-    fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        let left = leftovers(&self.path);
-        if left.is_empty() {
-            return Ok(None);
-        }
-        let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
-        Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
-    }
-
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
-        let (path, _) = look(&self.path)?.to_open()?;
-        if is_open(&path) {
-            return Err(in_use(&path));
-        }
+        let files = self.files();
+        FileUse::refuse(files.path())?;
         // No other session has it open, and it is complete.
         drop(self.database()?);
-        Ok(Box::new(FileCopy::take(&path)?))
+        files.snapshot()
     }
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
-        let (path, is_new) = look(&self.path)?.to_open()?;
-        if is_new || is_open(&path) {
+        let files = self.files();
+        if !files.exists()? || FileUse::is_used(files.path()) {
             return Ok(None);
         }
-        let _use = FileUse::begin(&path, "firebird")?;
+        let _use = FileUse::begin(files.path(), "firebird")?;
         let library = self.library()?;
-        let checked = Attachment::open(library, &path, &Parameters::new(library).verify())?;
+        let checked = Attachment::open(library, files.path(), &Parameters::new(library).verify())?;
         let told = checked.numbers(&FAULTS.map(|(item, _)| item))?;
         let named = |item| FAULTS.iter().find(|(known, _)| *known == item).map_or("others", |(_, name)| *name);
         let found = told.into_iter().filter(|(_, count)| *count > 0);
@@ -242,7 +228,7 @@ impl SqlEngine for FirebirdEngine {
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Ok(Box::new(FileLoader::new(self.library()?, &self.path, &self.target.options)?))
+        Ok(Box::new(FileLoader::new(self.library()?, &self.files(), &self.target.options)?))
     }
 }
 

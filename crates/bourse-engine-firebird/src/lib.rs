@@ -9,8 +9,8 @@
 //! whether the library and the engine are available, and if not where to get them.
 //!
 //! Files: `options` (settings of a target), `library` (found and loaded), `api` (tables of functions), `error` and `status`
-//! (kinds of errors), `mark` (ownership of a file), `database` (open databases), `attachment` (connections and transactions),
-//! `message` (values in), `row` (rows out), `statement`, `lob` (large objects), `session`, `loader`, `snapshot`, `reading`,
+//! (kinds of errors), `database` (open databases), `attachment` (connections and transactions),
+//! `message` (values in), `row` (rows out), `statement`, `lob` (large objects), `session`, `loader`,
 //! `describe` and `engine` (the seam), `kind` (the engine's registration).
 #![cfg(feature = "firebird")]
 
@@ -25,13 +25,10 @@ mod kind;
 mod library;
 mod loader;
 mod lob;
-mod mark;
 mod message;
 mod options;
-mod reading;
 mod row;
 mod session;
-mod snapshot;
 mod statement;
 mod status;
 

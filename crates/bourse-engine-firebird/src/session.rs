@@ -1,6 +1,6 @@
 //! A user's connection: statements prepared at first use and found by number.
 
-use crate::attachment::{Attachment, Begin, Sees, Transaction, has_conflict};
+use crate::attachment::{Attachment, Begin, Transaction, Visibility, has_conflict};
 use crate::database::{Database, Prepared};
 use crate::dialect::DIALECT;
 use crate::options::{Options, Serializable};
@@ -18,7 +18,11 @@ struct Begins {
 impl Begins {
     fn new(options: &Options) -> Self {
         let both = |sees| [false, true].map(|writes| Begin::new(sees, writes, options.lock_timeout));
-        Self { committed: both(Sees::Committed), snapshot: both(Sees::Snapshot), alone: both(Sees::Alone) }
+        Self {
+            committed: both(Visibility::Committed),
+            snapshot: both(Visibility::Snapshot),
+            alone: both(Visibility::Alone),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// Database in an open folder.
-pub(crate) struct Database {
+pub struct Database {
     inner: OptimisticTxDatabase,
     persist: Persist,
     /// Whether commits wait for a disk.
@@ -19,7 +19,7 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    pub(crate) fn open(folder: &Path, options: &Options) -> Result<Self, EngineError> {
+    pub(crate) fn at(folder: &Path, options: &Options) -> Result<Self, EngineError> {
         let mut builder = OptimisticTxDatabase::builder(folder)
             .cache_size(options.cache_bytes)
             .max_journaling_size(options.journal_bytes);
@@ -34,12 +34,12 @@ impl Database {
         Ok(Self { inner, persist: options.persist, syncs, commits: Mutex::new(()) })
     }
 
-    pub(crate) fn tables(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         self.inner.inner().list_keyspace_names().iter().map(ToString::to_string).collect()
     }
 
     /// Memory for data not yet written to tables, and for cached blocks, in bytes.
-    pub(crate) fn memory_bytes(&self) -> u64 {
+    pub(crate) fn held_bytes(&self) -> u64 {
         self.inner.write_buffer_size() + self.inner.inner().cache_size()
     }
 

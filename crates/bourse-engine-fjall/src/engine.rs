@@ -1,20 +1,17 @@
-//! The engine: a target, its database, opened once for all sessions, and its guarantees.
+//! The engine: what fjall's database is to the seam.
 
 use crate::database::Database;
 use crate::options::{GRAMMAR, Options, Persist};
 use crate::session::FjallSession;
-use bourse_engine::target::{OptionSpec, Parsed, TargetError};
+use bourse_engine::target::{Grammar, Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Durability, Engine, EngineError, FolderDatabase, Footprint, Hosting, Interface,
-    KeyEngine, Location, MayLose, RecordCapabilities, Records, Setting, TargetFolder, WriterWait, lost_with_machine,
+    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, MayLose, Records,
+    Setting, settings,
 };
 use std::sync::Arc;
 
 /// The fjall database under test.
-pub struct FjallEngine {
-    target: Parsed<Options>,
-    folder: FolderDatabase<Database>,
-}
+pub type FjallEngine = KeyedEngine<Database>;
 
 /// Parses a target; nothing on disk is touched yet.
 ///
@@ -37,8 +34,7 @@ pub fn open(target: &str) -> Result<FjallEngine, TargetError> {
             forms: GRAMMAR.forms,
         });
     }
-    let folder = FolderDatabase::at(&target.place);
-    Ok(FjallEngine { target, folder })
+    Ok(KeyedEngine::of(target))
 }
 
 /// Version of fjall that is compiled in, as `build.rs` reads it from the lock file.
@@ -46,94 +42,12 @@ pub fn version() -> &'static str {
     env!("ENGINE_VERSION")
 }
 
-impl FjallEngine {
-    /// Database, opened at first use.
-    fn database(&self) -> Result<Arc<Database>, EngineError> {
-        self.folder.get(|path| Database::open(&TargetFolder::open(path)?, &self.target.options))
-    }
-
-    fn durability(&self) -> (Durability, String) {
-        if let Some(name) = self.folder.memory_file_system() {
-            return (Durability::Volatile, format!("the folder is on {name}, which is memory"));
-        }
-        let persist = self.target.options.persist;
-        match persist {
-            Persist::SyncAll | Persist::SyncData => {
-                (Durability::Durable, format!("persist={}: each commit makes the journal durable", persist.word()))
-            }
-            Persist::Buffer => (
-                Durability::Consistent,
-                "persist=buffer: a commit is handed to the operating system; a commit in the journal has a checksum"
-                    .to_owned(),
-            ),
-        }
-    }
-}
-
-impl Engine for FjallEngine {
-    fn description(&self) -> Result<Description, EngineError> {
-        self.database()?;
-        let (durability, durability_reason) = self.durability();
-        let setting = |option: &OptionSpec<Options>| Setting {
-            name: option.name.to_owned(),
-            value: (option.show)(&self.target.options),
-        };
-        let mut settings: Vec<_> = GRAMMAR.options.iter().map(setting).collect();
-        settings.push(Setting { name: "transactions".to_owned(), value: "optimistic".to_owned() });
-        let warning = |name| lost_with_machine("the database", name);
-        Ok(Description {
-            engine: "fjall".to_owned(),
-            version: version().to_owned(),
-            target: self.target.text.clone(),
-            durability,
-            may_lose: (durability == Durability::Consistent).then_some(MayLose::NotWrittenBack),
-            durability_reason,
-            writer_wait: Some(WriterWait::EngineLocks),
-            memory_store: None,
-            settings,
-            compile_options: Vec::new(),
-            warnings: self.folder.memory_file_system().map(warning).into_iter().collect(),
-        })
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            sql: None,
-            // Writers work on snapshots; of two that got in each other's way, the second to commit fails.
-            concurrent_writers: true,
-            snapshots: true,
-            checkpoints: false,
-            one_session: false,
-            processes: false,
-            records: Some(RecordCapabilities {
-                text_keys: true,
-                ordered_scans: true,
-                indexed_fields: false,
-                hash_index: false,
-                assigned_keys: false,
-                rollback: true,
-            }),
-        }
-    }
-
-    fn interface(&self) -> Interface<'_> {
-        Interface::Keys(self)
-    }
-
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
-    }
-
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        self.folder.foreign()
-    }
-
-    fn exists(&self) -> Result<bool, EngineError> {
-        Ok(self.folder.is_there()? && !self.database()?.tables().is_empty())
-    }
-
-    fn location(&self) -> Location {
-        self.folder.location(&[
+impl KeyDatabase for Database {
+    type Options = Options;
+    const NAME: &'static str = "fjall";
+    const FORMAT: &'static FileFormat = &FileFormat {
+        name: "fjall",
+        own: &[
             "version",
             "lock",
             "#.jnl",
@@ -141,20 +55,62 @@ impl Engine for FjallEngine {
             "keyspaces/#/v#",
             "keyspaces/#/tables/#",
             "keyspaces/#/blobs/#",
-        ])
+        ],
+        ..FileFormat::FOLDER
+    };
+    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+
+    fn open(target: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+        let files = files.expect("a database in memory was refused");
+        Self::at(&files.open_or_make()?, &target.options).map(Arc::new)
     }
 
-    fn footprint(&self) -> Result<Footprint, EngineError> {
-        Ok(self.folder.footprint(&|name| name.ends_with(".jnl"), Database::memory_bytes))
+    fn version(&self) -> String {
+        version().to_owned()
     }
-}
 
-impl KeyEngine for FjallEngine {
-    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
-        Ok(Box::new(FjallSession::new(self.database()?)))
+    fn durability(&self, options: &Options) -> (Durability, String) {
+        match options.persist {
+            Persist::SyncAll | Persist::SyncData => (
+                Durability::Durable,
+                format!("persist={}: each commit makes the journal durable", options.persist.word()),
+            ),
+            Persist::Buffer => (
+                Durability::Consistent,
+                "persist=buffer: a commit is handed to the operating system; a commit in the journal has a checksum"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    fn may_lose(&self) -> MayLose {
+        MayLose::NotWrittenBack
+    }
+
+    fn settings(&self, options: &Options) -> Result<Vec<Setting>, EngineError> {
+        let mut settings = settings(&GRAMMAR, options);
+        settings.push(Setting { name: "transactions".to_owned(), value: "optimistic".to_owned() });
+        Ok(settings)
+    }
+
+    fn capabilities(_: &Options) -> Capabilities {
+        // Writers work on snapshots; of two that got in each other's way, the second to commit fails.
+        Capabilities { concurrent_writers: true, ..Capabilities::OF_KEYS }
+    }
+
+    fn records(self: Arc<Self>, _: &Options) -> Box<dyn Records> {
+        Box::new(FjallSession::new(self))
     }
 
     fn tables(&self) -> Result<Vec<String>, EngineError> {
-        Ok(self.database()?.tables())
+        Ok(self.names())
+    }
+
+    fn memory_bytes(&self) -> (u64, bool) {
+        (self.held_bytes(), false)
+    }
+
+    fn is_log(name: &str) -> bool {
+        name.ends_with(".jnl")
     }
 }

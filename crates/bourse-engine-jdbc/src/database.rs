@@ -10,15 +10,20 @@ use crate::jars::jars;
 use crate::machine::{Machine, Method, machine};
 use crate::options::Options;
 use crate::product::{End, Product};
-use bourse_engine::{EngineError, ErrorKind, FolderParts};
+use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, FolderParts};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Parts of a folder that Bourse made.
-pub(crate) fn parts(root: impl Into<PathBuf>, product: &'static Product) -> FolderParts {
-    FolderParts::of(root, product.own_files, is_open)
+/// Files of a product's database at a path.
+pub(crate) fn files_at(path: &Path, product: &'static Product) -> DatabaseFiles {
+    DatabaseFiles::at(path, &product.format)
+}
+
+/// Parts of a database's folder.
+pub(crate) fn parts(root: &Path, product: &'static Product) -> FolderParts {
+    FolderParts::of(files_at(root, product), is_open)
 }
 
 /// Open database; closed when its last user drops it.

@@ -1,6 +1,6 @@
 //! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
-use crate::database::{Database, Driver, parts};
+use crate::database::{Database, Driver, files_at, parts};
 use crate::describe;
 use crate::loader::{FolderLoader, MemoryLoader};
 use crate::options::{GRAMMAR, Options};
@@ -9,7 +9,7 @@ use crate::session::JdbcSession;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface, Loader, Location,
-    OwnThreads, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, TargetFolder,
+    OwnThreads, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, folder_bytes,
 };
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -94,10 +94,11 @@ impl JdbcEngine {
                 Ok(database)
             }
             Some(path) => {
-                TargetFolder::is_used(path)?;
+                let files = files_at(path, self.product);
+                files.exists()?;
                 let driver = self.driver()?;
-                let database =
-                    Database::in_folder(&driver, &parts(TargetFolder::open(path)?, self.product).database())?;
+                files.open_or_make()?;
+                let database = Database::in_folder(&driver, &parts(path, self.product).database())?;
                 kept.folder = Arc::downgrade(&database);
                 Ok(database)
             }
@@ -140,33 +141,16 @@ impl Engine for JdbcEngine {
     }
 
     fn location(&self) -> Location {
-        self.path()
-            .map_or(Location::Memory, |path| Location::in_folder(TargetFolder::resolved(path), self.product.own_files))
-    }
-
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        match self.path() {
-            Some(path) => Ok(TargetFolder::look(path)?.foreign()),
-            None => Ok(None),
-        }
+        self.path().map_or(Location::Memory, |path| Location::Files(files_at(path, self.product)))
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
         if let Some(path) = self.path()
-            && !(TargetFolder::is_used(path)? && parts(path, self.product).database().exists())
+            && !(files_at(path, self.product).exists()? && parts(path, self.product).database().exists())
         {
             return Ok(false);
         }
         Ok(self.database()?.keeper().number(self.product.tables)? > 0)
-    }
-
-    fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        let left = self.path().map(|path| parts(path, self.product).leftovers()).unwrap_or_default();
-        if left.is_empty() {
-            return Ok(None);
-        }
-        let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
-        Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
@@ -175,7 +159,8 @@ impl Engine for JdbcEngine {
                 "no copy is kept of a database in the memory of a Java virtual machine",
             ));
         };
-        let parts = parts(TargetFolder::open(path)?, self.product);
+        files_at(path, self.product).open_or_make()?;
+        let parts = parts(path, self.product);
         // Leftovers of a crash are repaired first.
         if parts.refuse_use().is_ok() {
             drop(self.database()?);
@@ -195,7 +180,7 @@ impl Engine for JdbcEngine {
         let Some(path) = self.path() else {
             return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
         };
-        let bytes = TargetFolder::bytes(&parts(path, self.product).database(), &self.product.is_log);
+        let bytes = folder_bytes(&parts(path, self.product).database(), &self.product.is_log);
         Ok(Footprint { data_bytes: bytes.data, log_bytes: bytes.log, memory_bytes, ..Footprint::default() })
     }
 }
@@ -212,7 +197,7 @@ impl SqlEngine for JdbcEngine {
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         match self.path() {
             Some(path) => {
-                TargetFolder::is_used(path)?;
+                files_at(path, self.product).exists()?;
                 Ok(Box::new(FolderLoader::new(self.driver()?, path)?))
             }
             None => Ok(Box::new(MemoryLoader::new(&self.driver()?, Arc::clone(&self.kept))?)),

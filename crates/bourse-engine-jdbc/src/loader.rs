@@ -1,13 +1,11 @@
 //! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
 use crate::connection::Connection;
-use crate::database::{Database, Driver, parts};
+use crate::database::{Database, Driver, files_at, parts};
 use crate::engine::Kept;
 use crate::machine::Method;
 use crate::wire::put_params;
-use bourse_engine::{
-    Batch, EachRow, EngineError, ErrorKind, FolderParts, Loader, TargetFolder, remove_folder, sync_folder,
-};
+use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, FolderParts, Loader, remove_folder, sync_folder};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -83,7 +81,8 @@ pub(crate) struct FolderLoader {
 
 impl FolderLoader {
     pub(crate) fn new(driver: Driver, path: &Path) -> Result<Self, EngineError> {
-        let parts = parts(TargetFolder::open(path)?, driver.product);
+        files_at(path, driver.product).open_or_make()?;
+        let parts = parts(path, driver.product);
         parts.make_room()?;
         let database = Database::in_folder(&driver, &parts.loading())?;
         let open = Some((Rows::new(&database)?, database));

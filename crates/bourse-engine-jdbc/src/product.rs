@@ -1,7 +1,7 @@
 //! The databases, and their differences as data.
 
 use crate::options::Options;
-use bourse_engine::{Dialect, Durability, ErrorKind, Isolation, MayLose};
+use bourse_engine::{Dialect, Durability, ErrorKind, FileFormat, Isolation, MayLose};
 use std::path::Path;
 
 /// Database that has a JDBC driver and works in this process.
@@ -21,8 +21,8 @@ pub(crate) struct Product {
     /// Class of its driver.
     pub(crate) driver: &'static str,
     pub(crate) dialect: &'static Dialect,
-    /// Patterns of the files of its databases in a folder of parts.
-    pub(crate) own_files: &'static [&'static str],
+    /// Form of its databases, which are folders of parts.
+    pub(crate) format: FileFormat,
     /// URL of a database in a folder.
     pub(crate) file_url: fn(&Path, &Options) -> String,
     /// URL of the database in memory with that number.
@@ -114,7 +114,11 @@ const H2: Product = Product {
     package: "the Maven artifact com.h2database:h2, or Debian's libh2-java",
     driver: "org.h2.Driver",
     dialect: &crate::dialect::H2,
-    own_files: &["@/data.mv.db", "@/data.trace.db", "@/data.lock.db", "@/data.#.temp.db"],
+    format: FileFormat {
+        name: "H2",
+        own: &["@/data.mv.db", "@/data.trace.db", "@/data.lock.db", "@/data.#.temp.db"],
+        ..FileFormat::FOLDER
+    },
     file_url: |folder, options| h2_url(&format!("file:{}/data", folder.display()), options),
     memory_url: |number, options| h2_url(&format!("mem:bourse_{number};DB_CLOSE_DELAY=-1"), options),
     system: |_| String::new(),
@@ -177,21 +181,25 @@ const HSQLDB: Product = Product {
     package: "the Maven artifact org.hsqldb:hsqldb, or Debian's libhsqldb-java",
     driver: "org.hsqldb.jdbc.JDBCDriver",
     dialect: &crate::dialect::HSQLDB,
-    own_files: &[
-        "@/data.script",
-        "@/data.script.new",
-        "@/data.log",
-        "@/data.properties",
-        "@/data.properties.new",
-        "@/data.data",
-        "@/data.data.new",
-        "@/data.data.old",
-        "@/data.backup",
-        "@/data.backup.new",
-        "@/data.lobs",
-        "@/data.lck",
-        "@/data.tmp/*",
-    ],
+    format: FileFormat {
+        name: "HSQLDB",
+        own: &[
+            "@/data.script",
+            "@/data.script.new",
+            "@/data.log",
+            "@/data.properties",
+            "@/data.properties.new",
+            "@/data.data",
+            "@/data.data.new",
+            "@/data.data.old",
+            "@/data.backup",
+            "@/data.backup.new",
+            "@/data.lobs",
+            "@/data.lck",
+            "@/data.tmp/*",
+        ],
+        ..FileFormat::FOLDER
+    },
     file_url: |folder, _| {
         format!("jdbc:hsqldb:file:{}/data;hsqldb.default_table_type=cached;shutdown=false", folder.display())
     },
@@ -245,20 +253,24 @@ const DERBY: Product = Product {
     package: "the Maven artifacts org.apache.derby:derby and org.apache.derby:derbyshared, which go together",
     driver: "org.apache.derby.iapi.jdbc.AutoloadedDriver",
     dialect: &crate::dialect::DERBY,
-    own_files: &[
-        "@/data/service.properties",
-        "@/data/README_DO_NOT_TOUCH_FILES.txt",
-        "@/data/db.lck",
-        "@/data/dbex.lck",
-        "@/data/log/log#.dat",
-        "@/data/log/log.ctrl",
-        "@/data/log/logmirror.ctrl",
-        "@/data/log/README_DO_NOT_TOUCH_FILES.txt",
-        "@/data/seg0/README_DO_NOT_TOUCH_FILES.txt",
-        "@/data/seg0/c*.dat",
-        "@/data/seg0/d*.dat",
-        "@/data/tmp/*",
-    ],
+    format: FileFormat {
+        name: "Derby",
+        own: &[
+            "@/data/service.properties",
+            "@/data/README_DO_NOT_TOUCH_FILES.txt",
+            "@/data/db.lck",
+            "@/data/dbex.lck",
+            "@/data/log/log#.dat",
+            "@/data/log/log.ctrl",
+            "@/data/log/logmirror.ctrl",
+            "@/data/log/README_DO_NOT_TOUCH_FILES.txt",
+            "@/data/seg0/README_DO_NOT_TOUCH_FILES.txt",
+            "@/data/seg0/c*.dat",
+            "@/data/seg0/d*.dat",
+            "@/data/tmp/*",
+        ],
+        ..FileFormat::FOLDER
+    },
     file_url: |folder, _| format!("jdbc:derby:directory:{}/data;create=true", folder.display()),
     memory_url: |number, _| format!("jdbc:derby:memory:bourse_{number};create=true"),
     system: |options| {
@@ -303,7 +315,7 @@ const MONETDB: Product = Product {
     driver: "nl.cwi.monetdb.jdbc.MonetDriver",
     dialect: &crate::dialect::MONETDB,
     // Hundreds of files in folders of its own.
-    own_files: &["@/data/*"],
+    format: FileFormat { name: "MonetDB", own: &["@/data/*"], ..FileFormat::FOLDER },
     file_url: |folder, _| format!("jdbc:monetdb:embedded:{}/data", folder.display()),
     memory_url: |_, _| "jdbc:monetdb:embedded::memory:".to_owned(),
     properties: "",

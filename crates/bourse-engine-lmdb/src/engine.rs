@@ -1,25 +1,17 @@
-//! The engine: a target, its environment, opened once for all sessions, and its guarantees.
+//! The engine: what LMDB's environment is to the seam.
 
 use crate::environment::{Environment, version};
-use crate::mark::{LOCK_SUFFIX, look};
 use crate::options::{GRAMMAR, Options, Sync};
 use crate::session::LmdbSession;
-use bourse_engine::target::{OptionSpec, Parsed, TargetError};
+use bourse_engine::target::{Grammar, Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
-    Location, MayLose, RecordCapabilities, Records, Setting, TargetFile, WriterWait, bytes_on_disk, lost_with_machine,
-    memory_file_system,
+    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records, TargetFile,
+    beside,
 };
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// LMDB database under test.
-#[derive(Debug)]
-pub struct LmdbEngine {
-    target: Parsed<Options>,
-    path: PathBuf,
-    opened: Mutex<Option<Arc<Environment>>>,
-}
+pub type LmdbEngine = KeyedEngine<Environment>;
 
 /// Parses a target; nothing on disk is touched yet.
 ///
@@ -33,28 +25,31 @@ pub struct LmdbEngine {
 /// assert!(bourse_engine_lmdb::open("lmdb:x.mdb?sink=off").unwrap_err().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<LmdbEngine, TargetError> {
-    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
-    let path = PathBuf::from(&target.place);
-    Ok(LmdbEngine { target, path, opened: Mutex::new(None) })
+    GRAMMAR.parse(target, Options::DEFAULT).map(KeyedEngine::of)
 }
 
-impl LmdbEngine {
-    /// Environment, opened at first use.
-    fn environment(&self) -> Result<Arc<Environment>, EngineError> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(environment) = &*opened {
-            return Ok(Arc::clone(environment));
-        }
-        let environment = Environment::open(&self.path, &self.target.options)?;
-        *opened = Some(Arc::clone(&environment));
-        Ok(environment)
+/// Suffix of LMDB's lock file.
+const LOCK: &str = "-lock";
+/// First bytes of a lock file (`mdb.c`, `MDB_MAGIC`).
+const MAGIC: u32 = 0xBEEF_C0DE;
+
+impl KeyDatabase for Environment {
+    type Options = Options;
+    const NAME: &'static str = "lmdb";
+    const FORMAT: &'static FileFormat = &FileFormat { name: "LMDB", companions: &[LOCK], ..FileFormat::FILE };
+    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+
+    fn open(target: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+        let files = files.ok_or_else(|| EngineError::unsupported("LMDB has no database in memory"))?;
+        Self::at(&files.open_or_make()?, &target.options)
     }
 
-    fn durability(&self) -> (Durability, String) {
-        if let Some(name) = memory_file_system(&self.path) {
-            return (Durability::Volatile, format!("the file is on {name}, which is memory"));
-        }
-        let (class, why) = match self.target.options.sync {
+    fn version(&self) -> String {
+        version()
+    }
+
+    fn durability(&self, options: &Options) -> (Durability, String) {
+        let (class, why) = match options.sync {
             Sync::Full => (Durability::Durable, "sync=full: changes and root are made durable at each commit"),
             Sync::Meta => (
                 Durability::Consistent,
@@ -67,93 +62,29 @@ impl LmdbEngine {
         };
         (class, why.to_owned())
     }
-}
 
-impl Engine for LmdbEngine {
-    fn description(&self) -> Result<Description, EngineError> {
-        self.environment()?;
-        let (durability, durability_reason) = self.durability();
-        let setting = |option: &OptionSpec<Options>| Setting {
-            name: option.name.to_owned(),
-            value: (option.show)(&self.target.options),
-        };
-        let warning = |name| lost_with_machine("the database", name);
-        Ok(Description {
-            engine: "lmdb".to_owned(),
-            version: version(),
-            target: self.target.text.clone(),
-            durability,
-            may_lose: (durability == Durability::Consistent).then_some(MayLose::LastCommit),
-            durability_reason,
-            writer_wait: Some(WriterWait::EngineLocks),
-            memory_store: None,
-            settings: GRAMMAR.options.iter().map(setting).collect(),
-            compile_options: Vec::new(),
-            warnings: memory_file_system(&self.path).map(warning).into_iter().collect(),
-        })
+    fn capabilities(_: &Options) -> Capabilities {
+        Capabilities { processes: true, ..Capabilities::OF_KEYS }
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            sql: None,
-            // Readers see one snapshot, and there is one writer at a time.
-            concurrent_writers: false,
-            snapshots: true,
-            checkpoints: false,
-            one_session: false,
-            processes: true,
-            records: Some(RecordCapabilities {
-                text_keys: true,
-                ordered_scans: true,
-                indexed_fields: false,
-                hash_index: false,
-                assigned_keys: false,
-                rollback: true,
-            }),
+    /// LMDB takes the file of its locks as its own, whatever is in it; one that a database left holds nothing.
+    fn refuse_neighbours(files: &DatabaseFiles) -> Result<(), EngineError> {
+        let lock = beside(files.path(), LOCK);
+        let start = TargetFile::at(&lock)?.start(4)?;
+        if start.is_empty() || start == MAGIC.to_ne_bytes() {
+            return Ok(());
         }
+        Err(EngineError::refused(format!(
+            "{} is there and is no lock file of LMDB, which would overwrite it: move it away, or name another path",
+            lock.display()
+        )))
     }
 
-    fn interface(&self) -> Interface<'_> {
-        Interface::Keys(self)
-    }
-
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
-    }
-
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        // An open database was examined before.
-        if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
-            return Ok(None);
-        }
-        Ok(look(&self.path)?.foreign())
-    }
-
-    fn exists(&self) -> Result<bool, EngineError> {
-        let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if !is_open && matches!(look(&self.path)?, FileOwner::Nobody(_)) {
-            return Ok(false);
-        }
-        Ok(!self.environment()?.tables().is_empty())
-    }
-
-    fn location(&self) -> Location {
-        Location::files(TargetFile::resolved(&self.path), &[LOCK_SUFFIX])
-    }
-
-    fn footprint(&self) -> Result<Footprint, EngineError> {
-        // Blocks of 512 bytes that are really taken: with writemap=on the file is as long as its map, with holes.
-        let data_bytes = bytes_on_disk(&self.path);
-        Ok(Footprint { data_bytes, ..Footprint::default() })
-    }
-}
-
-impl KeyEngine for LmdbEngine {
-    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
-        Ok(Box::new(LmdbSession::new(self.environment()?)))
+    fn records(self: Arc<Self>, _: &Options) -> Box<dyn Records> {
+        Box::new(LmdbSession::new(self))
     }
 
     fn tables(&self) -> Result<Vec<String>, EngineError> {
-        Ok(self.environment()?.tables())
+        Ok(self.names())
     }
 }

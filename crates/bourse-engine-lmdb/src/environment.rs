@@ -1,14 +1,12 @@
 //! An LMDB environment: the file, and the trees in it.
 
 use crate::error::check;
-use crate::mark::{MARK, look};
 use crate::options::{Options, Sync};
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, memory_file_system};
 use lmdb_master_sys as ffi;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_int, c_uint};
-use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -46,7 +44,7 @@ pub(crate) struct Tree {
 
 /// Open environment.
 #[derive(Debug)]
-pub(crate) struct Environment {
+pub struct Environment {
     raw: *mut ffi::MDB_env,
     file: (u64, u64),
     /// Whether commits wait for a disk.
@@ -86,13 +84,10 @@ fn io_error(path: &Path, e: &io::Error) -> EngineError {
 }
 
 impl Environment {
-    pub(crate) fn open(path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
-        let (path, is_new) = look(path)?.to_open()?;
-        let path = path.as_path();
+    /// Opens the environment in a file that exists.
+    pub(crate) fn at(path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
         let c_path = CString::new(path.as_os_str().as_bytes()).map_err(|e| io_error(path, &e.into()))?;
-        let made =
-            OpenOptions::new().write(true).create(true).truncate(false).open(path).and_then(|file| file.metadata());
-        let found = made.map_err(|e| io_error(path, &e))?;
+        let found = std::fs::metadata(path).map_err(|e| io_error(path, &e))?;
         let file = (found.dev(), found.ino());
         if !locked(&OPEN).get_or_insert_default().insert(file) {
             let text = format!("cannot open {}: this process has it open already", path.display());
@@ -127,9 +122,6 @@ impl Environment {
         std::mem::forget(opening);
         let syncs = options.sync != Sync::Off && memory_file_system(path).is_none();
         let environment = Arc::new(Self { raw, file, syncs, trees: Mutex::default() });
-        if is_new {
-            environment.mark()?;
-        }
         environment.find_trees()?;
         Ok(environment)
     }
@@ -155,24 +147,13 @@ impl Environment {
         self.syncs
     }
 
-    /// Writes Bourse's mark into a new file.
-    fn mark(self: &Arc<Self>) -> Result<(), EngineError> {
-        let name = CString::new(MARK).map_err(|_| EngineError::unsupported("a name with a zero byte"))?;
-        let mut writing = WriteTransaction::new(Arc::clone(self))?;
-        writing.open_tree(&name, ffi::MDB_CREATE)?;
-        writing.commit()
-    }
-
     /// Opens the trees of all tables in the file: LMDB could not open them later, in the middle of a transaction.
     fn find_trees(self: &Arc<Self>) -> Result<(), EngineError> {
         let reading = ReadTransaction::new(Arc::clone(self))?;
         let main = reading.open_tree(None, 0)?;
         let mut names = Vec::new();
         reading.at().scan(main, None, u64::MAX, &mut |name, _| {
-            let name = String::from_utf8_lossy(name).into_owned();
-            if name != MARK {
-                names.push(name);
-            }
+            names.push(String::from_utf8_lossy(name).into_owned());
             Ok(())
         })?;
         let mut trees = locked(&self.trees);
@@ -224,7 +205,7 @@ impl Environment {
     }
 
     /// Names of the tables, and of trees that are none.
-    pub(crate) fn tables(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let name_in = |tree: &String| tree.rsplit_once(':').map_or(tree.as_str(), |(name, _)| name).to_owned();
         locked(&self.trees).keys().map(name_in).collect()
     }

@@ -1,34 +1,22 @@
-//! The engine: a target, its database, opened once for all sessions, and its guarantees.
+//! The engine: what redb's database is to the seam.
 
 use crate::error::error;
-use crate::mark::{look, mark, tables};
 use crate::options::{Durable, GRAMMAR, Options};
 use crate::session::RedbSession;
 use crate::watched::WatchedFile;
-use bourse_engine::target::{Parsed, TargetError};
+use bourse_engine::target::{Grammar, Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
-    Location, MemoryStore, RecordCapabilities, Records, Setting, TargetFile, WriterWait, bytes_on_disk,
-    lost_with_machine, memory_file_system,
+    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records,
+    memory_file_system,
 };
 use redb::backends::InMemoryBackend;
-use redb::{Builder, Database, ReadableDatabase as _, StorageBackend};
+use redb::{Builder, ReadableDatabase as _, StorageBackend, TableHandle as _};
 use std::io;
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// The redb database under test.
-#[derive(Debug)]
-pub struct RedbEngine {
-    target: Parsed<Options>,
-    /// Path of the file; `None` in memory.
-    path: Option<PathBuf>,
-    /// Whether calls on its file are made to fail.
-    is_watched: bool,
-    opened: Mutex<Option<Arc<Database>>>,
-    memory_bytes: Arc<AtomicU64>,
-}
+pub type RedbEngine = KeyedEngine<Database>;
 
 /// Parses a target; nothing on disk is touched yet.
 ///
@@ -42,13 +30,7 @@ pub struct RedbEngine {
 /// assert!(bourse_engine_redb::open("redb:x?cash=1MiB").unwrap_err().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
-    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
-    let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    if let (None, Some(name)) = (&path, target.given.iter().find(|name| **name != "cache")) {
-        let what = GRAMMAR.written(name, &target.options);
-        return Err(TargetError::Impossible { what, with: "a database in memory", why: "it is about files" });
-    }
-    Ok(RedbEngine { target, path, is_watched: false, opened: Mutex::new(None), memory_bytes: Arc::default() })
+    parsed(target).map(KeyedEngine::of)
 }
 
 /// Opens a target whose file's calls fail as the environment says (`bourse_crash::preload`).
@@ -56,12 +38,33 @@ pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
 /// # Errors
 /// Those of [`open`].
 pub fn open_watched(target: &str) -> Result<RedbEngine, TargetError> {
-    open(target).map(|engine| RedbEngine { is_watched: true, ..engine })
+    let mut target = parsed(target)?;
+    target.options.is_watched = true;
+    Ok(KeyedEngine::of(target))
+}
+
+fn parsed(target: &str) -> Result<Parsed<Options>, TargetError> {
+    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    if let (":memory:", Some(name)) = (&*target.place, target.given.iter().find(|name| **name != "cache")) {
+        let what = GRAMMAR.written(name, &target.options);
+        return Err(TargetError::Impossible { what, with: "a database in memory", why: "it is about files" });
+    }
+    Ok(target)
 }
 
 /// Version of redb that is compiled in, as `build.rs` reads it from the lock file.
 pub fn version() -> &'static str {
     env!("ENGINE_VERSION")
+}
+
+/// Open database.
+#[derive(Debug)]
+pub struct Database {
+    inner: Arc<redb::Database>,
+    /// Whether it is on a disk, which commits wait for.
+    has_disk: bool,
+    /// Size in bytes of a database in memory; `None` in a file.
+    memory_bytes: Option<Arc<AtomicU64>>,
 }
 
 /// redb's storage in memory, with its size visible.
@@ -90,49 +93,41 @@ impl StorageBackend for Memory {
     }
 }
 
-impl RedbEngine {
-    /// Database, opened at first use.
-    fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(database) = &*opened {
-            return Ok(Arc::clone(database));
-        }
-        let (path, is_new) = match self.path.as_deref().map(look).transpose()? {
-            None => (None, false),
-            Some(owner) => {
-                let (path, is_new) = owner.to_open()?;
-                (Some(path), is_new)
-            }
-        };
+impl KeyDatabase for Database {
+    type Options = Options;
+    const NAME: &'static str = "redb";
+    const FORMAT: &'static FileFormat = &FileFormat { name: "redb", ..FileFormat::FILE };
+    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+
+    fn open(target: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+        let path = files.map(DatabaseFiles::open_or_make).transpose()?;
+        let bytes = Arc::<AtomicU64>::default();
         let mut builder = Builder::new();
-        builder.set_cache_size(usize::try_from(self.target.options.cache_bytes).unwrap_or(usize::MAX));
+        builder.set_cache_size(usize::try_from(target.options.cache_bytes).unwrap_or(usize::MAX));
         let made = match &path {
-            Some(path) if self.is_watched => WatchedFile::open(path).and_then(|file| builder.create_with_backend(file)),
+            Some(path) if target.options.is_watched => {
+                WatchedFile::open(path).and_then(|file| builder.create_with_backend(file))
+            }
             Some(path) => builder.create(path),
             None => {
-                let backend = Memory { inner: InMemoryBackend::new(), bytes: Arc::clone(&self.memory_bytes) };
+                let backend = Memory { inner: InMemoryBackend::new(), bytes: Arc::clone(&bytes) };
                 builder.create_with_backend(backend)
             }
         };
-        let database = Arc::new(made.map_err(|e| {
+        let inner = made.map_err(|e| {
             let e = error(e);
-            EngineError::new(e.kind(), format!("cannot open {}: {}", self.target.place, e.message()))
-        })?);
-        if is_new {
-            mark(&database)?;
-        }
-        *opened = Some(Arc::clone(&database));
-        Ok(database)
+            EngineError::new(e.kind(), format!("cannot open {}: {}", target.place, e.message()))
+        })?;
+        let has_disk = path.as_ref().is_some_and(|path| memory_file_system(path).is_none());
+        Ok(Arc::new(Self { inner: Arc::new(inner), has_disk, memory_bytes: path.is_none().then_some(bytes) }))
     }
 
-    fn durability(&self) -> (Durability, String) {
-        let Some(path) = &self.path else {
-            return (Durability::Volatile, "the database is in memory".to_owned());
-        };
-        if let Some(name) = memory_file_system(path) {
-            return (Durability::Volatile, format!("the file is on {name}, which is memory"));
-        }
-        match self.target.options.durability {
+    fn version(&self) -> String {
+        version().to_owned()
+    }
+
+    fn durability(&self, options: &Options) -> (Durability, String) {
+        match options.durability {
             Durable::Immediate => {
                 (Durability::Durable, "durability=immediate: the file is made durable at each commit".to_owned())
             }
@@ -143,100 +138,21 @@ impl RedbEngine {
             ),
         }
     }
-}
 
-impl Engine for RedbEngine {
-    fn description(&self) -> Result<Description, EngineError> {
-        self.database()?;
-        let (durability, durability_reason) = self.durability();
-        let setting = |option: &bourse_engine::target::OptionSpec<Options>| Setting {
-            name: option.name.to_owned(),
-            value: (option.show)(&self.target.options),
-        };
-        let forgets = self.path.as_deref().and_then(memory_file_system);
-        Ok(Description {
-            engine: "redb".to_owned(),
-            version: version().to_owned(),
-            target: self.target.text.clone(),
-            durability,
-            may_lose: None,
-            durability_reason,
-            writer_wait: Some(WriterWait::EngineLocks),
-            memory_store: self.path.is_none().then_some(MemoryStore::Engine),
-            settings: GRAMMAR.options.iter().map(setting).collect(),
-            compile_options: Vec::new(),
-            warnings: forgets.map(|name| lost_with_machine("the database", name)).into_iter().collect(),
-        })
+    fn capabilities(_: &Options) -> Capabilities {
+        Capabilities::OF_KEYS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            sql: None,
-            // Readers see one snapshot, and there is one writer at a time.
-            concurrent_writers: false,
-            snapshots: true,
-            checkpoints: false,
-            one_session: false,
-            processes: false,
-            records: Some(RecordCapabilities {
-                text_keys: true,
-                ordered_scans: true,
-                indexed_fields: false,
-                hash_index: false,
-                assigned_keys: false,
-                rollback: true,
-            }),
-        }
-    }
-
-    fn interface(&self) -> Interface<'_> {
-        Interface::Keys(self)
-    }
-
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
-    }
-
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        // An open database was examined before.
-        if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
-            return Ok(None);
-        }
-        Ok(self.path.as_deref().map(look).transpose()?.and_then(FileOwner::foreign))
-    }
-
-    fn exists(&self) -> Result<bool, EngineError> {
-        let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        let is_nothing = || match &self.path {
-            Some(path) => Ok(matches!(look(path)?, FileOwner::Nobody(_))),
-            None => Ok(true),
-        };
-        if !is_open && is_nothing()? {
-            return Ok(false);
-        }
-        Ok(!self.tables()?.is_empty())
-    }
-
-    fn location(&self) -> Location {
-        self.path.as_deref().map_or(Location::Memory, |path| Location::files(TargetFile::resolved(path), &[]))
-    }
-
-    fn footprint(&self) -> Result<Footprint, EngineError> {
-        let data_bytes = match &self.path {
-            Some(path) => bytes_on_disk(path),
-            None => self.memory_bytes.load(Ordering::Relaxed),
-        };
-        Ok(Footprint { data_bytes, ..Footprint::default() })
-    }
-}
-
-impl KeyEngine for RedbEngine {
-    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
-        let has_disk = self.path.as_deref().is_some_and(|path| memory_file_system(path).is_none());
-        Ok(Box::new(RedbSession::new(self.database()?, self.target.options, has_disk)))
+    fn records(self: Arc<Self>, options: &Options) -> Box<dyn Records> {
+        Box::new(RedbSession::new(Arc::clone(&self.inner), *options, self.has_disk))
     }
 
     fn tables(&self) -> Result<Vec<String>, EngineError> {
-        Ok(tables(&self.database()?.begin_read().map_err(error)?)?.0)
+        let reading = self.inner.begin_read().map_err(error)?;
+        Ok(reading.list_tables().map_err(error)?.map(|table| table.name().to_owned()).collect())
+    }
+
+    fn memory_bytes(&self) -> (u64, bool) {
+        self.memory_bytes.as_ref().map_or((0, false), |bytes| (bytes.load(Ordering::Relaxed), true))
     }
 }

@@ -1,14 +1,13 @@
 //! redb behind the seam: B+trees of records by key, copied on write, in a file or in memory.
 //!
 //! A target such as `redb:x.redb?durability=none` or `redb::memory:` is read by [`open`]; [`GRAMMAR`] has the table of all
-//! settings. Files: `options` (settings of a target), `mark` (ownership of a database), `engine` and `session` (the seam),
+//! settings. Files: `options` (settings of a target), `engine` and `session` (the seam),
 //! `transaction` (a transaction with the tables it has opened), `error` (kinds), `kind` (the engine's registration), `watched`
 //! (a storage that fails on purpose).
 
 mod engine;
 mod error;
 mod kind;
-mod mark;
 mod options;
 mod session;
 mod transaction;

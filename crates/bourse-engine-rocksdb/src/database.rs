@@ -69,13 +69,14 @@ impl Drop for Table {
 }
 
 /// Database in an open folder.
-pub(crate) struct Database {
+pub struct Database {
     // Tables go before what they belong to.
     tables: Mutex<HashMap<String, Arc<Table>>>,
     /// Number that changes when a table is made anew.
     generation: AtomicU64,
     pub(crate) handles: Arc<Handles>,
     pub(crate) library: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Whether commits wait for a disk.
     pub(crate) syncs: bool,
 }
@@ -85,7 +86,7 @@ fn c_string(text: &[u8]) -> Result<CString, EngineError> {
 }
 
 impl Database {
-    pub(crate) fn open(folder: &Path, options: &Options) -> Result<Self, EngineError> {
+    pub(crate) fn at(folder: &Path, options: &Options) -> Result<Self, EngineError> {
         let (library, api) =
             library::load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
         let path = c_string(folder.as_os_str().as_bytes())?;
@@ -117,7 +118,7 @@ impl Database {
         };
         let tables = Mutex::new(names.into_iter().zip(raws).map(table).collect());
         let syncs = options.sync && memory_file_system(folder).is_none();
-        Ok(Self { tables, generation: AtomicU64::new(0), handles, library, syncs })
+        Ok(Self { tables, generation: AtomicU64::new(0), handles, library, folder: folder.to_owned(), syncs })
     }
 
     fn tables(&self) -> MutexGuard<'_, HashMap<String, Arc<Table>>> {
@@ -179,14 +180,14 @@ impl Database {
     }
 
     /// Memory for data not yet written to tables, and for cached blocks, in bytes.
-    pub(crate) fn memory_bytes(&self) -> u64 {
+    pub(crate) fn held_bytes(&self) -> u64 {
         // SAFETY: the cache is there as long as the database.
         let cached = unsafe { (self.handles.api.cache_usage)(self.handles.cache) };
         self.property(c"rocksdb.cur-size-all-mem-tables") + cached as u64
     }
 
     /// Settings as the library reports them.
-    pub(crate) fn settings(&self) -> [(&'static str, u64); 4] {
+    pub(crate) fn in_force(&self) -> [(&'static str, u64); 4] {
         let Handles { api, options, cache, .. } = *self.handles;
         // SAFETY: options and cache live as long as the database.
         let [cache, buffer, compression, jobs] = unsafe {

@@ -1,19 +1,17 @@
 //! Databases of Berkeley DB SQL: SQLite's SQL over another store, which consists of a file and a folder with the log
 //! and the shared memory.
 //!
-//! Both are in a folder with Bourse's mark, like databases of other engines that are folders, so that they are marked
-//! and removed together: `PATH/db/database` and `PATH/db/database-journal`. The log names the database by its name in
+//! Both are in a folder, like databases of other engines that are folders, so that they are marked and removed together: `PATH/db/database` and `PATH/db/database-journal`. The log names the database by its name in
 //! the folder, which stays the same when the folder is renamed.
 
 use crate::connection::Connection;
 use crate::ffi::Library;
 use crate::loader::{CACHE_BYTES, Rows};
-use crate::mark::Found;
 use crate::options::{Options, Sync};
 use crate::session::Shared;
 use crate::source::Source;
 use bourse_engine::{
-    Batch, Durability, EachRow, EngineError, FileOwner, FileUse, FolderParts, Loader, MayLose, TargetFolder,
+    Batch, DatabaseFiles, Durability, EachRow, EngineError, FileFormat, FileUse, FolderParts, Loader, MayLose,
     remove_folder, sync_folder,
 };
 use std::ffi::CStr;
@@ -51,17 +49,21 @@ impl Library {
 
 /// Subfolders of a database's folder.
 pub(crate) fn parts(root: &Path) -> FolderParts {
-    FolderParts::of(root, &OWN_FILES, |folder| FileUse::unless_used(&file_in(folder), || ()).is_none())
+    FolderParts::of(DatabaseFiles::at(root, &FORMAT), |folder| FileUse::is_used(&file_in(folder)))
 }
 
-/// Patterns of the files in such a folder.
-pub(crate) const OWN_FILES: [&str; 5] = [
-    "@/database",
-    "@/database-journal/DB_CONFIG",
-    "@/database-journal/log.#",
-    "@/database-journal/__db.*",
-    "@/database-journal/*.lck",
-];
+/// Form of such a folder.
+static FORMAT: FileFormat = FileFormat {
+    name: "Berkeley DB SQL",
+    own: &[
+        "@/database",
+        "@/database-journal/DB_CONFIG",
+        "@/database-journal/log.#",
+        "@/database-journal/__db.*",
+        "@/database-journal/*.lck",
+    ],
+    ..FileFormat::FOLDER
+};
 
 /// The database's file in its folder.
 pub(crate) fn file_in(folder: &Path) -> PathBuf {
@@ -73,20 +75,9 @@ pub(crate) fn is_log(name: &str) -> bool {
     name.starts_with("log.")
 }
 
-/// Finds the owner of a database by the mark in its folder, like [`look`](crate::mark::look).
-pub(crate) fn look(file: &Path) -> Result<Found, EngineError> {
-    let root = file.parent().and_then(Path::parent).unwrap_or(file);
-    Ok(match TargetFolder::look(root)? {
-        FileOwner::Nobody(_) => Found::Nothing,
-        FileOwner::Ours(_) if !file.exists() => Found::Nothing,
-        FileOwner::Ours(_) => Found::Ours { has_log: true },
-        FileOwner::Foreign(why) => Found::Foreign(why),
-    })
-}
-
 /// Creates and marks the folder, with the subfolders for a database.
 pub(crate) fn make(parts: &FolderParts, options: &Options) -> Result<(), EngineError> {
-    TargetFolder::open(parts.root())?;
+    parts.files().open_or_make()?;
     make_room(&parts.database(), options.cache_bytes)
 }
 
@@ -151,7 +142,7 @@ pub(crate) struct FolderLoader {
 
 impl FolderLoader {
     pub(crate) fn new(parts: &FolderParts, options: &Options, shared: &Shared) -> Result<Self, EngineError> {
-        TargetFolder::open(parts.root())?;
+        parts.files().open_or_make()?;
         parts.make_room()?;
         let loading = parts.loading();
         make_room(&loading, options.cache_bytes.max(CACHE_BYTES))?;
@@ -200,7 +191,7 @@ impl Loader for FolderLoader {
 impl Drop for FolderLoader {
     fn drop(&mut self) {
         self.rows = None;
-        // What stays is told as left over, and removed by the next load.
+        // What stays is reported as left over, and removed by the next load.
         let _ = remove_folder(&self.parts.loading());
     }
 }

@@ -3,7 +3,6 @@
 use crate::counting::{self, CountingFiles};
 use crate::error::{error, words};
 use crate::ffi::{self, Library};
-use crate::mark::APPLICATION_ID;
 use crate::options::{Defaults, Locking, MemoryKind, Options, Threading};
 use crate::source::Source;
 use crate::statement::Statement;
@@ -21,6 +20,9 @@ pub(crate) struct Connection {
     library: Library,
     db: NonNull<ffi::sqlite3>,
     patience: Box<Patience>,
+    /// Whether the target names a key.
+    #[cfg(loaded)]
+    has_key: bool,
     /// File system, alive until the connection is closed.
     _files: Option<Arc<CountingFiles>>,
     /// Use of the file, alive until the connection is closed: the other build of the library must not open it.
@@ -60,7 +62,15 @@ impl Connection {
         let code = unsafe { library.sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, file_system) };
         let Some(db) = NonNull::new(db) else { return Err(error(code, words(library, code))) };
         let patience = Box::new(Patience::new(Arc::clone(waits), options.busy_timeout));
-        let this = Self { library, db, patience, _files: source.files.clone(), _use: used };
+        let this = Self {
+            library,
+            db,
+            patience,
+            #[cfg(loaded)]
+            has_key: options.key.is_some() && source.path.is_some(),
+            _files: source.files.clone(),
+            _use: used,
+        };
         if code != ffi::SQLITE_OK {
             let name = source.name.to_string_lossy();
             return Err(error(code, format!("cannot open {name}: {}", this.message())));
@@ -89,7 +99,7 @@ impl Connection {
         Ok(this)
     }
 
-    /// Opens a connection with all settings of a target; a database that this creates gets Bourse's mark.
+    /// Opens a connection with all settings of a target.
     pub(crate) fn open_with(
         place: &Place,
         source: &Source,
@@ -98,11 +108,13 @@ impl Connection {
         is_new: bool,
     ) -> Result<Self, EngineError> {
         let this = Self::open(source, options, waits)?;
-        if is_new {
-            // Only an empty database takes the page size, and the mark is the first that is written to it.
+        #[cfg(loaded)]
+        if is_new && this.library.is_berkeley_db() {
+            // It makes no file before something is written.
             this.set_page_size(options)?;
-            this.mark()?;
+            this.run("PRAGMA user_version = 1")?;
         }
+        let _ = is_new;
         this.set_up(place, options)?;
         Ok(this)
     }
@@ -126,16 +138,6 @@ impl Connection {
             true => self.run(&format!("PRAGMA page_size = {}", options.page_size)),
             false => Ok(()),
         }
-    }
-
-    /// Writes Bourse's mark into the database's header.
-    pub(crate) fn mark(&self) -> Result<(), EngineError> {
-        #[cfg(loaded)]
-        if self.library.is_berkeley_db() {
-            // Its header has no place for an application's number, and it makes no file before something is written.
-            return self.run(&format!("PRAGMA user_version = {APPLICATION_ID}"));
-        }
-        self.run(&format!("PRAGMA application_id = {APPLICATION_ID}"))
     }
 
     /// Sets the size of the page cache.
@@ -271,6 +273,11 @@ impl Connection {
     pub(crate) fn error(&self, code: c_int) -> EngineError {
         if matches!(code & 0xff, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED) {
             self.patience.conflict(code);
+        }
+        #[cfg(loaded)]
+        if code & 0xff == ffi::SQLITE_NOTADB && self.has_key {
+            let why = "it cannot be read with this key: it has another one, or is not encrypted, or by another version";
+            return error(code, format!("{}: {why}", self.message()));
         }
         if code & 0xff == ffi::SQLITE_AUTH {
             return error(code, format!("{}: {}", self.message(), crate::confined::WHY));

@@ -4,9 +4,9 @@ use crate::connection::Connection;
 use crate::counting::CountingFiles;
 use crate::describe;
 use crate::ffi::Library;
+use crate::format::files_at;
 use crate::library::SCHEME;
-use crate::loader::{self, FileLoader, MemVfsLoader, MemoryLoader};
-use crate::mark::{COMPANIONS, Found, look, look_for_ours};
+use crate::loader::{FileLoader, MemVfsLoader, MemoryLoader};
 use crate::memvfs;
 use crate::one_writer::OneWriterPlace;
 use crate::options::{Journal, Locking, MemoryKind, Threading, Writers};
@@ -21,9 +21,9 @@ use crate::target::{Place, Target};
 use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Description, Dialect, Engine, EngineError, FolderParts, Footprint, ForReading, Hosting,
-    Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, SideFile, Snapshot,
-    SqlCapabilities, SqlEngine, TargetFile, TargetFolder, beside,
+    Capabilities, Conflicts, DatabaseFiles, Description, Dialect, Engine, EngineError, FolderParts, Footprint,
+    ForReading, Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session,
+    Snapshot, SqlCapabilities, SqlEngine, TargetFile, beside,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub struct SqliteEngine {
     files: Option<Arc<CountingFiles>>,
     /// Connection that keeps a database in memory alive. Connections are opened under this lock, since two that set the
     /// journal mode of a new file concurrently get in each other's way.
-    kept: Mutex<Option<Connection>>,
+    opened: Mutex<Option<Connection>>,
     /// Connection that contains a private database in memory, used by one session at a time.
     shared_connection: Arc<SharedConnection>,
     /// Last known size of a shared cache, in bytes.
@@ -171,7 +171,7 @@ impl SqliteEngine {
             shared,
             one_writer: OneWriterPlace::default(),
             files,
-            kept: Mutex::new(None),
+            opened: Mutex::new(None),
             shared_connection: Arc::default(),
             last_image_bytes: AtomicU64::new(0),
             sessions: AtomicU64::new(1),
@@ -187,8 +187,8 @@ impl SqliteEngine {
         &self.target
     }
 
-    fn kept(&self) -> MutexGuard<'_, Option<Connection>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn opened(&self) -> MutexGuard<'_, Option<Connection>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Database that a connection opens.
@@ -239,17 +239,18 @@ impl SqliteEngine {
         let source = self.source()?;
         let Target { place, options, .. } = &self.target;
         let options = &options.divided(self.sessions.load(Ordering::Relaxed));
-        let is_new = match self.path() {
-            Some(path) => !look_for_ours(self.library(), path, &self.target.options)?,
-            None => false,
-        };
-        if let Some(path) = self.path().filter(|_| is_new) {
-            // Else a database would be left that nothing can be loaded into.
-            SideFile::refuse_taken(path, &loader::LOADING)?;
-        }
-        #[cfg(loaded)]
-        if let Some(parts) = self.parts.as_ref().filter(|_| is_new) {
-            crate::berkeley::make(parts, options)?;
+        let is_new = self.path().is_some() && !self.is_there()?;
+        if is_new {
+            match (&self.parts, self.files()) {
+                #[cfg(loaded)]
+                (Some(parts), _) => crate::berkeley::make(parts, options)?,
+                (_, Some(files)) => {
+                    // Else a database would be left that nothing can be loaded into.
+                    files.refuse_taken()?;
+                    files.open_or_make()?;
+                }
+                _ => {}
+            }
         }
         if matches!(self.access, Access::ReadOnly { .. }) {
             return Connection::open_to_read(&source, options, &self.shared.waits).map(LentConnection::from);
@@ -261,15 +262,15 @@ impl SqliteEngine {
             self.shared.confine(&connection)?;
             return Ok(connection);
         }
-        let mut kept = self.kept();
+        let mut opened = self.opened();
         if self.is_ram() {
             memvfs::register(self.library());
-        } else if self.target.place == Place::Memory && kept.is_none() {
+        } else if self.target.place == Place::Memory && opened.is_none() {
             let first = open()?;
             if self.target.memory_kind() == MemoryKind::MemDb {
                 first.limit_memory_image(MemoryKind::IMAGE_LIMIT)?;
             }
-            *kept = Some(first);
+            *opened = Some(first);
         }
         let connection = open()?;
         self.shared.confine(&connection)?;
@@ -291,8 +292,8 @@ impl SqliteEngine {
         };
         let bytes = match self.target.memory_kind() {
             MemoryKind::Private => self.shared_connection.look(pages).flatten(),
-            MemoryKind::MemDb => self.kept().as_ref().map(Connection::file_bytes),
-            MemoryKind::SharedCache | MemoryKind::Ram => self.kept().as_ref().and_then(pages),
+            MemoryKind::MemDb => self.opened().as_ref().map(Connection::file_bytes),
+            MemoryKind::SharedCache | MemoryKind::Ram => self.opened().as_ref().and_then(pages),
         };
         if let Some(bytes) = bytes {
             self.last_image_bytes.store(bytes, Ordering::Relaxed);
@@ -344,6 +345,23 @@ impl SqliteEngine {
     /// Whether commits go to a write-ahead log.
     fn has_log(&self) -> bool {
         self.target.options.journal == Journal::Wal && (self.path().is_some() || self.is_ram())
+    }
+
+    /// Files of the database; `None` in memory.
+    pub(crate) fn files(&self) -> Option<DatabaseFiles> {
+        match &self.parts {
+            Some(parts) => Some(parts.files()),
+            None => self.path().map(files_at),
+        }
+    }
+
+    /// Whether Bourse has made the database in its files.
+    ///
+    /// # Errors
+    /// [`Refused`](bourse_engine::ErrorKind::Refused) if something else is at its path; the system's.
+    fn is_there(&self) -> Result<bool, EngineError> {
+        let is_made = self.files().map_or(Ok(false), |files| files.exists())?;
+        Ok(is_made && (self.parts.is_none() || self.path().is_some_and(Path::exists)))
     }
 
     /// Path of the file, with links followed.
@@ -418,16 +436,6 @@ impl Engine for SqliteEngine {
         Hosting::InProcess
     }
 
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        if let Some(parts) = &self.parts {
-            return Ok(TargetFolder::look(parts.root())?.foreign());
-        }
-        Ok(match self.path().map(|path| look(self.library(), path, &self.target.options)).transpose()? {
-            Some(Found::Foreign(why)) => Some(why),
-            _ => None,
-        })
-    }
-
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
         if self.parts.is_some() {
             // Berkeley DB makes its shared memory in the folder, whoever opens the database.
@@ -441,9 +449,7 @@ impl Engine for SqliteEngine {
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        if let Some(path) = self.path()
-            && !look_for_ours(self.library(), path, &self.target.options)?
-        {
+        if self.path().is_some() && !self.is_there()? {
             return Ok(false);
         }
         // No setting is needed to look, and none must be changed by looking.
@@ -454,18 +460,6 @@ impl Engine for SqliteEngine {
             Place::Memory => self.connection()?,
         };
         Ok(connection.text_of("SELECT count(*) FROM sqlite_master WHERE type = 'table'")? != "0")
-    }
-
-    fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        let left = match &self.parts {
-            Some(parts) => parts.leftovers(),
-            None => self.path().map(loader::leftovers).unwrap_or_default(),
-        };
-        if left.is_empty() {
-            return Ok(None);
-        }
-        let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
-        Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
     }
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
@@ -479,10 +473,7 @@ impl Engine for SqliteEngine {
     }
 
     fn location(&self) -> Location {
-        if let Some(parts) = &self.parts {
-            return Location::in_folder(TargetFolder::resolved(parts.root()), parts.own());
-        }
-        self.path().map_or(Location::Memory, |path| Location::files(path, &COMPANIONS))
+        self.files().map_or(Location::Memory, Location::Files)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
@@ -500,7 +491,7 @@ impl Engine for SqliteEngine {
         let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
         #[cfg(loaded)]
         if let Some(parts) = &self.parts {
-            let bytes = TargetFolder::bytes(&parts.database(), &crate::berkeley::is_log);
+            let bytes = bourse_engine::folder_bytes(&parts.database(), &crate::berkeley::is_log);
             return Ok(Footprint {
                 data_bytes: bytes.data,
                 log_bytes: bytes.log,
@@ -569,8 +560,8 @@ impl SqlEngine for SqliteEngine {
         if let Some(parts) = &self.parts {
             return Ok(Box::new(crate::berkeley::FolderLoader::new(parts, &self.target.options, &self.shared)?));
         }
-        Ok(match self.path() {
-            Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
+        Ok(match self.files() {
+            Some(files) => Box::new(FileLoader::new(&files, self.target.options, &self.shared)?),
             None if self.is_ram() => Box::new(MemVfsLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
             None => Box::new(MemoryLoader::new(self.connection()?, self.target.memory_kind(), &self.shared)?),
         })

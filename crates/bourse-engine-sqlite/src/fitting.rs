@@ -87,9 +87,6 @@ static NEEDS: &[Need] = &[
     },
 ];
 
-/// First version that stores an application's number, and so Bourse's mark, in a file.
-const MARKS_FILES: c_int = 3_007_017;
-
 impl Library {
     /// Compares a target's settings with the abilities of this library: refuses given settings that it lacks, and
     /// replaces defaults that it lacks.
@@ -125,15 +122,6 @@ impl Library {
                     return refused(&what, &why);
                 }
             }
-        }
-        if target.place != Place::Memory && self.number() < MARKS_FILES && !is_berkeley_db {
-            let why = format!(
-                "a file of such a version cannot bear Bourse's mark, which needs {} or later; '{}::memory:' can be \
-                 used",
-                shown(MARKS_FILES),
-                crate::library::SCHEME
-            );
-            return refused("a database in a file", &why);
         }
         if let Some(key) = target.options.key {
             if !self.has_keys() {

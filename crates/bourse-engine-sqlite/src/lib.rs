@@ -9,7 +9,7 @@
 //! Files: `ffi` and `library` (the copy of the library that is called), `loaded`, `fitting`, `encrypted` and `berkeley`
 //! (a library that a target names: loading, abilities, databases with a key, Berkeley DB), `options` and `target`
 //! (settings), `source`, `connection` and `statement` (safe C interface), `session` and `loader` (the engine
-//! interface), `mark` (ownership of a database), `reading` (read-only use), `shared_connection` (a connection that
+//! interface), `format` (the files of a database), `reading` (read-only use), `shared_connection` (a connection that
 //! outlives its session), `waits` and `queue` (lock waits), `counting` (disk operations), `memvfs` (files in memory),
 //! `power` (states that a power loss leaves, opened), `vfs` (common parts of these three), `snapshot` (copies that rounds
 //! are restored from), `describe` (description of the database), `kind` (registration), `error` (codes).
@@ -29,12 +29,12 @@ mod error;
 mod ffi;
 #[cfg(loaded)]
 mod fitting;
+mod format;
 mod kind;
 mod library;
 #[cfg(loaded)]
 mod loaded;
 mod loader;
-mod mark;
 mod memvfs;
 mod one_writer;
 mod options;

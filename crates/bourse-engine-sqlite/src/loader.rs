@@ -3,7 +3,6 @@
 use crate::connection::Connection;
 use crate::error::error;
 use crate::ffi;
-use crate::mark::{COMPANIONS, look_for_ours, side_file_kind};
 use crate::memvfs;
 use crate::options::{Journal, MemoryKind, Options};
 use crate::queue::Place;
@@ -11,11 +10,9 @@ use crate::session::Shared;
 use crate::shared_connection::LentConnection;
 use crate::source::Source;
 use crate::statement::Statement;
-use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Params, Row, SideFile, SideFileKind, beside};
+use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, Loader, Params, Row, StagedLoad};
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// Minimal page cache while loading: index pages that do not fit are written twice.
@@ -40,8 +37,6 @@ impl Rows {
             connection.run(&format!("PRAGMA {pragma}"))?;
         }
         connection.set_page_size(options)?;
-        // Written at once, in a transaction of its own, so that a load that is killed leaves a file that is known as ours.
-        connection.mark()?;
         connection.set_cache(options.cache_bytes.max(CACHE_BYTES), options)?;
         connection.run(&format!("PRAGMA ignore_check_constraints = {}", if options.checks { "OFF" } else { "ON" }))?;
         shared.confine(&connection)?;
@@ -112,68 +107,42 @@ impl Rows {
 
 /// Builds `PATH.bourse-loading`, then renames it over PATH.
 pub(crate) struct FileLoader {
-    path: PathBuf,
     /// Rows to be inserted; `None` once finished.
     rows: Option<Rows>,
-    work: SideFile,
+    load: StagedLoad,
     options: Options,
     shared: Shared,
 }
 
-/// Database that is being loaded. Like copies of databases, it is a file that a killed process leaves behind.
-pub(crate) static LOADING: SideFileKind = side_file_kind(".bourse-loading", "a load");
-pub(crate) static SNAPSHOT: SideFileKind = side_file_kind(".bourse-snapshot", "a snapshot");
-pub(crate) static RESTORED: SideFileKind = side_file_kind(".bourse-restored", "restoring a snapshot");
-
-static SIDE_FILES: [&SideFileKind; 3] = [&LOADING, &SNAPSHOT, &RESTORED];
-
-/// Files that killed processes have left next to a database.
-pub(crate) fn leftovers(path: &Path) -> Vec<PathBuf> {
-    SIDE_FILES.iter().filter_map(|kind| SideFile::leftover(path, kind)).collect()
-}
-
 impl FileLoader {
-    pub(crate) fn new(path: &Path, options: Options, shared: &Shared) -> Result<Self, EngineError> {
-        look_for_ours(shared.library, path, &options)?;
-        for kind in SIDE_FILES {
-            SideFile::remove_leftover(path, kind);
-        }
-        let work = SideFile::create(path, &LOADING)?;
-        let rows = Some(Rows::alone(&Source::file(shared.library, work.path(), true)?, &options, shared)?);
-        Ok(Self { path: path.to_owned(), rows, work, options, shared: shared.clone() })
+    pub(crate) fn new(files: &DatabaseFiles, options: Options, shared: &Shared) -> Result<Self, EngineError> {
+        let load = files.begin_load()?;
+        let rows = Some(Rows::alone(&Source::file(shared.library, load.path(), true)?, &options, shared)?);
+        Ok(Self { rows, load, options, shared: shared.clone() })
     }
 
     fn rows(&mut self) -> &mut Rows {
         self.rows.as_mut().expect("a finished loader is gone")
     }
+}
 
-    /// Reduces the database that is replaced to one file, so that none of its logs or journals can be mistaken for the
-    /// new one's; fails if it is in use.
-    fn retire_old(&self) -> Result<(), EngineError> {
-        // Somebody may have put a file there since the load began.
-        if !look_for_ours(self.shared.library, &self.path, &self.options)? {
-            return Ok(());
+/// Reduces a database that is replaced to one file, so that none of its logs or journals can be mistaken for the new one's;
+/// fails if it is in use.
+fn retire(path: &Path, options: &Options, shared: &Shared) -> Result<(), EngineError> {
+    let options = Options { busy_timeout: options.busy_timeout.min(Duration::from_secs(1)), ..*options };
+    let source = Source::file(shared.library, path, false)?;
+    let retired = Connection::open(&source, &options, &shared.waits).and_then(|old| {
+        old.set_journal("delete")?;
+        // Of a database whose journal is deleted already, this takes the locks that show its users.
+        old.run("BEGIN EXCLUSIVE; ROLLBACK")
+    });
+    match retired {
+        // A corrupted database may be replaced, and what is left of it goes with it.
+        Err(e) if e.kind() != ErrorKind::ConnectionLost => {
+            let words = format!("cannot replace {}, is it in use? {}", path.display(), e.message());
+            Err(EngineError::new(e.kind(), words).with_code(e.code().unwrap_or_default()))
         }
-        let options = Options { busy_timeout: self.options.busy_timeout.min(Duration::from_secs(1)), ..self.options };
-        let retired =
-            Connection::open(&Source::file(self.shared.library, &self.path, false)?, &options, &self.shared.waits)
-                .and_then(|old| {
-                    old.set_journal("delete")?;
-                    // Of a database whose journal is deleted already, this takes the locks that tell of its users.
-                    old.run("BEGIN EXCLUSIVE; ROLLBACK")
-                });
-        match retired {
-            // A corrupted database may be replaced, and what is left of it goes with it.
-            Err(e) if e.kind() != ErrorKind::ConnectionLost => {
-                return Err(EngineError::new(
-                    e.kind(),
-                    format!("cannot replace {}, is it in use? {}", self.path.display(), e.message()),
-                )
-                .with_code(e.code().unwrap_or_default()));
-            }
-            _ => {}
-        }
-        COMPANIONS.iter().try_for_each(|suffix| remove_if_there(&beside(&self.path, suffix)))
+        _ => Ok(()),
     }
 }
 
@@ -195,42 +164,16 @@ impl Loader for FileLoader {
         if self.options.journal == Journal::Wal {
             // The one mode that is kept in the file; closing checkpoints the log and removes it.
             let connection = Connection::open(
-                &Source::file(self.shared.library, self.work.path(), false)?,
+                &Source::file(self.shared.library, self.load.path(), false)?,
                 &self.options,
                 &self.shared.waits,
             )?;
             connection.run("PRAGMA synchronous = OFF")?;
             connection.set_journal(self.options.journal.word())?;
         }
-        // What is long to sync is synced before the old database is touched.
-        self.work.file().sync_all().map_err(|e| EngineError::io("sync", self.work.path(), &e))?;
-        self.retire_old()?;
-        // Else a power loss may keep the renaming and bring the old database's journal back, to be rolled back into the new.
-        sync_directory_of(&self.path)?;
-        let Self { path, work, .. } = *self;
-        work.rename(&path)?;
-        sync_directory_of(&path)
+        let Self { load, options, shared, .. } = *self;
+        load.publish(|old| retire(old, &options, &shared))
     }
-}
-
-pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(EngineError::io("remove", path, &e)),
-        _ => Ok(()),
-    }
-}
-
-/// Makes a rename durable.
-fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
-    if cfg!(not(unix)) {
-        // Elsewhere a directory cannot be opened as a file.
-        return Ok(());
-    }
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    File::open(directory).and_then(|directory| directory.sync_all()).map_err(|e| EngineError::io("sync", directory, &e))
 }
 
 /// Loads directly into the database that sessions see, in one transaction, of which they see nothing before its end.

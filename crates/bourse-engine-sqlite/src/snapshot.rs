@@ -5,63 +5,24 @@
 
 use crate::connection::Connection;
 use crate::engine::SqliteEngine;
-use crate::ffi::{self, Library};
-use crate::loader::{RESTORED, SNAPSHOT, remove_if_there};
-use crate::mark::{COMPANIONS, look_for_ours};
+use crate::ffi;
 use crate::memvfs;
-use crate::options::{MemoryKind, Options};
+use crate::options::MemoryKind;
 use crate::shared_connection::{LentConnection, SharedConnection};
 use crate::source::Source;
-use bourse_engine::{EngineError, ErrorKind, FileCopy, Snapshot, beside};
-use std::path::{Path, PathBuf};
+use bourse_engine::{EngineError, ErrorKind, Snapshot};
 use std::sync::Arc;
 
 /// Copies the present content of a target.
 pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineError> {
-    match engine.path() {
-        Some(path) => Ok(Box::new(ClosedFile::take(engine, path)?)),
-        None => Ok(Box::new(MemoryCopy::take(engine)?)),
+    let Some(files) = engine.files() else { return Ok(Box::new(MemoryCopy::take(engine)?)) };
+    let connection = engine.connection()?;
+    // Answers whether another session was in the way; then the log would still hold what the copy lacks.
+    if connection.text_of("PRAGMA wal_checkpoint(TRUNCATE)")? != "0" {
+        return Err(EngineError::new(ErrorKind::Conflict, "the log cannot be written back: a session is open"));
     }
-}
-
-/// Copy of a database file, in its folder.
-struct ClosedFile {
-    library: Library,
-    options: Options,
-    path: PathBuf,
-    copy: FileCopy,
-}
-
-impl ClosedFile {
-    fn take(engine: &SqliteEngine, path: &Path) -> Result<Self, EngineError> {
-        let connection = engine.connection()?;
-        // Answers whether somebody was in the way; then the log would still hold what the copy lacks.
-        if connection.text_of("PRAGMA wal_checkpoint(TRUNCATE)")? != "0" {
-            return Err(EngineError::new(ErrorKind::Conflict, "the log cannot be written back: a session is open"));
-        }
-        drop(connection);
-        Ok(Self {
-            library: engine.library(),
-            options: engine.target().options,
-            path: path.to_owned(),
-            copy: FileCopy::take(path, &SNAPSHOT)?,
-        })
-    }
-}
-
-impl Snapshot for ClosedFile {
-    fn how(&self) -> &str {
-        self.copy.how()
-    }
-
-    fn restore(&self) -> Result<(), EngineError> {
-        if look_for_ours(self.library, &self.path, &self.options)? {
-            for suffix in COMPANIONS {
-                remove_if_there(&beside(&self.path, suffix))?;
-            }
-        }
-        self.copy.restore(&self.path, &RESTORED)
-    }
+    drop(connection);
+    files.snapshot()
 }
 
 /// Copy of a database in memory, in memory.

@@ -2,10 +2,9 @@
 
 use crate::error::error;
 use crate::files::{CountedFiles, Counts};
-use crate::mark::{APPLICATION_ID, COMPANIONS};
 use crate::options::{Journal, Options};
 use crate::statement::{Rows, Statement};
-use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, Params, RowExt as _, beside};
+use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, Params, RowExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use turso_core::{IO, MemoryIO, OpenFlags, OpenOptions, SqliteDialect};
@@ -29,17 +28,6 @@ fn open_files() -> MutexGuard<'static, Open> {
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.retain(|(_, _, database)| database.strong_count() > 0);
     open
-}
-
-/// Whether this process has the file open.
-pub(crate) fn is_open(path: &Path) -> bool {
-    open_files().iter().any(|(open, _, _)| open == path)
-}
-
-/// Error for replacing a database that is in use.
-pub(crate) fn in_use(path: &Path) -> EngineError {
-    let words = format!("{} is in use: a session of this process has it open", path.display());
-    EngineError::new(ErrorKind::Conflict, words)
 }
 
 impl Database {
@@ -151,11 +139,6 @@ impl Database {
     }
 }
 
-/// Whether the logs of a closed database are empty, so that its file is complete.
-pub(crate) fn is_whole(path: &Path) -> bool {
-    COMPANIONS.iter().all(|suffix| std::fs::metadata(beside(path, suffix)).map_or(0, |found| found.len()) == 0)
-}
-
 /// Connection, which holds its database open.
 pub(crate) struct Connection {
     core: Arc<turso_core::Connection>,
@@ -261,15 +244,6 @@ impl Connection {
             return Err(EngineError::new(ErrorKind::Conflict, "the log cannot be written back: a session is open"));
         }
         Ok(())
-    }
-
-    /// Writes Bourse's mark, and merges the log, so that the mark is in the file.
-    ///
-    /// # Errors
-    /// Turso's.
-    pub(crate) fn mark(&self) -> Result<(), EngineError> {
-        self.run(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
-        self.write_log()
     }
 }
 

@@ -1,24 +1,31 @@
 //! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
-use crate::database::{Connection, Database, in_use, is_open};
+use crate::database::{Connection, Database};
 use crate::describe;
 use crate::dialect::DIALECT;
-use crate::files::Counts;
-use crate::loader::{FileLoader, MemoryLoader, create, leftovers, resolved};
-use crate::mark::{COMPANIONS, look};
+use crate::files::{Counts, PAGES_LOG, ROWS_LOG};
+use crate::loader::{FileLoader, MemoryLoader};
 use crate::options::{GRAMMAR, Journal, Options};
 use crate::session::TursoSession;
-use crate::snapshot::{ClosedFile, MemoryCopy};
+use crate::snapshot::MemoryCopy;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, FileOwner, Footprint, ForReading, Hosting, Interface,
-    IoCounts, Isolation, Loader, Location, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine,
-    TargetFile, beside,
+    Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
+    ForReading, Hosting, Interface, IoCounts, Isolation, Loader, Location, RecordCapabilities, Session, Snapshot,
+    SqlCapabilities, SqlEngine,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use turso_core::MemoryIO;
+
+static FORMAT: FileFormat = FileFormat {
+    name: "Turso",
+    companions: &[PAGES_LOG, ROWS_LOG],
+    exclusive: &[PAGES_LOG, ROWS_LOG],
+    logs: &[PAGES_LOG, ROWS_LOG],
+    ..FileFormat::FILE
+};
 
 /// Turso database under test.
 pub struct TursoEngine {
@@ -26,20 +33,20 @@ pub struct TursoEngine {
     /// Path of the file; `None` in memory.
     path: Option<PathBuf>,
     for_reading: bool,
-    kept: Arc<Mutex<Kept>>,
+    opened: Arc<Mutex<OpenDatabase>>,
     counts: Counts,
 }
 
 /// Database that an engine has open.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct OpenDatabase {
     /// Database in a file; closed with its last session, so that another process can open it between rounds.
     file: Weak<Database>,
     /// Database in memory, held here since its contents would otherwise be lost with its last session.
     pub(crate) memory: Option<Arc<Database>>,
 }
 
-impl Kept {
+impl OpenDatabase {
     fn database(&self) -> Option<Arc<Database>> {
         self.memory.clone().or_else(|| self.file.upgrade())
     }
@@ -66,12 +73,12 @@ impl std::fmt::Debug for TursoEngine {
 pub fn open(target: &str) -> Result<TursoEngine, TargetError> {
     let target = GRAMMAR.parse(target, Options::DEFAULT)?;
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(TursoEngine { target, path, for_reading: false, kept: Arc::default(), counts: Counts::default() })
+    Ok(TursoEngine { target, path, for_reading: false, opened: Arc::default(), counts: Counts::default() })
 }
 
 impl TursoEngine {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn opened(&self) -> MutexGuard<'_, OpenDatabase> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn path(&self) -> Option<&Path> {
@@ -80,8 +87,8 @@ impl TursoEngine {
 
     /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let mut kept = self.kept();
-        if let Some(database) = kept.database() {
+        let mut opened = self.opened();
+        if let Some(database) = opened.database() {
             return Ok(database);
         }
         let options = self.target.options;
@@ -89,22 +96,24 @@ impl TursoEngine {
             None => {
                 let database = Database::in_memory(Arc::new(MemoryIO::new()), options)?;
                 database.set_journal()?;
-                kept.memory = Some(Arc::clone(&database));
+                opened.memory = Some(Arc::clone(&database));
                 Ok(database)
             }
             Some(path) => {
-                let (path, is_new) = look(path)?.to_open()?;
-                if is_new {
-                    create(&path, &self.counts)?;
-                }
+                let path = DatabaseFiles::at(path, &FORMAT).open_or_make()?;
                 let database = match self.for_reading {
                     true => Database::for_reading(&path, options, &self.counts)?,
                     false => Database::in_file(&path, options, &self.counts)?,
                 };
-                kept.file = Arc::downgrade(&database);
+                opened.file = Arc::downgrade(&database);
                 Ok(database)
             }
         }
+    }
+
+    /// Files of the database; `None` in memory.
+    fn files(&self) -> Option<DatabaseFiles> {
+        self.path().map(|path| DatabaseFiles::at(path, &FORMAT))
     }
 
     fn connection(&self) -> Result<Connection, EngineError> {
@@ -144,28 +153,20 @@ impl Engine for TursoEngine {
     }
 
     fn location(&self) -> Location {
-        resolved(self.path()).map_or(Location::Memory, |path| Location::files(path, &COMPANIONS))
-    }
-
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        match self.path() {
-            Some(path) => Ok(look(path)?.foreign()),
-            None => Ok(None),
-        }
+        self.files().map_or(Location::Memory, Location::Files)
     }
 
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
-        let Some(path) = self.path() else { return Ok(None) };
+        let Some(files) = self.files() else { return Ok(None) };
         // A database that this process has open is read as it is; a missing one is not made.
-        let is_there = matches!(look(path)?, FileOwner::Ours(_));
-        if !is_there || is_open(&TargetFile::resolved(path)) {
+        if files.owner()? != FileOwner::Bourse || FileUse::is_used(files.path()) {
             return Ok(None);
         }
         let engine = Self {
             target: self.target.clone(),
             path: self.path.clone(),
             for_reading: true,
-            kept: Arc::default(),
+            opened: Arc::default(),
             counts: Counts::default(),
         };
         // Turso's lock on the file prevents writes meanwhile.
@@ -173,8 +174,8 @@ impl Engine for TursoEngine {
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        if let Some(path) = self.path()
-            && let (_, true) = look(path)?.to_open()?
+        if let Some(files) = self.files()
+            && !files.exists()?
         {
             return Ok(false);
         }
@@ -184,26 +185,14 @@ impl Engine for TursoEngine {
         Ok(self.connection()?.text(tables)? != "0")
     }
 
-    fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        let left = self.path().map(leftovers).unwrap_or_default();
-        if left.is_empty() {
-            return Ok(None);
-        }
-        let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
-        Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
-    }
-
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
-        let Some(path) = self.path() else {
-            return Ok(Box::new(MemoryCopy::take(&self.database()?, Arc::clone(&self.kept))?));
+        let Some(files) = self.files() else {
+            return Ok(Box::new(MemoryCopy::take(&self.database()?, Arc::clone(&self.opened))?));
         };
-        let (path, _) = look(path)?.to_open()?;
-        if is_open(&path) {
-            return Err(in_use(&path));
-        }
+        FileUse::refuse(files.path())?;
         // The log goes into the database first.
         self.connection()?.write_log()?;
-        Ok(Box::new(ClosedFile::take(&path)?))
+        files.snapshot()
     }
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
@@ -221,13 +210,13 @@ impl Engine for TursoEngine {
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
-        let Some(path) = resolved(self.path()) else {
-            let memory_bytes = self.kept().database().map_or(0, |database| database.memory_bytes());
+        let Some(files) = self.files() else {
+            let memory_bytes = self.opened().database().map_or(0, |database| database.memory_bytes());
             return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
         };
         let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
-        let log_bytes = COMPANIONS.iter().map(|suffix| length(&beside(&path, suffix))).sum();
-        Ok(Footprint { data_bytes: length(&path), log_bytes, ..Footprint::default() })
+        let log_bytes = files.companions().map(|path| length(&path)).sum();
+        Ok(Footprint { data_bytes: length(files.path()), log_bytes, ..Footprint::default() })
     }
 }
 
@@ -242,9 +231,9 @@ impl SqlEngine for TursoEngine {
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         let options = self.target.options;
-        Ok(match self.path() {
-            Some(path) => Box::new(FileLoader::new(path, options, &self.counts)?),
-            None => Box::new(MemoryLoader::new(Arc::clone(&self.kept), options)?),
+        Ok(match self.files() {
+            Some(files) => Box::new(FileLoader::new(&files, options, &self.counts)?),
+            None => Box::new(MemoryLoader::new(Arc::clone(&self.opened), options)?),
         })
     }
 }

@@ -3,7 +3,6 @@
 //!
 //! One name differs. Turso names the log of rows of `x.abc` `x.db-log`, as it would that of `x.def`; here it is `x.abc-log`.
 
-use crate::mark::{PAGES_LOG, ROWS_LOG};
 use bourse_engine::{FileIo, IoCounts, Wait, blocked_on, sometimes_blocked_on};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,6 +12,10 @@ use turso_core::io::{FileId, FileSyncType};
 use turso_core::{
     Buffer, Clock, Completion, File, IO, MemoryIO, MonotonicInstant, OpenFlags, PlatformIO, WallClockInstant,
 };
+
+/// Suffixes of files next to a database: the log of pages, and that of rows with MVCC.
+pub(crate) const PAGES_LOG: &str = "-wal";
+pub(crate) const ROWS_LOG: &str = "-log";
 
 /// Counts of operations on files of one kind.
 #[derive(Debug, Default)]

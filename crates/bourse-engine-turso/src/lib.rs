@@ -3,7 +3,7 @@
 //!
 //! A target such as `turso:x.turso?journal=mvcc` is read by `open`; `GRAMMAR` has the table of all settings.
 //!
-//! Files: `options` (settings of a target), `mark` (ownership of a file), `files` (the file system below Turso, which counts),
+//! Files: `options` (settings of a target), `files` (the file system below Turso, which counts),
 //! `database` (an open database and its connections), `statement` (values in, rows out), `loader`, `session`, `snapshot`,
 //! `describe` and `engine` (the seam), `kind` (the engine's registration), `error` (kinds of errors).
 #![cfg(feature = "turso")]
@@ -16,7 +16,6 @@ mod error;
 mod files;
 mod kind;
 mod loader;
-mod mark;
 mod options;
 mod session;
 mod snapshot;

@@ -1,66 +1,28 @@
-//! Snapshots of a database, from which rounds begin alike without loading again.
-//!
-//! A file is cloned if the file system shares blocks between files, else copied. The bytes of a database in memory are copied.
+//! Snapshots of a database in memory: its bytes are copied.
 
-use crate::database::{Connection, Database, MEMORY, in_use, is_open, is_whole};
-use crate::engine::Kept;
+use crate::database::{Connection, Database, MEMORY};
+use crate::engine::OpenDatabase;
 use crate::error::error;
-use crate::loader::{RESTORED, SNAPSHOT, remove_logs};
 use crate::options::Options;
-use bourse_engine::{EngineError, ErrorKind, FileCopy, Snapshot};
-use std::path::{Path, PathBuf};
+use bourse_engine::{EngineError, Snapshot};
 use std::sync::{Arc, Mutex, PoisonError};
 use turso_core::{Buffer, Completion, File, IO, MemoryIO, OpenFlags};
-
-/// Snapshot as a file next to the database.
-pub(crate) struct ClosedFile {
-    path: PathBuf,
-    copy: FileCopy,
-}
-
-impl ClosedFile {
-    /// Copies a closed database, whose log has been merged into it.
-    pub(crate) fn take(path: &Path) -> Result<Self, EngineError> {
-        if is_open(path) {
-            return Err(in_use(path));
-        }
-        if !is_whole(path) {
-            let words = format!("{} has a log that was not written into it", path.display());
-            return Err(EngineError::new(ErrorKind::Conflict, words));
-        }
-        Ok(Self { path: path.to_owned(), copy: FileCopy::take(path, &SNAPSHOT)? })
-    }
-}
-
-impl Snapshot for ClosedFile {
-    fn how(&self) -> &str {
-        self.copy.how()
-    }
-
-    fn restore(&self) -> Result<(), EngineError> {
-        if is_open(&self.path) {
-            return Err(in_use(&self.path));
-        }
-        remove_logs(&self.path)?;
-        self.copy.restore(&self.path, &RESTORED)
-    }
-}
 
 /// Bytes of a database in memory, with the engine that it belongs to.
 pub(crate) struct MemoryCopy {
     options: Options,
     bytes: Vec<Arc<Buffer>>,
-    kept: Arc<Mutex<Kept>>,
+    opened: Arc<Mutex<OpenDatabase>>,
 }
 
 /// Size in bytes of the pieces that are copied: the unit of Turso's files in memory.
 const CHUNK: usize = 1 << 20;
 
 impl MemoryCopy {
-    pub(crate) fn take(database: &Arc<Database>, kept: Arc<Mutex<Kept>>) -> Result<Self, EngineError> {
+    pub(crate) fn take(database: &Arc<Database>, opened: Arc<Mutex<OpenDatabase>>) -> Result<Self, EngineError> {
         Connection::open(database)?.write_log()?;
         let bytes = read(&**database.io()).map_err(|e| error(&e))?;
-        Ok(Self { options: *database.options(), bytes, kept })
+        Ok(Self { options: *database.options(), bytes, opened })
     }
 }
 
@@ -100,7 +62,7 @@ impl Snapshot for MemoryCopy {
         made.map_err(|e| error(&e))?;
         let database = Database::in_memory(files, self.options)?;
         database.set_journal()?;
-        let old = self.kept.lock().unwrap_or_else(PoisonError::into_inner).memory.replace(database);
+        let old = self.opened.lock().unwrap_or_else(PoisonError::into_inner).memory.replace(database);
         drop(old);
         Ok(())
     }

@@ -29,6 +29,26 @@ pub struct Capabilities {
     pub records: Option<RecordCapabilities>,
 }
 
+impl Capabilities {
+    /// Capabilities of a key engine with ordered keys and one writer beside readers of snapshots.
+    pub const OF_KEYS: Self = Self {
+        sql: None,
+        concurrent_writers: false,
+        snapshots: true,
+        checkpoints: false,
+        one_session: false,
+        processes: false,
+        records: Some(RecordCapabilities {
+            text_keys: true,
+            ordered_scans: true,
+            indexed_fields: false,
+            hash_index: false,
+            assigned_keys: false,
+            rollback: true,
+        }),
+    };
+}
+
 /// Capabilities of an engine that runs SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqlCapabilities {

@@ -5,7 +5,7 @@
 //! copied so was charged with 813 KiB written per Trade-Result and had 6,400 transactions/s; on the file as SQLite
 //! wrote it, page by page, the same run was charged with 207 KiB and had 7,150.
 
-use crate::{EngineError, ErrorKind, SideFile, SideFileKind};
+use crate::{DatabaseFiles, EngineError, ErrorKind, SideFile, SideFileKind};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
@@ -55,7 +55,7 @@ pub fn copy_file(from: &Path, to: &Path) -> Result<(), EngineError> {
 
 /// Copy of a single-file database, in the same folder, that rounds are restored from.
 #[derive(Debug)]
-pub struct FileCopy {
+pub(crate) struct FileCopy {
     copy: SideFile,
     /// Digest of the copy's bytes when it was made.
     digest: u128,
@@ -68,14 +68,15 @@ impl FileCopy {
     ///
     /// # Errors
     /// Those of [`SideFile::create`]; the system's.
-    pub fn take(database: &Path, kind: &'static SideFileKind) -> Result<Self, EngineError> {
+    pub(crate) fn take(database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<Self, EngineError> {
         let copy = SideFile::create(database, kind)?;
-        let how = if copy.fill_from(database)? { "cloned: it shares its blocks with the database" } else { "copied" };
+        let how =
+            if copy.fill_from(database.path())? { "cloned: it shares its blocks with the database" } else { "copied" };
         Ok(Self { digest: copy.digest()?, copy, how })
     }
 
     /// Method by which the copy was made, for a person.
-    pub const fn how(&self) -> &'static str {
+    pub(crate) const fn how(&self) -> &'static str {
         self.how
     }
 
@@ -83,7 +84,7 @@ impl FileCopy {
     ///
     /// # Errors
     /// The copy's bytes are not those of the database that was copied; those of [`SideFile::create`]; the system's.
-    pub fn restore(&self, database: &Path, kind: &'static SideFileKind) -> Result<(), EngineError> {
+    pub(crate) fn restore(&self, database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<(), EngineError> {
         let restored = SideFile::create(database, kind)?;
         restored.fill_from(self.copy.path())?;
         if restored.digest()? != self.digest {
@@ -93,7 +94,7 @@ impl FileCopy {
             return Err(EngineError::new(ErrorKind::Other, words));
         }
         // Synced before it is renamed: what a copy leaves to be written later would be written while a round is measured.
-        restored.rename(database)
+        restored.rename(database.path())
     }
 }
 

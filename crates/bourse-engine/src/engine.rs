@@ -3,8 +3,8 @@
 use crate::inventory::{ListingLoader, refuse_others};
 use crate::records::Statements;
 use crate::{
-    Access, Batch, Capabilities, Description, Dialect, EachRow, EngineError, Footprint, IoCounts, Isolation, Location,
-    Records, RecordsOverSql, Session,
+    Access, Batch, Capabilities, DatabaseFiles, Description, Dialect, EachRow, EngineError, Footprint, IoCounts,
+    Isolation, Location, Records, RecordsOverSql, Session,
 };
 
 /// A database under test, opened with its settings. Each user thread makes its own connection.
@@ -67,7 +67,7 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// The engine's, if the target cannot be examined.
     fn foreign(&self) -> Result<Option<String>, EngineError> {
-        Ok(None)
+        self.location().database_files().map_or(Ok(None), DatabaseFiles::foreign)
     }
 
     /// This database for reading alone: an engine whose sessions change nothing in the database's folder. `None` if
@@ -94,7 +94,7 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// The engine's.
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        Ok(None)
+        Ok(self.location().database_files().and_then(DatabaseFiles::leftovers))
     }
 
     /// Locks the database at a server that others use too, so that no second command loads, changes or checks it

@@ -12,11 +12,7 @@ pub fn folder_of(path: &Path) -> Option<PathBuf> {
 
 /// Bytes that a file takes on its disk, without its holes; 0 if it cannot be looked at.
 pub fn bytes_on_disk(path: &Path) -> u64 {
-    #[cfg(unix)]
-    let bytes = |found: std::fs::Metadata| std::os::unix::fs::MetadataExt::blocks(&found) * 512;
-    #[cfg(not(unix))]
-    let bytes = |found: std::fs::Metadata| found.len();
-    std::fs::metadata(path).map_or(0, bytes)
+    std::fs::metadata(path).map_or(0, |found| crate::folders::allocated(&found))
 }
 
 /// Warning that `what` is on the in-memory file system `name`.

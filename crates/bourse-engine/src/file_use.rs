@@ -47,6 +47,20 @@ impl FileUse {
         Some(found)
     }
 
+    /// Whether a library of this process has a file open.
+    pub fn is_used(path: &Path) -> bool {
+        Self::unless_used(path, || ()).is_none()
+    }
+
+    /// Refuses to replace or to copy a file that a library of this process has open.
+    ///
+    /// # Errors
+    /// [`Conflict`](ErrorKind::Conflict).
+    pub fn refuse(path: &Path) -> Result<(), EngineError> {
+        let text = || format!("{} is in use: a session of this process has it open", path.display());
+        if Self::is_used(path) { Err(EngineError::new(ErrorKind::Conflict, text())) } else { Ok(()) }
+    }
+
     /// Registers the use of a file, which need not exist yet. A library can use a file as often as it likes.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::own_files::PARTS;
 use crate::{
-    EngineError, ErrorKind, Snapshot, copy_file, foreign_among, other_files, remove_folder, sync_folder, sync_names,
+    DatabaseFiles, EngineError, ErrorKind, Snapshot, copy_file, foreign_among, remove_folder, sync_folder, sync_names,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,44 +17,36 @@ const RESTORED: &str = "restored";
 /// always the old or the new one, whole.
 #[derive(Debug, Clone)]
 pub struct FolderParts {
-    root: PathBuf,
-    /// Patterns of the files that the engine makes.
-    own: &'static [&'static str],
+    files: DatabaseFiles,
     /// Whether this process has the database in that folder open.
     is_open: fn(&Path) -> bool,
 }
 
 impl FolderParts {
-    /// Subfolders of `root`, which need not exist; `own` are patterns of the files that the engine makes, as [`other_files`]
-    /// takes them; `is_open` returns whether this process has the database in a folder open.
-    pub fn of(root: impl Into<PathBuf>, own: &'static [&'static str], is_open: fn(&Path) -> bool) -> Self {
-        Self { root: root.into(), own, is_open }
+    /// Subfolders of a database's folder, which need not exist; `is_open` returns whether this process has the database in a folder
+    /// open.
+    pub fn of(files: DatabaseFiles, is_open: fn(&Path) -> bool) -> Self {
+        Self { files, is_open }
     }
 
-    /// Patterns of the files that the engine makes.
-    pub fn own(&self) -> &'static [&'static str] {
-        self.own
+    /// The whole folder, as it is now.
+    pub fn files(&self) -> DatabaseFiles {
+        DatabaseFiles::at(self.root(), self.files.format())
     }
 
-    /// The whole folder.
+    /// Path of the whole folder.
     pub fn root(&self) -> &Path {
-        &self.root
+        self.files.path()
     }
 
     /// The folder of the database.
     pub fn database(&self) -> PathBuf {
-        self.root.join("db")
+        self.root().join("db")
     }
 
     /// The folder in which a database is loaded.
     pub fn loading(&self) -> PathBuf {
-        self.root.join(LOADING)
-    }
-
-    /// Subfolders that killed processes have left.
-    pub fn leftovers(&self) -> Vec<PathBuf> {
-        let all = [LOADING, REPLACED, SNAPSHOT, RESTORED].map(|name| self.root.join(name));
-        all.into_iter().filter(|path| path.exists()).collect()
+        self.root().join(LOADING)
     }
 
     /// Prepares a load: removes what killed loads have left.
@@ -65,7 +57,7 @@ impl FolderParts {
     pub fn make_room(&self) -> Result<(), EngineError> {
         self.refuse_use_of(&self.loading())?;
         self.refuse_others()?;
-        self.leftovers().iter().filter(|left| !left.ends_with(SNAPSHOT)).try_for_each(|left| remove_folder(left))
+        leftovers(&self.files).iter().filter(|left| !left.ends_with(SNAPSHOT)).try_for_each(|left| remove_folder(left))
     }
 
     /// Fails while this process has the database open.
@@ -77,7 +69,7 @@ impl FolderParts {
     }
 
     fn refuse_others(&self) -> Result<(), EngineError> {
-        let mut others = other_files(&self.root, self.own).map_err(|e| EngineError::io("read", &self.root, &e))?;
+        let mut others = self.files.others().map_err(|e| EngineError::io("read", self.root(), &e))?;
         others.retain(|path| path.split_once('/').is_some_and(|(part, _)| PARTS.contains(&part)));
         foreign_among(&others).map_or(Ok(()), |why| Err(EngineError::refused(why)))
     }
@@ -95,7 +87,7 @@ impl FolderParts {
     /// # Errors
     /// The system's; [`Conflict`](ErrorKind::Conflict) if this process has the database open.
     pub fn replace(&self, with: &Path) -> Result<(), EngineError> {
-        let (database, replaced) = (self.database(), self.root.join(REPLACED));
+        let (database, replaced) = (self.database(), self.root().join(REPLACED));
         self.refuse_use()?;
         remove_folder(&replaced)?;
         let renamed = |from: &Path, to: &Path| fs::rename(from, to).map_err(|e| EngineError::io("rename", from, &e));
@@ -103,7 +95,7 @@ impl FolderParts {
             renamed(&database, &replaced)?;
         }
         renamed(with, &database)?;
-        sync_names(&self.root)?;
+        sync_names(self.root())?;
         remove_folder(&replaced)
     }
 
@@ -114,9 +106,18 @@ impl FolderParts {
     pub fn copy(&self) -> Result<Box<dyn Snapshot>, EngineError> {
         self.refuse_use()?;
         let copied = FolderCopy { parts: self.clone() };
-        copy(&self.database(), &self.root.join(SNAPSHOT))?;
+        copy(&self.database(), &self.root().join(SNAPSHOT))?;
         Ok(Box::new(copied))
     }
+}
+
+/// Subfolders that killed processes have left in a database that consists of such parts.
+pub(crate) fn leftovers(files: &DatabaseFiles) -> Vec<PathBuf> {
+    if !files.format().own.iter().any(|pattern| pattern.starts_with("@/")) {
+        return Vec::new();
+    }
+    let all = [LOADING, REPLACED, SNAPSHOT, RESTORED].map(|name| files.path().join(name));
+    all.into_iter().filter(|path| path.exists()).collect()
 }
 
 /// Copy of a database in a subfolder.
@@ -131,16 +132,16 @@ impl Snapshot for FolderCopy {
 
     fn restore(&self) -> Result<(), EngineError> {
         self.parts.refuse_use()?;
-        let restored = self.parts.root.join(RESTORED);
-        copy(&self.parts.root.join(SNAPSHOT), &restored)?;
+        let restored = self.parts.root().join(RESTORED);
+        copy(&self.parts.root().join(SNAPSHOT), &restored)?;
         self.parts.replace(&restored)
     }
 }
 
 impl Drop for FolderCopy {
     fn drop(&mut self) {
-        // What stays is told as left over.
-        let _ = remove_folder(&self.parts.root.join(SNAPSHOT));
+        // What stays is reported as left over.
+        let _ = remove_folder(&self.parts.root().join(SNAPSHOT));
     }
 }
 
@@ -152,7 +153,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), EngineError> {
     sync_folder(to)
 }
 
-fn copy_into(from: &Path, to: &Path) -> Result<(), EngineError> {
+pub(crate) fn copy_into(from: &Path, to: &Path) -> Result<(), EngineError> {
     fs::create_dir(to).map_err(|e| EngineError::io("create", to, &e))?;
     for entry in fs::read_dir(from).map_err(|e| EngineError::io("read", from, &e))? {
         let entry = entry.map_err(|e| EngineError::io("read", from, &e))?;

@@ -1,7 +1,7 @@
-//! Folders of files as a whole: removed, and synced.
+//! Folders of files as a whole: removed, synced, measured.
 
 use crate::EngineError;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
@@ -45,4 +45,45 @@ pub fn sync_names(folder: &Path) -> Result<(), EngineError> {
     }
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|e| EngineError::io("sync", folder, &e))
+}
+
+/// Sizes of the files of a database, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FolderBytes {
+    /// All files but the logs.
+    pub data: u64,
+    /// Logs.
+    pub log: u64,
+}
+
+/// Allocated bytes of the files of a folder and its subfolders: logs, recognised by name, and all others. Files removed meanwhile
+/// count zero.
+pub fn folder_bytes(path: &Path, is_log: &dyn Fn(&str) -> bool) -> FolderBytes {
+    let mut bytes = FolderBytes::default();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(folder) else { continue };
+        for entry in entries.flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            if found.is_dir() {
+                folders.push(entry.path());
+            } else if entry.file_name().to_str().is_some_and(is_log) {
+                bytes.log += allocated(&found);
+            } else {
+                bytes.data += allocated(&found);
+            }
+        }
+    }
+    bytes
+}
+
+/// Allocated bytes: logs are created long, with holes, before they are written.
+#[cfg(unix)]
+pub(crate) fn allocated(found: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::blocks(found) * 512
+}
+
+#[cfg(not(unix))]
+pub(crate) fn allocated(found: &Metadata) -> u64 {
+    found.len()
 }

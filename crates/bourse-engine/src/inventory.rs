@@ -92,6 +92,11 @@ impl Inventory {
         self.objects.difference(&self.made)
     }
 
+    /// Objects that Bourse made, by kind and name.
+    pub fn made(&self) -> Vec<String> {
+        self.made.intersection(&self.objects).map(ToString::to_string).collect()
+    }
+
     /// Reason not to replace the database: the objects that Bourse did not make; `None` if there are none.
     pub fn foreign(&self) -> Option<String> {
         foreign_among(&self.others().map(ToString::to_string).collect::<Vec<_>>())

@@ -22,58 +22,61 @@
 
 mod capabilities;
 mod copied;
+mod database_files;
 mod description;
 mod engine;
 mod error;
-mod file_owner;
 mod file_system;
 mod file_use;
-mod folder_database;
 mod folder_parts;
 mod folders;
 mod footprint;
 mod inventory;
+mod keyed;
 mod kind;
 mod location;
 mod null;
 mod own_files;
 mod read;
+mod read_copy;
 pub mod records;
 mod routine;
 pub mod server_wait;
 mod session;
 mod side_file;
 mod sql;
+mod staged;
 mod storage;
 mod suggest;
 pub mod target;
 mod target_file;
-mod target_folder;
 pub mod thread_time;
 mod wrapper;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
-pub use copied::{FileCopy, copy_file};
+pub(crate) use copied::FileCopy;
+pub use copied::copy_file;
+pub use database_files::{DatabaseFiles, FileFormat, FileOwner};
 pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
     Conflicts, Connection, Counter, Engine, ForReading, Hold, Hosting, Interface, KeyEngine, Loader, NodeLosses,
     OwnThreads, OwnedServer, SideDatabase, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
-pub use file_owner::FileOwner;
 pub use file_system::{bytes_on_disk, folder_of, lost_with_machine, memory_file_system};
 pub use file_use::FileUse;
-pub use folder_database::FolderDatabase;
 pub use folder_parts::FolderParts;
-pub use folders::{remove_folder, sync_folder, sync_names};
+pub use folders::{FolderBytes, folder_bytes, remove_folder, sync_folder, sync_names};
 pub use footprint::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 pub use inventory::{Inventory, foreign_among, listed, refuse_others};
+pub use keyed::{KeyDatabase, KeyedEngine, settings};
 pub use kind::{EngineKind, Faults, InProcess, Open};
-pub use location::{DatabaseFiles, Location, path_in_target, target_with_path};
+pub use location::{Location, path_in_target, target_with_path};
 pub use null::{KINDS, NullEngine};
 pub use own_files::other_files;
 pub use read::{FromValue, WrongType};
+pub use read_copy::{ReadCopy, is_changed, stamp};
 pub use records::{Change, IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements};
 pub use routine::{Language, Routine, Step, version_of};
 pub use session::{
@@ -82,9 +85,9 @@ pub use session::{
 };
 pub use side_file::{SideFile, SideFileKind};
 pub use sql::{Sql, split_parameters};
+pub use staged::{StagedLoad, unless_in_use};
 pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside, open_regular};
-pub use target_folder::{FOLDER_MARK, FolderBytes, TargetFolder};
 pub use thread_time::{Wait, blocked_on, sometimes_blocked_on, writer_blocked_on};
 pub use wrapper::Wrapper;

@@ -1,7 +1,6 @@
 //! Location of a database: files, this process's memory, a server.
 
-use crate::{beside, folder_of, other_files};
-use std::io;
+use crate::{DatabaseFiles, FileFormat, folder_of};
 use std::path::{Path, PathBuf};
 
 /// Location of a database, known from its target without opening it.
@@ -21,22 +20,17 @@ pub enum Location {
 }
 
 impl Location {
-    /// Files: `path`, and files with the same name followed by one of these suffixes, as `-wal`.
+    /// Files of that format.
     ///
     /// ```
-    /// use bourse_engine::Location;
-    /// let location = Location::files("data/x.db", &["-wal"]);
+    /// use bourse_engine::{FileFormat, Location};
+    /// static FORMAT: FileFormat = FileFormat { name: "example", companions: &["-wal"], ..FileFormat::FILE };
+    /// let location = Location::files("data/x.db", &FORMAT);
     /// let files: Vec<_> = location.database_files().into_iter().flat_map(|files| files.all()).collect();
     /// assert_eq!(files, ["data/x.db", "data/x.db-wal"].map(std::path::PathBuf::from));
     /// ```
-    pub fn files(path: impl Into<PathBuf>, companions: &'static [&'static str]) -> Self {
-        Self::Files(DatabaseFiles { path: path.into(), companions, own: &[] })
-    }
-
-    /// A database that is a folder; `own` are patterns of the files that its engine makes in it, as
-    /// [`other_files`] takes them.
-    pub fn in_folder(path: impl Into<PathBuf>, own: &'static [&'static str]) -> Self {
-        Self::Files(DatabaseFiles { path: path.into(), companions: &[], own })
+    pub fn files(path: impl AsRef<Path>, format: &'static FileFormat) -> Self {
+        Self::Files(DatabaseFiles::at(path, format))
     }
 
     /// The database's files, if it has files of its own.
@@ -56,7 +50,7 @@ impl Location {
     /// The folder of this machine that holds the data.
     pub fn folder(&self) -> Option<PathBuf> {
         match self {
-            Self::Files(files) => folder_of(&files.path),
+            Self::Files(files) => folder_of(files.path()),
             Self::ServerFolder(folder) => Some(folder.clone()),
             Self::Memory | Self::RunningServer | Self::Nowhere => None,
         }
@@ -73,40 +67,6 @@ impl Location {
     #[cfg(not(unix))]
     pub fn free_bytes(&self) -> Option<u64> {
         None
-    }
-}
-
-/// The files of a database: the main file, and its companions such as a log or a journal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatabaseFiles {
-    path: PathBuf,
-    companions: &'static [&'static str],
-    own: &'static [&'static str],
-}
-
-impl DatabaseFiles {
-    /// The path of the main file, or of the database's own folder, decoded, with links followed if it exists.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Files in a database that is a folder which the engine did not make, by their paths in it.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn others(&self) -> io::Result<Vec<String>> {
-        if self.path.is_dir() { other_files(&self.path, self.own) } else { Ok(Vec::new()) }
-    }
-
-    /// Suffixes of the companions' names, as `-wal`. A companion need not exist.
-    pub fn companions(&self) -> &'static [&'static str] {
-        self.companions
-    }
-
-    /// Every path that the database may have a file at, the main file first.
-    pub fn all(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        let companions = self.companions.iter().map(|suffix| beside(&self.path, suffix));
-        std::iter::once(self.path.clone()).chain(companions)
     }
 }
 
@@ -135,12 +95,13 @@ mod tests {
 
     #[test]
     fn a_file_has_a_folder_and_companions() {
-        let location = Location::files("data/x.db", &["-wal", "-journal"]);
+        static FORMAT: FileFormat = FileFormat { companions: &["-wal", "-journal"], ..FileFormat::FILE };
+        let location = Location::files("data/x.db", &FORMAT);
         let all: Vec<_> = location.database_files().unwrap().all().collect();
         assert_eq!(all, ["data/x.db", "data/x.db-wal", "data/x.db-journal"].map(PathBuf::from));
         assert_eq!((location.file(), location.folder()), (Some(Path::new("data/x.db")), Some("data".into())));
-        assert_eq!(Location::files("x.db", &[]).folder(), Some(".".into()));
-        assert!(Location::files("x.db", &[]).free_bytes().is_none_or(|bytes| bytes > 0));
+        assert_eq!(Location::files("x.db", &FileFormat::FILE).folder(), Some(".".into()));
+        assert!(Location::files("x.db", &FileFormat::FILE).free_bytes().is_none_or(|bytes| bytes > 0));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Files in a folder that is a database: those of the engine, known by their names, and those of a person.
 
-use crate::FOLDER_MARK;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -8,8 +7,8 @@ use std::path::Path;
 /// Names of the subfolders of a database and of its copies, any of which `@` in a pattern matches.
 pub(crate) const PARTS: [&str; 5] = ["db", "loading", "replaced", "snapshot", "restored"];
 
-/// Files and links of a folder and its subfolders, by their paths in it, except the mark and those that match a pattern
-/// in `own`. No link is followed.
+/// Files and links of a folder and its subfolders, by their paths in it, except those that match a pattern in `own`. No link is
+/// followed.
 ///
 /// A pattern is a path in the folder in which `*` matches any characters and `#` digits; `@/` at its start matches the
 /// subfolder of a database or of a copy among [parts](crate::FolderParts).
@@ -41,7 +40,7 @@ fn find(folder: &Path, prefix: &str, own: &[&str], others: &mut Vec<String>) -> 
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if kind.is_dir() {
             find(&entry.path(), &format!("{path}/"), own, others)?;
-        } else if !(kind.is_file() && (path == FOLDER_MARK || own.iter().any(|pattern| is_of(pattern, &path)))) {
+        } else if !(kind.is_file() && own.iter().any(|pattern| is_of(pattern, &path))) {
             others.push(path);
         }
     }
@@ -99,8 +98,7 @@ mod tests {
         fs::create_dir_all(at("keyspaces/1/tables")).unwrap();
         fs::create_dir_all(at("keyspaces/2")).unwrap();
         fs::create_dir_all(at("pictures")).unwrap();
-        let files =
-            [FOLDER_MARK, "version", "notes.txt", "keyspaces/1/tables/7", "keyspaces/1/tables/mine", "pictures/cat"];
+        let files = ["version", "notes.txt", "keyspaces/1/tables/7", "keyspaces/1/tables/mine", "pictures/cat"];
         files.iter().for_each(|name| fs::write(at(name), name).unwrap());
         let mut others = vec!["keyspaces/1/tables/mine", "notes.txt", "pictures/cat"];
         #[cfg(unix)]

@@ -2,34 +2,46 @@
 
 use crate::copied::copy_by_pages;
 use crate::target_file::{beside, open_regular, start_of};
-use crate::{EngineError, ErrorKind};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use crate::{DatabaseFiles, EngineError, ErrorKind};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_128;
 
 /// A kind of side file.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct SideFileKind {
     /// Suffix to the database's name, as `.bourse-loading`.
     pub suffix: &'static str,
     /// Purpose, for a person: "a load".
     pub of: &'static str,
-    /// Suffixes of the engine's own files that belong to it: its log, its journal.
-    pub companions: &'static [&'static str],
-    /// Number of bytes at the start of the file in which the mark is sought.
-    pub start: usize,
-    /// Whether a file with these first bytes has Bourse's mark.
-    pub has_mark: fn(&[u8]) -> bool,
+    /// Text that such a file begins with; `None` for a database, which the mark of the database next to it lists.
+    pub text: Option<&'static str>,
 }
+
+impl SideFileKind {
+    const fn database(suffix: &'static str, of: &'static str) -> Self {
+        Self { suffix, of, text: None }
+    }
+}
+
+/// Kinds of databases that Bourse makes next to a database.
+pub(crate) static LOADING: SideFileKind = SideFileKind::database(".bourse-loading", "a load");
+pub(crate) static SNAPSHOT: SideFileKind = SideFileKind::database(".bourse-snapshot", "a snapshot");
+pub(crate) static RESTORED: SideFileKind = SideFileKind::database(".bourse-restored", "restoring a snapshot");
+pub(crate) static COPY: SideFileKind = SideFileKind::database(".bourse-copy", "a copy to be checked");
+
+/// Suffix to a side file's name of a database that an engine makes for its bytes, and of what it makes next to that.
+const TEMPLATE: &str = ".new";
+const OF_TEMPLATE: [&str; 2] = [TEMPLATE, ".new.wal"];
 
 /// A side file in use: created exclusively, locked while this lives, removed with its companions when this is dropped.
 ///
-/// A file of that name without the mark does not belong to Bourse and is refused. A marked file without a lock was left
-/// by a killed process: it is emptied and used. An empty file counts as marked.
+/// A file of that name that Bourse did not make is refused. One of Bourse's without a lock was left by a killed process: it is
+/// emptied and used. So is an empty file.
 #[derive(Debug)]
 pub struct SideFile {
-    path: PathBuf,
+    files: DatabaseFiles,
     file: File,
     kind: &'static SideFileKind,
     is_renamed: bool,
@@ -38,26 +50,35 @@ pub struct SideFile {
 impl SideFile {
     /// Creates the side file of a database, empty.
     ///
-    /// [`Refused`](ErrorKind::Refused) if the name is taken by a file without the mark,
+    /// # Errors
+    /// [`Refused`](ErrorKind::Refused) if the name is taken by a file that Bourse did not make,
     /// [`Conflict`](ErrorKind::Conflict) if another process uses the side file; the system's.
-    pub fn create(database: &Path, kind: &'static SideFileKind) -> Result<Self, EngineError> {
-        let path = beside(database, kind.suffix);
-        match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+    pub fn create(database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<Self, EngineError> {
+        let files = at(database, kind);
+        match OpenOptions::new().read(true).write(true).create_new(true).open(files.path()) {
             Ok(file) => {
-                let this = Self { path, file, kind, is_renamed: false };
+                let this = Self { files, file, kind, is_renamed: false };
                 // One that another process has taken over since is that one's.
                 if let Err(busy) = this.lock() {
                     return Err(this.forget(busy));
                 }
-                // The file was just made, the companion by nobody of ours.
-                if let Err(refused) = this.refuse_companions() {
-                    let _ = fs::remove_file(&this.path);
+                // The file was just made, the companion not by Bourse.
+                if let Err(refused) = this.refuse_companions().and_then(|()| this.list()) {
+                    let _ = fs::remove_file(this.path());
                     return Err(this.forget(refused));
                 }
                 Ok(this)
             }
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Self::take_over(path, kind),
-            Err(e) => Err(EngineError::io("create", &path, &e)),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Self::take_over(files, kind),
+            Err(e) => Err(EngineError::io("create", files.path(), &e)),
+        }
+    }
+
+    /// Adds the file, which is empty, to the mark.
+    fn list(&self) -> Result<(), EngineError> {
+        match self.kind.text {
+            Some(_) => Ok(()),
+            None => self.files.list(&self.file.metadata().map_err(|e| EngineError::io("look at", self.path(), &e))?),
         }
     }
 
@@ -65,48 +86,50 @@ impl SideFile {
     ///
     /// # Errors
     /// [`Refused`](ErrorKind::Refused) if the name is taken by a foreign file; the system's.
-    pub fn refuse_taken(database: &Path, kind: &SideFileKind) -> Result<(), EngineError> {
-        let path = beside(database, kind.suffix);
-        match fs::symlink_metadata(&path) {
+    pub(crate) fn refuse_taken(database: &DatabaseFiles, kind: &SideFileKind) -> Result<(), EngineError> {
+        let files = at(database, kind);
+        match fs::symlink_metadata(files.path()) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            _ => open_marked(&path, kind).map(drop),
+            _ => open_marked(&files, kind).map(drop),
         }
     }
 
     /// Empties a file that a killed process has left, and locks it.
-    fn take_over(path: PathBuf, kind: &'static SideFileKind) -> Result<Self, EngineError> {
-        let (file, start) = open_marked(&path, kind)?;
-        let this = Self { path: path.clone(), file, kind, is_renamed: false };
-        let ready = this.lock().and_then(|()| if start.is_empty() { this.refuse_companions() } else { Ok(()) });
+    fn take_over(files: DatabaseFiles, kind: &'static SideFileKind) -> Result<Self, EngineError> {
+        let (file, is_empty) = open_marked(&files, kind)?;
+        let this = Self { files, file, kind, is_renamed: false };
+        let ready = this.lock().and_then(|()| if is_empty { this.refuse_companions() } else { Ok(()) });
         if let Err(refused) = ready {
             return Err(this.forget(refused));
         }
-        // First what belongs to the marked file, then what bears the mark: killed in between, both are still known.
+        // First what belongs to the marked file: killed in between, both are still known.
         this.remove_companions();
         this.empty()?;
+        this.list()?;
         Ok(this)
     }
 
     /// Whether a process uses a database's side file of that kind.
-    pub fn is_used(database: &Path, kind: &SideFileKind) -> bool {
-        let locked = open_regular(&beside(database, kind.suffix), false).map(|file| file.try_lock());
+    pub fn is_used(database: &DatabaseFiles, kind: &SideFileKind) -> bool {
+        let locked = open_regular(at(database, kind).path(), false).map(|file| file.try_lock());
         matches!(locked, Ok(Err(TryLockError::WouldBlock)))
     }
 
     /// Path of a database's side file if a killed process has left one.
-    pub fn leftover(database: &Path, kind: &SideFileKind) -> Option<PathBuf> {
-        let path = beside(database, kind.suffix);
-        let mut file = open_regular(&path, false).ok()?;
-        let start = start_of(&mut file, kind.start).ok()?;
-        let is_ours = start.is_empty() || (kind.has_mark)(&start);
-        (is_ours && file.try_lock_shared().is_ok()).then_some(path)
+    pub fn leftover(database: &DatabaseFiles, kind: &SideFileKind) -> Option<PathBuf> {
+        let files = at(database, kind);
+        let mut file = open_regular(files.path(), false).ok()?;
+        let found = file.metadata().ok()?;
+        let is_left =
+            (found.len() == 0 || is_bourses(&files, kind, &mut file, &found).ok()?) && file.try_lock_shared().is_ok();
+        is_left.then(|| files.path().to_owned())
     }
 
-    /// Removes what a killed process has left of that kind; a file without the mark, or in use, stays.
-    pub fn remove_leftover(database: &Path, kind: &'static SideFileKind) {
+    /// Removes what a killed process has left of that kind; a file that Bourse did not make, or in use, stays.
+    pub(crate) fn remove_leftover(database: &DatabaseFiles, kind: &'static SideFileKind) {
         if Self::leftover(database, kind).is_some() {
-            // Whoever has taken it since may have it.
-            drop(Self::take_over(beside(database, kind.suffix), kind));
+            // Another process that has taken it since may have it.
+            drop(Self::take_over(at(database, kind), kind));
         }
     }
 
@@ -116,13 +139,14 @@ impl SideFile {
 
     fn locked(&self, tried: Result<(), TryLockError>) -> Result<(), EngineError> {
         let busy = || {
-            let text = format!("{} is being written by another process, for {} too", self.path.display(), self.kind.of);
+            let text =
+                format!("{} is being written by another process, for {} too", self.path().display(), self.kind.of);
             EngineError::new(ErrorKind::Conflict, text)
         };
         match tried {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(busy()),
-            Err(TryLockError::Error(e)) => return Err(EngineError::io("lock", &self.path, &e)),
+            Err(TryLockError::Error(e)) => return Err(EngineError::io("lock", self.path(), &e)),
         }
         // The other process may have finished between our opening and our locking, and renamed the file that we now hold.
         if self.is_at_its_path() { Ok(()) } else { Err(busy()) }
@@ -141,13 +165,13 @@ impl SideFile {
     ///
     /// # Errors
     /// [`Conflict`](ErrorKind::Conflict) if a process has it that does not share it; the system's.
-    pub fn join(database: &Path, kind: &'static SideFileKind) -> Result<Option<Self>, EngineError> {
-        let path = beside(database, kind.suffix);
-        let file = match open_regular(&path, false) {
+    pub fn join(database: &DatabaseFiles, kind: &'static SideFileKind) -> Result<Option<Self>, EngineError> {
+        let files = at(database, kind);
+        let file = match open_regular(files.path(), false) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => file.map_err(|e| EngineError::io("open", &path, &e))?,
+            file => file.map_err(|e| EngineError::io("open", files.path(), &e))?,
         };
-        let this = Self { path, file, kind, is_renamed: false };
+        let this = Self { files, file, kind, is_renamed: false };
         match this.share() {
             Ok(()) => Ok(Some(this)),
             Err(busy) => Err(this.forget(busy)),
@@ -166,12 +190,40 @@ impl SideFile {
     }
 
     fn companions(&self) -> impl Iterator<Item = PathBuf> {
-        self.kind.companions.iter().map(|suffix| beside(&self.path, suffix))
+        let of_template = OF_TEMPLATE.iter().filter(|_| self.kind.text.is_none());
+        self.files.companions().chain(of_template.map(|suffix| beside(self.path(), suffix)))
     }
 
     /// Path of the file.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.files.path()
+    }
+
+    /// The file as a database of its own.
+    pub(crate) fn files(&self) -> &DatabaseFiles {
+        &self.files
+    }
+
+    /// Leaves the lock to the engine, if that locks files in the same way.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn lend_lock(&self) -> Result<(), EngineError> {
+        match self.files.format().takes_the_lock {
+            true => self.file.unlock().map_err(|e| EngineError::io("unlock", self.path(), &e)),
+            false => Ok(()),
+        }
+    }
+
+    /// Fills the file with a database that `make` makes at another path, for engines that refuse an empty file.
+    ///
+    /// # Errors
+    /// Those of `make`; the system's.
+    pub(crate) fn fill_with(&self, make: impl FnOnce(&Path) -> Result<(), EngineError>) -> Result<(), EngineError> {
+        self.remove_companions();
+        let template = beside(self.path(), TEMPLATE);
+        make(&template)?;
+        self.fill_from(&template).map(drop)
     }
 
     /// The file, open for reading and writing.
@@ -189,7 +241,7 @@ impl SideFile {
 
     fn empty(&self) -> Result<(), EngineError> {
         let emptied = self.file.set_len(0).and_then(|()| (&self.file).rewind());
-        emptied.map_err(|e| EngineError::io("empty", &self.path, &e))
+        emptied.map_err(|e| EngineError::io("empty", self.path(), &e))
     }
 
     /// Replaces the content of the file by a copy of another; returns whether the two share their blocks, as some file
@@ -198,13 +250,13 @@ impl SideFile {
     /// # Errors
     /// The system's.
     pub fn fill_from(&self, from: &Path) -> Result<bool, EngineError> {
+        let mut source = open_regular(from, false).map_err(|e| EngineError::io("read", from, &e))?;
         self.remove_companions();
         self.empty()?;
-        let mut source = open_regular(from, false).map_err(|e| EngineError::io("read", from, &e))?;
         if shares_blocks(&source, &self.file) {
             return Ok(true);
         }
-        copy_by_pages(&mut source, &self.file).map_err(|e| EngineError::io("copy to", &self.path, &e))?;
+        copy_by_pages(&mut source, &self.file).map_err(|e| EngineError::io("copy to", self.path(), &e))?;
         Ok(false)
     }
 
@@ -225,7 +277,7 @@ impl SideFile {
                 }
             }
         };
-        read().map_err(|e| EngineError::io("read", &self.path, &e))?;
+        read().map_err(|e| EngineError::io("read", self.path(), &e))?;
         Ok(hasher.finish_128())
     }
 
@@ -238,10 +290,20 @@ impl SideFile {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             source => source.map_err(|e| EngineError::io("read", from, &e))?,
         };
-        let path = beside(&self.path, suffix);
+        let path = beside(self.path(), suffix);
         let made = OpenOptions::new().write(true).create_new(true).open(&path);
         let copied = made.and_then(|companion| copy_by_pages(&mut source, &companion));
         copied.map_err(|e| EngineError::io("copy to", &path, &e))
+    }
+
+    /// Makes the file durable.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn sync(&self) -> Result<(), EngineError> {
+        // Locked again, if the engine had it.
+        self.lock()?;
+        self.file.sync_all().map_err(|e| EngineError::io("sync", self.path(), &e))
     }
 
     /// Makes the file durable and renames it, replacing a file of that name.
@@ -249,8 +311,8 @@ impl SideFile {
     /// # Errors
     /// The system's.
     pub fn rename(mut self, to: &Path) -> Result<(), EngineError> {
-        self.file.sync_all().map_err(|e| EngineError::io("sync", &self.path, &e))?;
-        fs::rename(&self.path, to).map_err(|e| EngineError::io("replace", to, &e))?;
+        self.sync()?;
+        fs::rename(self.path(), to).map_err(|e| EngineError::io("replace", to, &e))?;
         self.is_renamed = true;
         Ok(())
     }
@@ -264,7 +326,7 @@ impl SideFile {
     #[cfg(unix)]
     fn is_at_its_path(&self) -> bool {
         use std::os::unix::fs::MetadataExt as _;
-        match (self.file.metadata(), fs::symlink_metadata(&self.path)) {
+        match (self.file.metadata(), fs::symlink_metadata(self.path())) {
             (Ok(ours), Ok(named)) => (ours.dev(), ours.ino()) == (named.dev(), named.ino()),
             _ => false,
         }
@@ -272,23 +334,44 @@ impl SideFile {
 
     #[cfg(not(unix))]
     fn is_at_its_path(&self) -> bool {
-        self.path.exists()
+        self.path().exists()
     }
 }
 
 impl Drop for SideFile {
     fn drop(&mut self) {
-        // Where the lock is shared, whoever ends last removes the file.
+        // Where the lock is shared, the last one removes the file.
         if !self.is_renamed && self.file.try_lock().is_ok() && self.is_at_its_path() {
             self.remove_companions();
-            // Left behind it is in nobody's way: it bears our mark, and the next one of its kind takes it over.
-            let _ = fs::remove_file(&self.path);
+            // One that stays is no obstacle: it is listed, and the next one of its kind takes it over.
+            let _ = fs::remove_file(self.path());
+            if self.kind.text.is_none() {
+                self.files.unmark_if_gone();
+            }
         }
     }
 }
 
-/// Opens a file that bears the mark of its kind, or is empty; its first bytes too.
-fn open_marked(path: &Path, kind: &SideFileKind) -> Result<(File, Vec<u8>), EngineError> {
+/// The side file of a database as files of the same format.
+fn at(database: &DatabaseFiles, kind: &SideFileKind) -> DatabaseFiles {
+    database.next_to(kind.suffix)
+}
+
+/// Whether Bourse made a side file that is not empty.
+fn is_bourses(
+    files: &DatabaseFiles,
+    kind: &SideFileKind,
+    file: &mut File,
+    found: &Metadata,
+) -> Result<bool, EngineError> {
+    let Some(text) = kind.text else { return files.lists(found) };
+    let start = start_of(file, text.len()).map_err(|e| EngineError::io("read", files.path(), &e))?;
+    Ok(text.as_bytes().starts_with(&start))
+}
+
+/// Opens a side file that Bourse made, or an empty one; also whether it is empty.
+fn open_marked(files: &DatabaseFiles, kind: &SideFileKind) -> Result<(File, bool), EngineError> {
+    let path = files.path();
     let foreign = |why: &str| {
         EngineError::refused(format!(
             "{} is needed for {} and is there already, {why}: it is left as it is; move it away, or name another database",
@@ -297,11 +380,11 @@ fn open_marked(path: &Path, kind: &SideFileKind) -> Result<(File, Vec<u8>), Engi
         ))
     };
     let mut file = open_regular(path, true).map_err(|e| foreign(&format!("which cannot be used ({e})")))?;
-    let start = start_of(&mut file, kind.start).map_err(|e| EngineError::io("read", path, &e))?;
-    if !start.is_empty() && !(kind.has_mark)(&start) {
+    let found = file.metadata().map_err(|e| EngineError::io("look at", path, &e))?;
+    if found.len() > 0 && !is_bourses(files, kind, &mut file, &found)? {
         return Err(foreign("without the mark of a file of Bourse"));
     }
-    Ok((file, start))
+    Ok((file, found.len() == 0))
 }
 
 /// Makes `to` share the blocks of `from`, if the file system can.
@@ -318,38 +401,34 @@ fn shares_blocks(_: &File, _: &File) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FileFormat;
     use std::io::Write as _;
 
-    static KIND: SideFileKind = SideFileKind {
-        suffix: ".bourse-test",
-        of: "a test",
-        companions: &["-log"],
-        start: 4,
-        has_mark: |start| start == b"mark",
-    };
+    static KIND: SideFileKind = SideFileKind::database(".bourse-test", "a test");
+    static FORMAT: FileFormat = FileFormat { name: "test", companions: &["-log"], ..FileFormat::FILE };
 
-    /// Path of a database in a folder that is removed when dropped.
-    struct Database(PathBuf);
+    /// A database in a folder that is removed when dropped.
+    struct Database(DatabaseFiles);
 
     impl Database {
         fn new(name: &str) -> Self {
             let folder = std::env::temp_dir().join(format!("bourse-{name}-{}", std::process::id()));
             fs::create_dir(&folder).unwrap();
-            Self(folder.join("x.db"))
+            Self(DatabaseFiles::at(folder.join("x.db"), &FORMAT))
         }
 
         fn side(&self) -> PathBuf {
-            beside(&self.0, ".bourse-test")
+            beside(self.0.path(), ".bourse-test")
         }
 
         fn log(&self) -> PathBuf {
-            beside(&self.0, ".bourse-test-log")
+            beside(self.0.path(), ".bourse-test-log")
         }
     }
 
     impl Drop for Database {
         fn drop(&mut self) {
-            fs::remove_dir_all(self.0.parent().unwrap()).unwrap();
+            fs::remove_dir_all(self.0.path().parent().unwrap()).unwrap();
         }
     }
 
@@ -369,8 +448,8 @@ mod tests {
         assert!(!database.side().exists() && !database.log().exists());
         let side = SideFile::create(&database.0, &KIND).unwrap();
         side.file().write_all(b"mark").unwrap();
-        side.rename(&database.0).unwrap();
-        assert_eq!(fs::read(&database.0).unwrap(), b"mark");
+        side.rename(database.0.path()).unwrap();
+        assert_eq!(fs::read(database.0.path()).unwrap(), b"mark");
         assert!(!database.side().exists());
     }
 
@@ -395,8 +474,12 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_is_taken_over() {
         let database = Database::new("side-left");
-        for content in ["mark, half written", ""] {
-            fs::write(database.side(), content).unwrap();
+        for content in ["half written", ""] {
+            let leave = || {
+                fs::write(database.side(), content).unwrap();
+                DatabaseFiles::at(database.side(), &FORMAT).mark().unwrap();
+            };
+            leave();
             assert_eq!(SideFile::leftover(&database.0, &KIND), Some(database.side()));
             if !content.is_empty() {
                 fs::write(database.log(), "log").unwrap();
@@ -404,7 +487,7 @@ mod tests {
             let side = SideFile::create(&database.0, &KIND).unwrap();
             assert!(side.file().metadata().unwrap().len() == 0 && !database.log().exists());
             drop(side);
-            fs::write(database.side(), content).unwrap();
+            leave();
             SideFile::remove_leftover(&database.0, &KIND);
             assert!(!database.side().exists());
         }

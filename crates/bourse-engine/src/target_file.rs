@@ -97,25 +97,6 @@ impl TargetFile {
             read => read.map_err(|e| EngineError::io("read", &self.path, &e)),
         }
     }
-
-    /// Refuses a file with the name of a log or journal that the engine will create for a database that does not exist
-    /// yet. Engines overwrite or remove such files without warning.
-    ///
-    /// # Errors
-    /// [`Refused`](crate::ErrorKind::Refused) if one of them is there.
-    pub fn refuse_neighbours(&self, suffixes: &[&str]) -> Result<(), EngineError> {
-        for neighbour in suffixes.iter().map(|suffix| beside(&self.path, suffix)) {
-            if fs::symlink_metadata(&neighbour).is_ok() {
-                return Err(EngineError::refused(format!(
-                    "{} is there and its database {} is not, or is empty: it may hold what is left of a database; move \
-                     it away, or name another path",
-                    neighbour.display(),
-                    self.path.display()
-                )));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The path with `suffix` appended to its whole name.
@@ -235,15 +216,5 @@ mod tests {
         assert_eq!(found.start(100).unwrap(), b"content");
         let absent = TargetFile::at(&path("absent")).unwrap();
         assert!(!absent.is_there() && absent.start(4).unwrap().is_empty());
-    }
-
-    #[test]
-    fn a_journal_without_its_database_is_refused() {
-        let folder = Folder::new("neighbours");
-        let database = TargetFile::at(&folder.0.join("x.db")).unwrap();
-        database.refuse_neighbours(&["-wal", "-journal"]).unwrap();
-        fs::write(folder.0.join("x.db-journal"), "").unwrap();
-        let error = database.refuse_neighbours(&["-wal", "-journal"]).unwrap_err();
-        assert!(error.kind() == ErrorKind::Refused && error.message().contains("x.db-journal is there"), "{error}");
     }
 }

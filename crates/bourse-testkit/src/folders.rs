@@ -132,7 +132,7 @@ pub fn is_left_alone_without_mark(engine: &(impl Engine + KeyEngine), folder: &P
     };
     let before = files();
     let why = engine.foreign().unwrap().expect("it is not ours");
-    assert!(why.contains("without Bourse's mark"), "{why}");
+    assert!(why.contains("has no mark of Bourse's"), "{why}");
     assert_eq!(engine.new_records().err().unwrap().kind(), ErrorKind::Refused);
     assert_eq!(files(), before);
 }

@@ -43,7 +43,9 @@ pub use proxy_checks::{
     Outcomes, each_transaction_is_there_once, few_faults, many_faults, nothing_acknowledged_is_lost, sessions_go_on,
 };
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
-pub use rounds::{numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number};
+pub use rounds::{
+    numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number, with_one_number_in_a_log,
+};
 pub use server_dump::ServerDump;
 pub use skipped::skipped;
 pub use targets::every_option_is_read_as_it_is_shown;

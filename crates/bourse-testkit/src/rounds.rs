@@ -4,9 +4,20 @@ use bourse_engine::{Engine, ErrorKind, RowExt as _};
 
 /// Makes a table of numbers with the number 1 in it.
 pub fn with_one_number(engine: &dyn Engine) {
+    drop(with_one_number_in_a_log(engine, &|| ()));
+}
+
+/// Makes a table of numbers with the number 1 in it, which is in the log as long as the result of `open` holds the database open.
+pub fn with_one_number_in_a_log<S>(engine: &dyn Engine, open: &dyn Fn() -> S) -> S {
     let mut loader = engine.loader().unwrap();
     loader.run("CREATE TABLE numbers (n BIGINT NOT NULL PRIMARY KEY)").unwrap();
     loader.finish().unwrap();
+    let opened = open();
+    add_one(engine);
+    opened
+}
+
+fn add_one(engine: &dyn Engine) {
     engine.session().unwrap().execute_text("INSERT INTO numbers VALUES (1)", &[]).unwrap();
 }
 

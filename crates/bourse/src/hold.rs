@@ -5,10 +5,10 @@
 //! starts share its lock ([`join`]): it is free once the last of them has ended.
 
 use crate::failure::{Exit, Failure};
-use crate::oltp::database::{engine_failure, refuse_foreign, refused};
+use crate::oltp::database::{engine_failure, refuse_foreign};
 use crate::progress::note;
 use crate::{engines, interrupt};
-use bourse_engine::{Engine, ErrorKind, Hold, SideFile, SideFileKind, beside};
+use bourse_engine::{DatabaseFiles, Engine, ErrorKind, FileFormat, Hold, SideFile, SideFileKind, beside};
 use bourse_serve::Address;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -22,13 +22,7 @@ const MARK: &str =
     "Bourse holds the database beside this file. The file can be removed when no process has it locked.\n";
 
 /// The lock file next to a database that is held.
-static LOCK: SideFileKind = SideFileKind {
-    suffix: ".bourse-lock",
-    of: "holding the database",
-    companions: &[],
-    start: MARK.len(),
-    has_mark: |start| MARK.as_bytes().starts_with(start),
-};
+static LOCK: SideFileKind = SideFileKind { suffix: ".bourse-lock", of: "holding the database", text: Some(MARK) };
 
 /// Interval between the tries of a command that waits.
 const LOOK: Duration = Duration::from_millis(200);
@@ -84,11 +78,6 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
         }
         refuse_foreign(target, engine.as_ref())?;
         match engine.location().file() {
-            Some(path) if has_hard_links(path) => {
-                let why =
-                    "the file has several names (hard links), of which each would be held by itself: use a copy of it";
-                return Err(refused(target, why));
-            }
             Some(path) => drop(files.insert(resolved(path), target)),
             None => drop(at_servers.insert(target, engine)),
         }
@@ -102,6 +91,15 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
     Ok(held)
 }
 
+/// Holds the database in a file or a folder that has no mark of Bourse's.
+///
+/// # Errors
+/// Another command has it, and is not waited for or does not end in time.
+pub(crate) fn without_mark(target: &str, path: &Path) -> Result<Held, Failure> {
+    let file = patiently(target, || of_file(target, &resolved(path)))?;
+    Ok(Held { files: file.into_iter().collect(), ..Held::default() })
+}
+
 /// Shares the hold of the command that started this process, or of the driver that coordinates it, for as long as this
 /// process lives.
 ///
@@ -110,7 +108,7 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
 pub(crate) fn join(target: &str) -> Result<Held, Failure> {
     let location = engines::location(target)?;
     let Some(path) = location.file() else { return Ok(Held::default()) };
-    match SideFile::join(&resolved(path), &LOCK) {
+    match SideFile::join(&file_at(&resolved(path)), &LOCK) {
         Ok(joined) => Ok(Held { files: joined.into_iter().collect(), ..Held::default() }),
         Err(error) if error.kind() == ErrorKind::Conflict => Err(in_use(target, &read(&resolved(path)))),
         // The command itself could not hold it either, and has reported that.
@@ -153,7 +151,7 @@ fn in_use(target: &str, holder: &Holder) -> Failure {
 /// Holds a database of files, or returns its holder; `None` if no file can be locked next to it.
 fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Holder>, Failure> {
     for _ in 0..LOOKS {
-        let taken = SideFile::create(database, &LOCK).and_then(|file| {
+        let taken = SideFile::create(&file_at(database), &LOCK).and_then(|file| {
             // On a full disk the lock holds all the same, without the holder's name.
             let _ = file.file().write_all(text().as_bytes());
             file.share().map(|()| file)
@@ -168,7 +166,7 @@ fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Hol
             Err(error) if error.kind() == ErrorKind::Refused => return Err(engine_failure(target, &error)),
             Err(error) => {
                 // In a folder that only other users may write to, one of them may hold it.
-                if SideFile::is_used(database, &LOCK) {
+                if SideFile::is_used(&file_at(database), &LOCK) {
                     break;
                 }
                 note_unheld(target, error.message());
@@ -177,6 +175,11 @@ fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Hol
         }
     }
     Ok(Err(read(database)))
+}
+
+/// A database's path, which the lock file is next to.
+fn file_at(database: &Path) -> DatabaseFiles {
+    DatabaseFiles::at(database, &FileFormat::FILE)
 }
 
 fn note_unheld(target: &str, why: &str) {
@@ -202,15 +205,6 @@ fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn 
             Ok(Ok(None))
         }
     }
-}
-
-/// Whether a file has more names than this one, at which neither the lock nor an engine's log would be found.
-fn has_hard_links(path: &Path) -> bool {
-    #[cfg(unix)]
-    let links = |found: &std::fs::Metadata| std::os::unix::fs::MetadataExt::nlink(found);
-    #[cfg(not(unix))]
-    let links = |_: &std::fs::Metadata| 1;
-    path.metadata().is_ok_and(|found| found.is_file() && links(&found) > 1)
 }
 
 /// A database's path, the same for each way to write it and through any links.

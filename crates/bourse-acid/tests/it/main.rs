@@ -47,7 +47,10 @@ impl Copy {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         std::fs::copy(original().join("original.db"), folder.path().join("copy.db")).expect("it can be copied");
-        Self { folder }
+        let this = Self { folder };
+        let location = bourse_engine_sqlite::open(&this.target("")).expect("a target").location();
+        location.database_files().expect("a file").mark().expect("it can be marked");
+        this
     }
 
     pub(crate) fn target(&self, options: &str) -> String {

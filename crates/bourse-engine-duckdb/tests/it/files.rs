@@ -3,7 +3,7 @@
 use crate::{folder, has_library, in_memory};
 use bourse_engine::{Access, Engine as _, ErrorKind, Isolation};
 use bourse_engine_duckdb::{DuckDbEngine, open};
-use bourse_testkit::{numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number};
+use bourse_testkit::{numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number_in_a_log};
 use std::path::Path;
 
 fn at(path: &Path) -> DuckDbEngine {
@@ -35,8 +35,7 @@ fn a_file_is_opened_once() {
     let folder = folder();
     let path = folder.path().join("x.duckdb");
     let (one, other) = (at(&path), at(&path));
-    let _session = one.session().unwrap();
-    with_one_number(&one);
+    let _session = with_one_number_in_a_log(&one, &|| one.session().unwrap());
     assert_eq!(numbers(&other), [1]);
     let differs = open(&format!("duckdb:{}?threads=1", path.display())).unwrap();
     let refused = differs.session().err().unwrap();
@@ -51,8 +50,7 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
     let folder = folder();
     let (path, copy) = (folder.path().join("x.duckdb"), folder.path().join("copy.duckdb"));
     let engine = at(&path);
-    let session = engine.session().unwrap();
-    with_one_number(&engine);
+    let session = with_one_number_in_a_log(&engine, &|| engine.session().unwrap());
     assert!(engine.for_reading().unwrap().is_none(), "it is open");
     // State after a crash: the change is in the log only.
     let bytes = |path: &Path| std::fs::read(path).unwrap();
@@ -62,6 +60,7 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
     drop(session);
     assert!(!log(&path).exists(), "a database that is closed has no log");
     let before = (bytes(&copy), bytes(&log(&copy)));
+    at(&copy).location().database_files().unwrap().mark().unwrap();
     let reading = at(&copy).for_reading().unwrap().unwrap();
     assert_eq!(numbers(&*reading.engine), [1]);
     let mut session = reading.engine.session().unwrap();
@@ -81,8 +80,7 @@ fn a_checkpoint_empties_the_log() {
     }
     let folder = folder();
     let engine = at(&folder.path().join("x.duckdb"));
-    let mut session = engine.session().unwrap();
-    with_one_number(&engine);
+    let mut session = with_one_number_in_a_log(&engine, &|| engine.session().unwrap());
     assert!(engine.footprint().unwrap().log_bytes > 0);
     session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
     session.commit().unwrap();

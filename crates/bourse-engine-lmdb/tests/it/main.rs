@@ -84,23 +84,13 @@ fn what_is_not_ours_is_not_opened() {
     use lmdb_master_sys as ffi;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("test.mdb");
-    // A foreign environment with so many trees that their names need several pages.
-    let make = |trees: u32, mark: bool| {
-        let _ = std::fs::remove_file(&path);
+    let make = || {
         let c_path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
-        // SAFETY: one environment, used by this thread alone, opened before its transaction and closed after it.
+        // SAFETY: one environment, used by this thread alone and closed after that.
         unsafe {
-            let (mut env, mut txn, mut dbi) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+            let mut env = std::ptr::null_mut();
             assert_eq!(ffi::mdb_env_create(&raw mut env), 0);
-            assert_eq!(ffi::mdb_env_set_maxdbs(env, 4_096), 0);
             assert_eq!(ffi::mdb_env_open(env, c_path.as_ptr(), ffi::MDB_NOSUBDIR | ffi::MDB_NOLOCK, 0o644), 0);
-            assert_eq!(ffi::mdb_txn_begin(env, std::ptr::null_mut(), 0, &raw mut txn), 0);
-            let names = (0..trees).map(|tree| format!("{tree:05}-{}", "name".repeat(25)));
-            for name in names.chain(mark.then(|| "bourse database".to_owned())) {
-                let name = std::ffi::CString::new(name).unwrap();
-                assert_eq!(ffi::mdb_dbi_open(txn, name.as_ptr(), ffi::MDB_CREATE, &raw mut dbi), 0);
-            }
-            assert_eq!(ffi::mdb_txn_commit(txn), 0);
             ffi::mdb_env_close(env);
         }
     };
@@ -114,20 +104,10 @@ fn what_is_not_ours_is_not_opened() {
         assert_eq!(engine.description().unwrap_err().kind(), ErrorKind::Refused);
         assert!(files(folder.path()) == before, "{words}");
     };
-    for trees in [0, 1, 3_000] {
-        make(trees, false);
-        refused("without Bourse's mark");
-        if trees > 0 {
-            make(trees, true);
-            assert_eq!(engine(folder.path(), "").foreign().unwrap(), None, "{trees}");
-        }
-    }
-    make(1, true);
-    let whole = std::fs::read(&path).unwrap();
-    std::fs::write(&path, &whole[..whole.len() - 4_096]).unwrap();
-    refused("it is damaged");
+    make();
+    refused("has no mark of Bourse's");
     std::fs::write(&path, "somebody's notes, which are long enough to be taken for a page".repeat(9)).unwrap();
-    refused("is no LMDB database");
+    refused("has no mark of Bourse's");
     std::fs::remove_file(&path).unwrap();
     std::fs::write(folder.path().join("test.mdb-lock"), "somebody's notes").unwrap();
     refused("test.mdb-lock is there and is no lock file of LMDB");

@@ -1,7 +1,7 @@
 //! SQLCipher: databases with a key.
 
 use crate::{library, target};
-use bourse_engine::{Access, Engine, ErrorKind, Isolation, Params, Sql};
+use bourse_engine::{Access, Engine, Isolation, Params, Sql};
 use bourse_engine_sqlite_lib::{SqliteEngine, open};
 use bourse_testkit::conformance;
 use std::fs;
@@ -59,14 +59,14 @@ fn a_database_with_a_key_shows_nothing_without_it() {
     let setting = description.settings.iter().find(|setting| setting.name == "key").unwrap();
     assert!(setting.value.starts_with("file:"), "{setting:?}");
 
-    // With another key, or none, it is somebody else's, and stays as it is.
+    // With another key, or none, it cannot be read, and stays as it is.
     let wrong = with_key(folder.path(), &library, "marlin", "");
     let plain = open(&target(&folder.path().join("x.db"), &library, "")).unwrap();
-    for (other, words) in [(&wrong, "cannot be read with this key"), (&plain, "is no SQLite database")] {
-        assert!(other.foreign().unwrap().unwrap().contains(words), "{:?}", other.foreign());
-        let refused = other.session().map(|_| ()).unwrap_err();
-        assert!(refused.kind() == ErrorKind::Refused && refused.message().contains(words), "{refused}");
-        assert_eq!(other.loader().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
+    for (other, words) in [(&wrong, "cannot be read with this key"), (&plain, "not a database")] {
+        for refused in [other.session().map(|_| ()), other.loader().map(|_| ()), other.exists().map(|_| ())] {
+            let refused = refused.unwrap_err();
+            assert!(refused.message().contains(words), "{refused}");
+        }
     }
     assert_eq!(fs::read(folder.path().join("x.db")).unwrap(), bytes);
 }
@@ -77,8 +77,8 @@ fn a_database_without_a_key_is_not_opened_with_one() {
     let folder = tempfile::tempdir().unwrap();
     let plain = open(&target(&folder.path().join("x.db"), &library, "")).unwrap();
     plain.session().unwrap().execute_text("CREATE TABLE thing (id INTEGER)", &[]).unwrap();
-    let why = with_key(folder.path(), &library, "swordfish", "").foreign().unwrap().unwrap();
-    assert!(why.contains("is not encrypted: leave `key=` out"), "{why}");
+    let refused = with_key(folder.path(), &library, "swordfish", "").session().map(|_| ()).unwrap_err();
+    assert!(refused.message().contains("cannot be read with this key"), "{refused}");
 }
 
 #[test]
@@ -131,22 +131,20 @@ fn a_first_page_that_was_written_in_part_is_read_from_the_log_or_the_journal() {
         bytes[1_024..1_536].fill(0x55);
         fs::write(&path, bytes).unwrap();
 
-        // Whoever has another key changes nothing.
         let files = || {
             let read = |entry: std::io::Result<fs::DirEntry>| {
                 let path = entry.unwrap().path();
                 (path.clone(), fs::read(path).unwrap())
             };
             let mut files: Vec<_> = fs::read_dir(crashed.path()).unwrap().map(read).collect();
-            files.retain(|(path, _)| !path.to_string_lossy().contains("key-of"));
+            files.retain(|(path, _)| !["key-of", "mark"].iter().any(|part| path.to_string_lossy().contains(part)));
             files.sort();
             files
         };
         let before = files();
         assert_eq!(before.len(), 2, "{query}: a log or a journal is there");
-        let wrong = with_key(crashed.path(), &library, "marlin", query);
-        assert!(wrong.foreign().unwrap().unwrap().contains("cannot be read with this key"));
         let engine = with_key(crashed.path(), &library, "swordfish", query);
+        engine.location().database_files().unwrap().mark().unwrap();
         assert_eq!(engine.foreign().unwrap(), None, "{query}");
         assert!(files() == before, "{query}: looking changes nothing");
         assert_eq!(rows(&engine), there, "{query}");

@@ -167,13 +167,16 @@ fn two_names_of_one_file_are_one_file() {
     let path = |name: &str| folder.path().join(name);
     let stock = bourse_engine_sqlite::open(&format!("sqlite:{}", path("x.db").display())).unwrap();
     stock.session().unwrap().execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY)", &[]).unwrap();
-    std::fs::hard_link(path("x.db"), path("hard.db")).unwrap();
     std::os::unix::fs::symlink(path("x.db"), path("soft.db")).unwrap();
     let _session = stock.session().unwrap();
-    for name in ["hard.db", "soft.db"] {
+    let refused = |name: &str| {
         let loaded = open(&target(&path(name), &library, "journal=delete")).unwrap();
-        let refused = loaded.session().map(|_| ()).unwrap_err();
-        assert!(refused.message().contains("has it open in this process"), "{name}: {refused}");
+        loaded.session().map(|_| ()).unwrap_err().message().to_owned()
+    };
+    assert!(refused("soft.db").contains("has it open in this process"));
+    std::fs::hard_link(path("x.db"), path("hard.db")).unwrap();
+    for name in ["hard.db", "x.db"] {
+        assert!(refused(name).contains("several names (hard links)"), "{name}");
     }
 }
 

@@ -74,16 +74,15 @@ fn what_a_build_leaves_out_is_refused_or_not_taken() {
 
 /// Version 3.7.6, which Berkeley DB SQL reports.
 #[test]
-fn a_version_from_before_marks_has_databases_in_memory_alone() {
+fn an_old_version_lacks_settings() {
     let folder = tempfile::tempdir().unwrap();
     let functions = "int sqlite3_libversion_number(void) { return 3007006; }";
-    let test = "a_version_from_before_marks_has_databases_in_memory_alone";
+    let test = "an_old_version_lacks_settings";
     let Some(library) = altered(folder.path(), test, "old", functions) else { return };
     let refused = |place: &str, query: &str, words: &str| {
         let message = open(&target(Path::new(place), &library, query)).map(|_| ()).unwrap_err().to_string();
         assert!(message.contains(words), "{query}: {message}");
     };
-    refused("x.db", "", "cannot bear Bourse's mark, which needs 3.7.17 or later");
     refused(":memory:", "memory=ram", "it needs version 3.7.7 or later");
     refused(":memory:", "memory=memdb", "it needs version 3.36.0 or later");
     refused(":memory:", "stable_plans=on", "it needs version 3.20.0 or later");

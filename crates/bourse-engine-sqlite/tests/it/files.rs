@@ -1,5 +1,6 @@
 use bourse_engine::{
-    Access, Durability, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Sql,
+    Access, DatabaseFiles, Durability, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _,
+    Sql,
 };
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_schema::tables::StatusType;
@@ -36,6 +37,7 @@ pub(crate) fn names(engine: &dyn Engine) -> Vec<String> {
 fn files(directory: &Path) -> Vec<String> {
     let mut found: Vec<_> =
         fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    found.retain(|name| !name.ends_with(".bourse-mark"));
     found.sort();
     found
 }
@@ -69,6 +71,9 @@ fn what_a_killed_process_left_is_removed_by_the_next() {
     fs::remove_file(path("x.db")).unwrap();
     for name in ["x.db.bourse-loading", "x.db.bourse-loading-wal", "x.db.bourse-snapshot", "x.db.bourse-restored"] {
         fs::write(path(name), &half).unwrap();
+        if !name.ends_with("-wal") {
+            DatabaseFiles::at(path(name), engine.location().database_files().unwrap().format()).mark().unwrap();
+        }
     }
     assert!(!engine.exists().unwrap(), "a half load was taken for a database");
     let said = engine.leftovers().unwrap().unwrap();
@@ -132,12 +137,11 @@ fn a_foreign_database_is_not_even_opened() {
     let path = directory.path().join("x.db");
     // What is made by ours, without its mark: journal=delete and its pages are as anybody's.
     load(&engine(&path, "journal=delete"), &["THEIRS"]);
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[68..72].fill(0);
-    fs::write(&path, &bytes).unwrap();
+    let bytes = fs::read(&path).unwrap();
     let engine = engine(&path, "");
+    engine.location().database_files().unwrap().unmark();
     let why = engine.foreign().unwrap().unwrap();
-    assert!(why.contains("without Bourse's mark") && why.contains("delete it and load it again"), "{why}");
+    assert!(why.contains("has no mark of Bourse's") && why.contains("`bourse data adopt`"), "{why}");
     type Deed = fn(&SqliteEngine) -> Result<(), EngineError>;
     let deeds: [(&str, Deed); 6] = [
         ("exists", |engine| engine.exists().map(|_| ())),
@@ -311,7 +315,7 @@ fn a_file_that_is_no_database_is_an_error_and_is_not_replaced() {
     let path = directory.path().join("thesis.txt");
     fs::write(&path, "years of work, and not a database at all").unwrap();
     let engine = engine(&path, "");
-    assert!(engine.foreign().unwrap().unwrap().contains("is no SQLite database"));
+    assert!(engine.foreign().unwrap().unwrap().contains("has no mark of Bourse's"));
     assert_eq!(engine.session().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
     assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
     assert!(engine.description().is_err());
@@ -418,13 +422,13 @@ fn sessions_that_are_confined_reach_no_other_file() {
         engine.sql().unwrap().confine();
         let mut session = engine.session().unwrap();
         let vacuum = format!("VACUUM INTO '{}'", directory.path().join("copy.db").display());
-        for sql in [&*attach, "ATTACH 'file:x?vfs=unix' AS o", "PRAGMA application_id = 7", &*vacuum] {
+        for sql in [&*attach, "ATTACH 'file:x?vfs=unix' AS o", &*vacuum] {
             let refused = session.execute_text(sql, &[]).unwrap_err();
             assert!(refused.to_string().contains("reach no other database file"), "{sql}: {refused}");
         }
         let path = bourse_engine::Value::Text(theirs.to_str().unwrap());
         session.execute_text("ATTACH ?1 AS theirs", &[path]).unwrap_err();
-        for sql in ["ATTACH ':memory:' AS m", "DETACH m", "PRAGMA application_id"] {
+        for sql in ["ATTACH ':memory:' AS m", "DETACH m", "PRAGMA application_id = 7"] {
             session.execute_text(sql, &[]).unwrap();
         }
         if query.is_empty() {

@@ -3,7 +3,9 @@
 use crate::folder;
 use bourse_engine::{Access, Checkpoint, Engine as _, ErrorKind, Isolation, Session, beside};
 use bourse_engine_turso::{TursoEngine, open};
-use bourse_testkit::{numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number};
+use bourse_testkit::{
+    numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number, with_one_number_in_a_log,
+};
 use std::path::Path;
 
 fn at(path: &Path, query: &str) -> TursoEngine {
@@ -65,8 +67,7 @@ fn a_file_is_opened_once() {
     let folder = folder();
     let path = folder.path().join("x.turso");
     let (one, other) = (at(&path, ""), at(&path, ""));
-    let _session = one.session().unwrap();
-    with_one_number(&one);
+    let _session = with_one_number_in_a_log(&one, &|| one.session().unwrap());
     assert_eq!(numbers(&other), [1]);
     let refused = at(&path, "sync=off").session().err().unwrap();
     assert!(refused.kind() == ErrorKind::Conflict && refused.message().contains("other settings"), "{refused}");
@@ -101,8 +102,7 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
         let folder = folder();
         let (path, copy) = (folder.path().join("x.turso"), folder.path().join("copy.turso"));
         let engine = at(&path, &format!("journal={journal}"));
-        let session = engine.session().unwrap();
-        with_one_number(&engine);
+        let session = with_one_number_in_a_log(&engine, &|| engine.session().unwrap());
         assert!(engine.for_reading().unwrap().is_none(), "it is open");
         assert_eq!(engine.description().unwrap().version, bourse_engine_turso::version().unwrap());
         // State after a crash: the change is in the log only.
@@ -113,6 +113,7 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
         assert!(std::fs::metadata(beside(&copy, log)).unwrap().len() > 0, "{journal}");
         let files = || ["", "-wal", "-log"].map(|suffix| std::fs::read(beside(&copy, suffix)).ok());
         let before = files();
+        at(&copy, "").location().database_files().unwrap().mark().unwrap();
         let reading = at(&copy, &format!("journal={journal}")).for_reading().unwrap().unwrap();
         assert_eq!(numbers(&*reading.engine), [1], "{journal}");
         reading.engine.session().unwrap().execute_text("INSERT INTO numbers VALUES (2)", &[]).unwrap_err();

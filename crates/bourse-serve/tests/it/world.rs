@@ -60,7 +60,9 @@ impl Database {
         let name = format!("{}-{name}", MADE.fetch_add(1, Ordering::Relaxed));
         remove(&name);
         std::fs::copy(path("fresh.db"), path(&name)).expect("copies");
-        Self { engine: engine(&name), name }
+        let engine = engine(&name);
+        engine.location().database_files().expect("a file").mark().expect("it can be marked");
+        Self { engine, name }
     }
 
     /// Opens the same database once more.
@@ -76,7 +78,7 @@ impl Drop for Database {
 }
 
 fn remove(name: &str) {
-    for suffix in ["", "-wal", "-shm", "-journal"] {
+    for suffix in ["", "-wal", "-shm", "-journal", ".bourse-mark"] {
         let _ = std::fs::remove_file(path(&format!("{name}{suffix}")));
     }
 }

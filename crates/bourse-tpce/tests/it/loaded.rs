@@ -57,7 +57,9 @@ impl Copy {
         remove(name);
         fresh();
         std::fs::copy(path("fresh.db"), path(name)).expect("copies");
-        Self { engine: engine(name), name }
+        let engine = engine(name);
+        engine.location().database_files().expect("a file").mark().expect("it can be marked");
+        Self { engine, name }
     }
 }
 
@@ -68,7 +70,7 @@ impl Drop for Copy {
 }
 
 fn remove(name: &str) {
-    for suffix in ["", "-wal", "-shm", "-journal"] {
+    for suffix in ["", "-wal", "-shm", "-journal", ".bourse-mark"] {
         let _ = std::fs::remove_file(path(&format!("{name}{suffix}")));
     }
 }

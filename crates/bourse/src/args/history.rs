@@ -94,4 +94,10 @@ pub(crate) enum Data {
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
     },
+    /// Mark databases as made by Bourse that were copied or moved
+    Adopt {
+        /// Databases; only those whose own lists say that Bourse made all they hold are marked
+        #[arg(value_name = "TARGET", required = true)]
+        targets: Vec<String>,
+    },
 }

@@ -144,7 +144,7 @@ pub(crate) enum Command {
     /// List, show, compare and remove stored runs
     #[command(subcommand)]
     Runs(Runs),
-    /// List and remove the databases that runs left
+    /// List, remove and adopt the databases that runs left
     #[command(subcommand)]
     Data(Data),
     /// List the engines and whether they are available, or the options of one

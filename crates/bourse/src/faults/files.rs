@@ -9,6 +9,7 @@ use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{Account, Class};
 use bourse_acid::faults::{Bed, Trial, TrialSpec, work};
 use bourse_crash::preload::{Control, Places, copy_folder, lose_power};
+use bourse_engine::DatabaseFiles;
 use bourse_record::faults::Through;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -71,11 +72,24 @@ impl<'c> FileBed<'c> {
         }
         let control = place("control");
         let made = Control::create(&control)?;
+        self.mark(&files)?;
         Ok((Places { control, files, image: Some(image), recording: None }, made))
     }
 
+    /// Marks the database of a trial, which was copied there.
+    fn mark(&self, files: &Path) -> io::Result<()> {
+        let location = engines::location(&self.placed(files)).map_err(|failure| io::Error::other(failure.render()))?;
+        let there = location.database_files().filter(|files| files.path().exists());
+        let marked = there.map_or(Ok(()), DatabaseFiles::mark);
+        marked.map_err(|error| io::Error::other(error.to_string()))
+    }
+
+    fn placed(&self, files: &Path) -> String {
+        placed(&self.scheme, &files.join("x"), &self.options)
+    }
+
     fn arguments(&self, files: &Path, more: &[&str]) -> Vec<OsString> {
-        let target = placed(&self.scheme, &files.join("x"), &self.options);
+        let target = self.placed(files);
         let transactions = self.conditions.transactions.to_string();
         let seed = self.conditions.seed.to_string();
         let all = [target.as_str(), "--seed", &seed, "--transactions", &transactions];
@@ -112,7 +126,7 @@ impl Bed for FileBed<'_> {
         control.arm(spec.fault).map_err(trouble)?;
         let work = self.worked(&places, spec.power.is_none())?;
         if let (Some(survival), Some(image)) = (spec.power, &places.image) {
-            lose_power(&places.files, image, survival).map_err(trouble)?;
+            lose_power(&places.files, image, survival).and_then(|()| self.mark(&places.files)).map_err(trouble)?;
         }
         let look = child::run(&self.arguments(&places.files, &["--look"]), &[], self.conditions.patience)?;
         Trial::of(&control, work, look)

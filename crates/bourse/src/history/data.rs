@@ -8,7 +8,11 @@ use crate::hold;
 use crate::oltp::database::{engine_failure, refuse_foreign};
 use crate::output::{has_color, print, terminal_width};
 use crate::progress::note;
-use bourse_engine::{ErrorKind, Location, foreign_among, refuse_others};
+use crate::work_folder::WorkFolder;
+use bourse_engine::{
+    DatabaseFiles, Engine, EngineError, ErrorKind, FileOwner, Interface, Inventory, Location, foreign_among, listed,
+    refuse_others, target_with_path,
+};
 use bourse_micro::foreign_tables;
 use bourse_report::{Cell, Sheet};
 use serde::Serialize;
@@ -37,6 +41,58 @@ pub(crate) fn data(command: &Data) -> Result<(), Failure> {
             let found = files.iter().map(|file| removable(file)).collect::<Result<Vec<_>, _>>()?;
             found.iter().try_for_each(Database::remove)
         }
+        Data::Adopt { targets } => targets.iter().try_for_each(|target| adopt(target)),
+    }
+}
+
+/// Marks a database that was copied or moved, if it lists what Bourse made and holds nothing else.
+fn adopt(target: &str) -> Result<(), Failure> {
+    let location = engines::location(target)?;
+    let cannot = |why: &str| Failure::usage(format!("cannot adopt {target}")).detail("cause", why);
+    let failed = |error: EngineError| engine_failure(target, &error);
+    let Some(files) = location.database_files() else { return Err(cannot("it is in no file")) };
+    match files.owner().map_err(failed)? {
+        FileOwner::Bourse => return Ok(note(&format!("{target} has Bourse's mark already"))),
+        FileOwner::Nobody => return Err(cannot("nothing is there")),
+        FileOwner::Foreign(_) => {}
+    }
+    let has_form = if files.format().is_folder { files.path().is_dir() } else { files.path().is_file() };
+    if !has_form {
+        return Err(cannot("this is not the form of the engine's databases"));
+    }
+    let _held = hold::without_mark(target, files.path())?;
+    // A copy is read: opening a database may change it.
+    let beside = location.folder().unwrap_or_else(|| PathBuf::from("."));
+    let folder = WorkFolder::new(".bourse-adopt-", &beside).map_err(|error| cannot(&error.to_string()))?;
+    let copy = files.copy_to(&folder.path().join("copy")).map_err(failed)?;
+    let found = contents(engines::open(&target_with_path(target, copy.path()))?.as_ref());
+    drop(folder);
+    let left = |why: &str| cannot(why).hint("it is left as it is; load it again at another path");
+    let found = found.map_err(|error| left(error.message()))?;
+    files.mark().map_err(failed)?;
+    note(&format!("adopted: {target}, which lists as made by bourse: {}", listed(&found)));
+    Ok(())
+}
+
+/// What Bourse made in a database by the database's own list.
+///
+/// # Errors
+/// [`Refused`](ErrorKind::Refused) if it has no list, or holds anything else; the engine's.
+fn contents(engine: &dyn Engine) -> Result<Vec<String>, EngineError> {
+    let (made, others) = match engine.interface() {
+        Interface::Sql(_) => {
+            let inventory = Inventory::of(engine)?.unwrap_or_default();
+            (inventory.made(), inventory.foreign())
+        }
+        Interface::Keys(keys) => {
+            let tables = if engine.exists()? { keys.tables()? } else { Vec::new() };
+            (tables.iter().map(|name| format!("table {name}")).collect(), foreign_tables(engine)?)
+        }
+    };
+    match others {
+        Some(why) => Err(EngineError::refused(why)),
+        None if made.is_empty() => Err(EngineError::refused("it has no list of what bourse made")),
+        None => Ok(made),
     }
 }
 
@@ -49,6 +105,9 @@ struct Database {
     engine: &'static str,
     /// Its files, the main one first.
     files: Vec<PathBuf>,
+    /// The same, with the mark.
+    #[serde(skip)]
+    marked: Option<DatabaseFiles>,
     /// Bytes of all its files.
     bytes: u64,
     /// Time of the last change: RFC 3339, in UTC.
@@ -96,7 +155,9 @@ fn database(file: &Path) -> Result<Database, Failure> {
                 let of_each: Vec<Metadata> = files.iter().flat_map(|path| all_files(path)).collect();
                 let bytes = of_each.iter().map(Metadata::len).sum();
                 let changed = of_each.iter().filter_map(|it| it.modified().ok()).max();
-                return Ok(Database { target, engine: kind.scheme, files, bytes, changed_at: changed.map(time) });
+                let marked = location.database_files().cloned();
+                let changed_at = changed.map(time);
+                return Ok(Database { target, engine: kind.scheme, files, marked, bytes, changed_at });
             }
             Ok(()) => {}
         }
@@ -165,6 +226,7 @@ impl Database {
             if file.is_dir() { std::fs::remove_dir_all(file) } else { std::fs::remove_file(file) }
                 .map_err(|error| Failure::usage(format!("cannot remove {}: {error}", file.display())))?;
         }
+        self.marked.iter().for_each(DatabaseFiles::unmark);
         note(&format!("removed: {}, {}", self.target, bourse_report::size(self.bytes)));
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A run on a database that has changed since it was loaded is refused before anything is measured; a run that loses its
 //! database has no figure.
 
-use crate::{bourse, load, output, text};
+use crate::{bourse, load, mark, output, text};
 use bourse_engine::Engine as _;
 use bourse_record::{CheckStatus, Document as _, RunFile};
 use std::fs;
@@ -22,6 +22,7 @@ fn change(file: &Path, statements: &[&str]) {
 /// Runs on and checks a copy of a database after changes; both must report the changes, in these words.
 fn is_refused(folder: &Path, statements: &[&str], words: &[&str]) {
     fs::copy(folder.join("whole.db"), folder.join("x.db")).expect("copies");
+    mark(&format!("sqlite:{}", folder.join("x.db").display()));
     change(&folder.join("x.db"), statements);
     let ran = output(folder, &[&["tpce", "run", "sqlite:x.db?sync=off"][..], &RUN].concat());
     let checked = output(folder, &["tpce", "check", "sqlite:x.db?sync=off"]);
@@ -56,6 +57,7 @@ fn a_database_that_is_not_as_it_was_loaded_is_refused() {
 
     // Pages that belong to nothing: a run finds them in the end, and then has no figure.
     fs::copy(folder.join("whole.db"), folder.join("x.db")).expect("copies");
+    mark(&format!("sqlite:{}", folder.join("x.db").display()));
     change(
         &folder.join("x.db"),
         &[

@@ -88,4 +88,12 @@ fn load(folder: &Path, target: &str) {
     assert_eq!(scheme, "sqlite", "a file of another engine is another one");
     let name = place.split('?').next().expect("a text has a first part");
     std::fs::write(folder.join(name), loaded).expect("there is room for a copy");
+    mark(&format!("sqlite:{}", folder.join(name).display()));
+}
+
+/// Marks a SQLite database that was copied.
+fn mark(target: &str) {
+    use bourse_engine::Engine as _;
+    let location = bourse_engine_sqlite::open(target).expect("a target").location();
+    location.database_files().expect("a file").mark().expect("it is there");
 }

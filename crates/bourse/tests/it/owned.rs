@@ -334,6 +334,61 @@ fn a_refused_database_keeps_its_journal_mode() {
     }
 }
 
+/// A database that was copied or moved has no mark; its own list says whether Bourse made it.
+#[test]
+fn a_database_that_was_moved_is_adopted_by_its_list() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    let micro = |target: &str| {
+        let ran = output(folder, &["micro", "run", "update", target, "-s", "rows=100", "--count", "20"]);
+        (ran.status.code(), text(&ran.stderr))
+    };
+    let adopt = |target: &str| {
+        let ended = output(folder, &["data", "adopt", target]);
+        (ended.status.code(), text(&ended.stderr))
+    };
+    let engines =
+        [("sqlite", "table bourse_inventory"), ("lmdb", "table bourse_micro"), ("redb", "table bourse_micro")];
+    for (scheme, listed) in engines {
+        let target = |name: &str| format!("{scheme}:{name}.{scheme}");
+        let path = |name: &str| folder.join(format!("{name}.{scheme}"));
+        assert_eq!(micro(&target("x")).0, Some(0));
+        fs::copy(path("x"), path("copy")).expect("a test may do so");
+        fs::rename(path("x"), path("moved")).expect("a test may do so");
+        for name in ["copy", "moved"] {
+            let before = fs::read(path(name)).expect("a test may do so");
+            let (code, said) = micro(&target(name));
+            assert!(code == Some(1) && said.contains("`bourse data adopt` marks"), "{said}");
+            let (code, said) = adopt(&target(name));
+            assert!(code == Some(0) && said.contains("lists as made by bourse: ") && said.contains(listed), "{said}");
+            assert!(fs::read(path(name)).expect("a test may do so") == before, "adopting changes nothing in it");
+            assert!(adopt(&target(name)).1.contains("has Bourse's mark already"));
+            assert_eq!(micro(&target(name)).0, Some(0));
+        }
+        fs::hard_link(path("copy"), path("linked")).expect("a test may do so");
+        let (code, said) = adopt(&target("linked"));
+        assert!(code == Some(1) && said.contains("several names"), "{said}");
+    }
+    // A person's own: without a list, with more than the list, and no database at all.
+    assert_eq!(micro("sqlite:y.db").0, Some(0));
+    by_hand(&folder.join("y.db"), &["CREATE TABLE notes (t TEXT)"]);
+    fs::rename(folder.join("y.db"), folder.join("more.db")).expect("a test may do so");
+    by_hand(&folder.join("own.db"), &["CREATE TABLE notes (t TEXT)"]);
+    fs::remove_file(folder.join("own.db.bourse-mark")).expect("a test may do so");
+    fs::write(folder.join("notes.db"), "dear diary").expect("a test may do so");
+    let before = state(folder);
+    for (name, words) in [
+        ("more.db", "it holds what bourse did not make: table notes"),
+        ("own.db", "it holds what bourse did not make: table notes"),
+        ("notes.db", "cannot adopt sqlite:notes.db"),
+        ("absent.db", "nothing is there"),
+    ] {
+        let (code, said) = adopt(&format!("sqlite:{name}"));
+        assert!(code == Some(1) && said.contains(words), "{name}: {said}");
+        assert!(state(folder) == before, "{name}: {said}");
+    }
+}
+
 /// An empty database was left where its side file's name was taken, and the load refused.
 #[test]
 fn nothing_is_left_where_a_side_file_is_somebody_elses() {

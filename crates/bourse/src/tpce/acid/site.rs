@@ -6,7 +6,7 @@ use crate::work_folder::WorkFolder;
 use bourse_acid::demand::Crash;
 use bourse_acid::{AcidError, Site};
 use bourse_crash::preload::{Call, Control, Places, Survival, copy_folder, library, lose_power, write_library};
-use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, beside, target_with_path};
+use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, remove_folder, target_with_path};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -51,19 +51,12 @@ impl FileSite {
         Ok(Self { original: original.clone(), folder, copy, target, flat_in: flat_in.map(Path::to_owned) })
     }
 
-    fn copy_all(&self) -> io::Result<()> {
+    fn copy_all(&self) -> Result<(), EngineError> {
         let files = self.folder.path().join("files");
-        removed(&files)?;
-        fs::create_dir(&files)?;
-        fs::copy(self.original.path(), &self.copy)?;
+        remove_folder(&files)?;
+        fs::create_dir(&files).map_err(|error| EngineError::io("make", &files, &error))?;
         // The original is closed, so its log is complete.
-        for suffix in self.original.companions() {
-            match fs::copy(beside(self.original.path(), suffix), beside(&self.copy, suffix)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        Ok(())
+        self.original.copy_to(&self.copy).map(drop)
     }
 
     /// Environment of a process whose calls are counted; its files are on a simulated disk, or its operations are recorded.
@@ -146,7 +139,9 @@ impl Site for FileSite {
 
     fn lose_power(&self, seed: u64) -> Result<(), AcidError> {
         let (files, image) = (self.folder.path().join("files"), self.folder.path().join("image"));
-        lose_power(&files, &image, Survival::Some(seed)).map_err(no_disk)
+        lose_power(&files, &image, Survival::Some(seed)).map_err(no_disk)?;
+        // The files are others now.
+        DatabaseFiles::at(&self.copy, self.original.format()).mark().map_err(AcidError::Engine)
     }
 
     fn copy(&self) -> &Path {

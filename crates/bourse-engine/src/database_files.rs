@@ -1,0 +1,564 @@
+//! Databases in files and folders: their owner, by a mark next to each, and their names.
+//!
+//! The mark of `x.db` is the file `x.db.bourse-mark`. It lists what Bourse made at that path and next to it, the database, a load in
+//! progress, snapshots, each by the engine, the inode and the time of birth. So a mark holds for one file alone: another file put in
+//! the place of a database, one that was copied or moved there, or one that got the inode of a deleted database, is not listed.
+//! A file is listed while it is still empty, before anything is written to it, and its line stays valid when it is renamed: at no
+//! time does a killed process leave a database without its mark.
+
+use crate::side_file::{COPY, LOADING, RESTORED, SNAPSHOT};
+use crate::{EngineError, ErrorKind, TargetFile, beside, copy_file, folder_of, open_regular, other_files, sync_names};
+use std::fs::{self, Metadata, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
+
+/// Suffix of a mark's name.
+const MARK: &str = ".bourse-mark";
+/// Start of the names of files that Bourse makes next to a database, which share its mark.
+const NEXT_TO: &str = ".bourse-";
+/// First line of a mark.
+const FIRST_LINE: &str =
+    "Bourse made what is listed here, at this path and next to it: engine, inode, time of birth.\n";
+/// Number of bytes read of a mark at most, and of lines that it retains besides the database's own.
+const LONGEST: u64 = 16 << 10;
+const RETAINED: usize = 15;
+
+/// Form of an engine's databases in files.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FileFormat {
+    /// Name of the format in marks. Engines that can open each other's databases share it.
+    pub name: &'static str,
+    /// Whether a database is a folder, rather than a file.
+    pub is_folder: bool,
+    /// Suffixes of the engine's other files next to a database file, as `-wal`.
+    pub companions: &'static [&'static str],
+    /// Companions that the engine would overwrite or remove if there were no database: they must not be there then.
+    pub exclusive: &'static [&'static str],
+    /// Companions that hold a part of the data: a copy of the database file alone is complete if they are empty.
+    pub logs: &'static [&'static str],
+    /// Patterns of the files that the engine makes in a folder, as [`other_files`] takes them.
+    pub own: &'static [&'static str],
+    /// Whether the engine locks a file as Bourse locks its side files, so that one is left to it without a lock.
+    pub takes_the_lock: bool,
+}
+
+impl FileFormat {
+    /// A file without companions.
+    pub const FILE: Self = Self {
+        name: "",
+        is_folder: false,
+        companions: &[],
+        exclusive: &[],
+        logs: &[],
+        own: &[],
+        takes_the_lock: false,
+    };
+    /// A folder.
+    pub const FOLDER: Self = Self { is_folder: true, ..Self::FILE };
+}
+
+/// Owner of the file or folder at a database's path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileOwner {
+    /// None: the path does not exist, or is an empty file or folder. A database may be made there.
+    Nobody,
+    /// Bourse: a database that it made.
+    Bourse,
+    /// Anything else: the reason for a person.
+    Foreign(String),
+}
+
+/// The files of a database: the main file or the folder, and companions such as a log or a journal.
+///
+/// ```
+/// use bourse_engine::{DatabaseFiles, FileFormat, FileOwner};
+///
+/// static FORMAT: FileFormat = FileFormat { name: "example", ..FileFormat::FILE };
+/// let folder = std::env::temp_dir().join(format!("database-files-{}", std::process::id()));
+/// std::fs::create_dir(&folder)?;
+/// let files = DatabaseFiles::at(&folder.join("x.db"), &FORMAT);
+/// assert_eq!(files.owner()?, FileOwner::Nobody);
+/// std::fs::write(files.open_or_make()?, "content")?;
+/// assert_eq!(files.owner()?, FileOwner::Bourse);
+/// std::fs::remove_file(files.path())?;
+/// std::fs::write(files.path(), "a person's")?;
+/// assert!(matches!(files.owner()?, FileOwner::Foreign(_)));
+/// std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseFiles {
+    path: PathBuf,
+    format: &'static FileFormat,
+}
+
+impl DatabaseFiles {
+    /// The files of a database at a path, whose links are followed if it exists. Touches nothing.
+    pub fn at(path: impl AsRef<Path>, format: &'static FileFormat) -> Self {
+        let path = path.as_ref();
+        let path = match format.is_folder {
+            true => fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
+            false => TargetFile::resolved(path),
+        };
+        Self { path, format }
+    }
+
+    /// The path of the main file, or of the database's own folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Form of the files.
+    pub fn format(&self) -> &'static FileFormat {
+        self.format
+    }
+
+    /// Every path that the database may have a file at, the main file first.
+    pub fn all(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        std::iter::once(self.path.clone()).chain(self.companions())
+    }
+
+    /// Paths of the companions, which need not exist.
+    pub fn companions(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        self.format.companions.iter().map(|suffix| beside(&self.path, suffix))
+    }
+
+    /// Removes the companions that would be taken for those of another database at the path.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn remove_exclusive(&self) -> Result<(), EngineError> {
+        self.exclusive().try_for_each(|path| match fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(EngineError::io("remove", &path, &e)),
+            _ => Ok(()),
+        })
+    }
+
+    /// Files in a database that is a folder which the engine did not make, by their paths in it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn others(&self) -> io::Result<Vec<String>> {
+        if self.path.is_dir() { other_files(&self.path, self.format.own) } else { Ok(Vec::new()) }
+    }
+
+    /// Finds the owner of what is at the path. Opens nothing but the mark.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn owner(&self) -> Result<FileOwner, EngineError> {
+        match self.examined() {
+            Err(refused) if refused.kind() == ErrorKind::Refused => {
+                Ok(FileOwner::Foreign(refused.message().to_owned()))
+            }
+            examined => Ok(if examined? { FileOwner::Bourse } else { FileOwner::Nobody }),
+        }
+    }
+
+    /// Reason why what is at the path must not be used; `None` if it may be.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn foreign(&self) -> Result<Option<String>, EngineError> {
+        Ok(match self.owner()? {
+            FileOwner::Foreign(why) => Some(why),
+            FileOwner::Nobody | FileOwner::Bourse => None,
+        })
+    }
+
+    /// Whether Bourse has a database at the path.
+    ///
+    /// # Errors
+    /// [`Refused`](ErrorKind::Refused) if something else is there; the system's.
+    pub fn exists(&self) -> Result<bool, EngineError> {
+        self.examined()
+    }
+
+    fn examined(&self) -> Result<bool, EngineError> {
+        let shown = self.path.display();
+        let found = self.found()?;
+        let lines = read_mark(&self.marked_by())?;
+        let Some(found) = found else { return self.refuse_companions().map(|()| false) };
+        self.refuse_links(&found)?;
+        let identity = identity(&found);
+        let listed = lines.iter().filter_map(|line| line.strip_suffix(&identity)?.strip_suffix(' '));
+        let names: Vec<_> = listed.collect();
+        if names.contains(&self.format.name) {
+            return Ok(true);
+        }
+        Err(EngineError::refused(match names.last() {
+            Some(other) => format!("{shown} is a database that Bourse made for {other}, not for {}", self.format.name),
+            None => format!(
+                "{shown} has no mark of Bourse's: either Bourse did not make it, or it was copied or moved here; `bourse \
+                 data adopt` marks a database that lists what Bourse made"
+            ),
+        }))
+    }
+
+    /// Refuses a file with hard links: at its other names neither a lock of Bourse's nor an engine's log would be found.
+    fn refuse_links(&self, found: &Metadata) -> Result<(), EngineError> {
+        #[cfg(unix)]
+        let links = std::os::unix::fs::MetadataExt::nlink(found);
+        #[cfg(not(unix))]
+        let links = 1;
+        if links < 2 || found.is_dir() {
+            return Ok(());
+        }
+        Err(EngineError::refused(format!(
+            "{}: the file has several names (hard links), of which each would be held by itself: use a copy of it",
+            self.path.display()
+        )))
+    }
+
+    /// Metadata of the file or folder at the path; `None` if it is absent or empty.
+    fn found(&self) -> Result<Option<Metadata>, EngineError> {
+        if self.format.is_folder && self.path.exists() && !self.path.is_dir() {
+            let shown = self.path.display();
+            let why = format!("{shown} is no folder: name the path of a folder, which need not exist yet");
+            return Err(EngineError::refused(why));
+        }
+        if !self.path.is_dir() || !self.format.is_folder {
+            TargetFile::at(&self.path)?;
+        }
+        let cannot = |e: io::Error| EngineError::io("look at", &self.path, &e);
+        let found = match fs::metadata(&self.path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            found => found.map_err(cannot)?,
+        };
+        let is_empty = match found.is_dir() {
+            true => fs::read_dir(&self.path).map_err(cannot)?.next().is_none(),
+            false => found.len() == 0,
+        };
+        Ok((!is_empty).then_some(found))
+    }
+
+    fn exclusive(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        self.format.exclusive.iter().map(|suffix| beside(&self.path, suffix))
+    }
+
+    /// Refuses a file with the name of a log or journal that the engine will create for a database that does not exist yet.
+    fn refuse_companions(&self) -> Result<(), EngineError> {
+        match self.exclusive().find(|companion| fs::symlink_metadata(companion).is_ok()) {
+            None => Ok(()),
+            Some(companion) => Err(EngineError::refused(format!(
+                "{} is there and its database {} is not, or is empty: it may hold what is left of a database; move it away, \
+                 or name another path",
+                companion.display(),
+                self.path.display()
+            ))),
+        }
+    }
+
+    /// The path to open. If nothing is there, an empty file or folder is made and marked, so that a process that is killed
+    /// leaves no database without its mark.
+    ///
+    /// # Errors
+    /// [`Refused`](ErrorKind::Refused) if something else is there; the system's.
+    pub fn open_or_make(&self) -> Result<PathBuf, EngineError> {
+        if self.exists()? {
+            return Ok(self.path.clone());
+        }
+        let made = match self.format.is_folder {
+            true if self.path.is_dir() => Ok(()),
+            true => fs::create_dir(&self.path),
+            false => OpenOptions::new().write(true).create(true).truncate(false).open(&self.path).map(drop),
+        };
+        made.map_err(|e| EngineError::io("create", &self.path, &e))?;
+        self.mark()?;
+        // Of a folder that was just made no link has been followed yet.
+        Ok(Self::at(&self.path, self.format).path)
+    }
+
+    /// Copies the database to another path, and marks the copy.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn copy_to(&self, path: &Path) -> Result<Self, EngineError> {
+        let copy = Self { path: path.to_owned(), format: self.format };
+        if self.format.is_folder {
+            crate::folder_parts::copy_into(&self.path, path)?;
+        } else {
+            copy_file(&self.path, path)?;
+            let companions = self.exclusive().zip(copy.exclusive()).filter(|(from, _)| from.is_file());
+            companions.into_iter().try_for_each(|(from, to)| copy_file(&from, &to))?;
+        }
+        copy.mark()?;
+        Ok(copy)
+    }
+
+    /// Marks what is at the path, which Bourse made.
+    ///
+    /// # Errors
+    /// The system's; [`Refused`](ErrorKind::Refused) if the file has hard links, or the mark's name is taken by another file.
+    pub fn mark(&self) -> Result<(), EngineError> {
+        let found = fs::metadata(&self.path).map_err(|e| EngineError::io("look at", &self.path, &e))?;
+        self.refuse_links(&found)?;
+        self.list(&found)
+    }
+
+    /// Adds a file that Bourse made, at the path or next to it, to the mark.
+    pub(crate) fn list(&self, found: &Metadata) -> Result<(), EngineError> {
+        static WRITING: Mutex<()> = Mutex::new(());
+        let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mark = self.marked_by();
+        let mut lines = read_mark(&mark)?;
+        let line = format!("{} {}", self.format.name, identity(found));
+        if lines.contains(&line) {
+            return Ok(());
+        }
+        let own = fs::metadata(database_of(&self.path)).ok().map(|found| identity(&found));
+        let spare = lines.len().saturating_sub(RETAINED);
+        let mut at = 0;
+        lines.retain(|line| {
+            at += 1;
+            at > spare || own.as_ref().is_some_and(|own| line.ends_with(own))
+        });
+        lines.push(line);
+        let text = lines.iter().fold(FIRST_LINE.to_owned(), |text, line| text + line + "\n");
+        let write = || -> io::Result<()> {
+            let is_new = fs::symlink_metadata(&mark).is_err();
+            if is_new {
+                OpenOptions::new().write(true).create_new(true).open(&mark)?;
+            }
+            let mut file = open_regular(&mark, true)?;
+            // Written before it is cut: a process that is killed in between leaves whole lines.
+            file.write_all(text.as_bytes())?;
+            file.set_len(text.len() as u64)?;
+            file.sync_all()
+        };
+        write().map_err(|e| EngineError::io("write", &mark, &e))?;
+        sync_names(&folder_of(&mark).unwrap_or_else(|| PathBuf::from(".")))
+    }
+
+    /// Whether the mark lists a file.
+    pub(crate) fn lists(&self, found: &Metadata) -> Result<bool, EngineError> {
+        Ok(read_mark(&self.marked_by())?.contains(&format!("{} {}", self.format.name, identity(found))))
+    }
+
+    /// Path of the mark.
+    fn marked_by(&self) -> PathBuf {
+        beside(&database_of(&self.path), MARK)
+    }
+
+    /// The files of a database with that suffix to its name, next to this one.
+    pub(crate) fn next_to(&self, suffix: &str) -> Self {
+        Self { path: beside(&self.path, suffix), format: self.format }
+    }
+
+    /// Removes the mark if nothing of what it could list is there.
+    pub(crate) fn unmark_if_gone(&self) {
+        let database = database_of(&self.path);
+        let kinds = [&LOADING, &SNAPSHOT, &RESTORED, &COPY];
+        let mut all = kinds.iter().map(|kind| beside(&database, kind.suffix)).chain([database.clone()]);
+        if all.all(|path| fs::symlink_metadata(path).is_err()) {
+            self.unmark();
+        }
+    }
+
+    /// Removes the mark of a database that was removed.
+    pub fn unmark(&self) {
+        let mark = self.marked_by();
+        if read_mark(&mark).is_ok_and(|lines| !lines.is_empty()) {
+            // One that stays is replaced by the next database's at this path.
+            let _ = fs::remove_file(mark);
+        }
+    }
+}
+
+/// Path of the database that a file which Bourse made next to one belongs to; that of a database itself.
+fn database_of(path: &Path) -> PathBuf {
+    match path.file_name().and_then(|name| name.to_str()?.rsplit_once(NEXT_TO)) {
+        Some((database, kind)) if !database.is_empty() && kind.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+            path.with_file_name(database)
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// Lines of a mark after the first; none if it does not exist or is empty.
+fn read_mark(mark: &Path) -> Result<Vec<String>, EngineError> {
+    let taken = |why: &str| {
+        EngineError::refused(format!(
+            "{} is needed for a mark and is there already, {why}: it is left as it is; move it away, or name another path",
+            mark.display()
+        ))
+    };
+    let file = match open_regular(mark, false) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Err(EngineError::io("read", mark, &e)),
+        file => file.map_err(|e| taken(&format!("which cannot be used ({e})")))?,
+    };
+    let mut text = Vec::new();
+    file.take(LONGEST).read_to_end(&mut text).map_err(|e| EngineError::io("read", mark, &e))?;
+    let text = String::from_utf8_lossy(&text);
+    match text.strip_prefix(FIRST_LINE) {
+        Some(lines) => {
+            Ok(lines.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(str::to_owned).collect())
+        }
+        None if FIRST_LINE.starts_with(&*text) => Ok(Vec::new()),
+        None => Err(taken("without one")),
+    }
+}
+
+/// Text that identifies a file or a folder for as long as it exists, whatever is written to it.
+fn identity(found: &Metadata) -> String {
+    #[cfg(unix)]
+    let (inode, device) = (std::os::unix::fs::MetadataExt::ino(found), std::os::unix::fs::MetadataExt::dev(found));
+    #[cfg(not(unix))]
+    let (inode, device) = (0, 0);
+    // The device's number may change when the machine is started again, so it is only used where no time of birth is stored.
+    match found.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok()) {
+        Some(born) => format!("inode {inode} born {}.{:09}", born.as_secs(), born.subsec_nanos()),
+        None => format!("inode {inode} device {device}"),
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    static FORMAT: FileFormat =
+        FileFormat { name: "test", companions: &["-log"], exclusive: &["-log"], ..FileFormat::FILE };
+    static FOLDER: FileFormat = FileFormat { name: "folders", ..FileFormat::FOLDER };
+
+    /// Folder that is removed when dropped.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("bourse-{name}-{}", std::process::id()));
+            fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+
+        fn files(&self, name: &str) -> DatabaseFiles {
+            DatabaseFiles::at(self.0.join(name), &FORMAT)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    #[track_caller]
+    fn foreign(files: &DatabaseFiles, words: &str) {
+        match files.owner().unwrap() {
+            FileOwner::Foreign(why) => assert!(why.contains(words), "{why}"),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(files.exists().unwrap_err().kind(), ErrorKind::Refused);
+    }
+
+    #[test]
+    fn a_mark_is_of_one_file_alone() {
+        let folder = Folder::new("one-file");
+        let files = folder.files("x.db");
+        assert_eq!(files.owner().unwrap(), FileOwner::Nobody);
+        for _ in 0..2 {
+            assert_eq!(files.open_or_make().unwrap(), files.path());
+            assert_eq!(files.owner().unwrap(), FileOwner::Nobody, "an empty file holds nothing");
+        }
+        fs::write(files.path(), "content").unwrap();
+        assert_eq!(files.owner().unwrap(), FileOwner::Bourse);
+        foreign(
+            &DatabaseFiles::at(files.path(), &FileFormat { name: "other", ..FileFormat::FILE }),
+            "made for test, not for other",
+        );
+        // Copied, moved, and replaced by another file.
+        fs::copy(files.path(), folder.0.join("copy.db")).unwrap();
+        foreign(&folder.files("copy.db"), "has no mark of Bourse's");
+        fs::rename(files.path(), folder.0.join("moved.db")).unwrap();
+        foreign(&folder.files("moved.db"), "it was copied or moved here");
+        fs::rename(folder.0.join("copy.db"), files.path()).unwrap();
+        foreign(&files, "has no mark of Bourse's");
+        // Moved together with its mark, it is the same file.
+        fs::rename(folder.0.join("x.db.bourse-mark"), folder.0.join("moved.db.bourse-mark")).unwrap();
+        assert_eq!(folder.files("moved.db").owner().unwrap(), FileOwner::Bourse);
+        folder.files("moved.db").unmark();
+        foreign(&folder.files("moved.db"), "has no mark of Bourse's");
+    }
+
+    /// A file system gives the inode of a deleted file to the next one.
+    #[test]
+    fn a_file_with_the_inode_of_a_deleted_one_is_not_listed() {
+        use std::os::unix::fs::MetadataExt as _;
+        let folder = Folder::new("inode");
+        let files = folder.files("x.db");
+        fs::write(files.open_or_make().unwrap(), "content").unwrap();
+        let before = fs::metadata(files.path()).unwrap();
+        if before.created().is_err() {
+            return;
+        }
+        let text = fs::read_to_string(files.marked_by()).unwrap();
+        assert!(text.contains(&format!("test inode {} born ", before.ino())), "{text}");
+        fs::remove_file(files.path()).unwrap();
+        // A line of the same inode, as that of the deleted file would be.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(files.path(), "a person's").unwrap();
+        let now = fs::metadata(files.path()).unwrap();
+        fs::write(files.marked_by(), text.replace(&before.ino().to_string(), &now.ino().to_string())).unwrap();
+        foreign(&files, "has no mark of Bourse's");
+    }
+
+    #[test]
+    fn a_name_that_is_taken_stays_as_it_is() {
+        let folder = Folder::new("taken");
+        let files = folder.files("x.db");
+        let mark = files.marked_by();
+        fs::write(&mark, "notes of mine").unwrap();
+        foreign(&files, "is needed for a mark and is there already, without one");
+        assert!(files.open_or_make().is_err() && !files.path().exists());
+        files.unmark();
+        assert_eq!(fs::read(&mark).unwrap(), b"notes of mine");
+        fs::remove_file(&mark).unwrap();
+        std::os::unix::fs::symlink("nothing", &mark).unwrap();
+        foreign(&files, "which cannot be used");
+        fs::remove_file(&mark).unwrap();
+        // A mark that a killed process has begun to write.
+        fs::write(&mark, &FIRST_LINE[..7]).unwrap();
+        fs::write(files.open_or_make().unwrap(), "content").unwrap();
+        assert!(files.exists().unwrap());
+        fs::remove_file(files.path()).unwrap();
+        fs::write(folder.0.join("x.db-log"), "").unwrap();
+        foreign(&files, "x.db-log is there");
+    }
+
+    #[test]
+    fn a_mark_lists_what_is_next_to_its_database_and_forgets_the_oldest() {
+        let folder = Folder::new("next-to");
+        let files = folder.files("x.db");
+        fs::write(files.open_or_make().unwrap(), "content").unwrap();
+        for number in 0..50 {
+            // Other files, which are no inode's.
+            let other = folder.0.join(format!("{number}"));
+            fs::write(&other, "").unwrap();
+            files.list(&fs::metadata(&other).unwrap()).unwrap();
+        }
+        let copy = files.next_to(".bourse-copy");
+        fs::write(copy.path(), "content").unwrap();
+        copy.mark().unwrap();
+        assert!(copy.exists().unwrap() && files.exists().unwrap());
+        assert!(!folder.0.join("x.db.bourse-copy.bourse-mark").exists());
+        assert_eq!(read_mark(&files.marked_by()).unwrap().len(), RETAINED + 2);
+    }
+
+    #[test]
+    fn folders_have_their_mark_next_to_them() {
+        let folder = Folder::new("folders");
+        let files = DatabaseFiles::at(folder.0.join("x"), &FOLDER);
+        let made = files.open_or_make().unwrap();
+        assert_eq!(files.owner().unwrap(), FileOwner::Nobody, "an empty folder holds nothing");
+        fs::write(made.join("data"), "content").unwrap();
+        assert_eq!(files.owner().unwrap(), FileOwner::Bourse);
+        files.unmark();
+        foreign(&files, "has no mark of Bourse's");
+        foreign(&DatabaseFiles::at(folder.0.join("x/data"), &FOLDER), "is no folder");
+        std::os::unix::fs::symlink("nothing", folder.0.join("dangling")).unwrap();
+        foreign(&DatabaseFiles::at(folder.0.join("dangling"), &FOLDER), "leads nowhere");
+    }
+}
