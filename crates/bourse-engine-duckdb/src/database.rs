@@ -9,11 +9,11 @@ use crate::options::Options;
 use crate::queue::WriterQueue;
 use crate::row::Columns;
 use crate::statement::{Rows, Statement, text_of};
-use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, RowExt as _};
+use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, OpenFiles, RowExt as _};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Location of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,15 +44,8 @@ unsafe impl Send for Database {}
 // SAFETY: as above.
 unsafe impl Sync for Database {}
 
-/// Databases in files that this process has open.
-type Open = Vec<(PathBuf, Options, bool, Weak<Database>)>;
-
-fn open_files() -> MutexGuard<'static, Open> {
-    static OPEN: Mutex<Open> = Mutex::new(Vec::new());
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    open.retain(|(_, _, _, database)| database.strong_count() > 0);
-    open
-}
+/// Databases in files that this process has open, with their settings and whether they are read-only.
+static OPEN: OpenFiles<(Options, bool), Database> = OpenFiles::new();
 
 impl Database {
     /// Opens a database in memory.
@@ -76,23 +69,14 @@ impl Database {
         options: &Options,
         for_reading: bool,
     ) -> Result<Arc<Self>, EngineError> {
-        let mut open = open_files();
-        if let Some((_, with, reading, database)) = open.iter().find(|(known, _, _, _)| known == path)
-            && let Some(database) = database.upgrade()
-        {
-            if with == options && *reading == for_reading {
-                return Ok(database);
+        OPEN.get(path, &(options.clone(), for_reading), || match locked_by(path).filter(|_| !for_reading) {
+            Some(process) => {
+                let path = path.display();
+                let words = format!("{path} is open in process {process}, and DuckDB lets no other process in");
+                Err(EngineError::new(ErrorKind::Conflict, words))
             }
-            let words = format!("{} is open in this process with other settings", path.display());
-            return Err(EngineError::new(ErrorKind::Conflict, words));
-        }
-        if !for_reading && let Some(process) = locked_by(path) {
-            let words = format!("{} is open in process {process}, and DuckDB lets no other process in", path.display());
-            return Err(EngineError::new(ErrorKind::Conflict, words));
-        }
-        let database = Arc::new(Self::open(library, Some(path), options, for_reading)?);
-        open.push((path.to_owned(), options.clone(), for_reading, Arc::downgrade(&database)));
-        Ok(database)
+            None => Self::open(library, Some(path), options, for_reading).map(Arc::new),
+        })
     }
 
     /// Opens a file that no other session knows, such as one that is being loaded; makes it if it does not exist.

@@ -70,7 +70,7 @@ pub(crate) fn describe(
     warnings.extend(memory_file_system.map(|name| lost_with_machine("the database", name)));
     Ok(Description {
         engine: "duckdb".to_owned(),
-        version: library.version(),
+        version: library.api.version(),
         target: target.text.clone(),
         durability,
         may_lose: None,

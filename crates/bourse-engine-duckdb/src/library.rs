@@ -1,12 +1,9 @@
 //! The library: found, loaded once, its functions declared as in DuckDB's C header.
 
-use sha2::{Digest as _, Sha256};
-use std::collections::HashMap;
-use std::env;
+use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::Mutex;
 
 /// Environment variable that names the library.
 pub const LIBRARY_VARIABLE: &str = "BOURSE_DUCKDB";
@@ -20,17 +17,15 @@ const FILE_NAME: &str = if cfg!(windows) {
     "libduckdb.so"
 };
 
-/// Folders that are searched if the system's loader finds no library.
-const FOLDERS: &[&str] = &["/usr/local/lib", "/opt/duckdb", "/opt/duckdb/lib", "/opt/homebrew/lib"];
-
-/// Error for a library that is unavailable.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{why}; DuckDB's releases have the library by itself (libduckdb), and so has the npm package @duckdb/node-bindings-linux-x64; name its file in ${LIBRARY_VARIABLE} or with `library=`"
-)]
-pub struct Absent {
-    why: String,
-}
+static LIBRARY: EngineLibrary<Api> = EngineLibrary {
+    variable: LIBRARY_VARIABLE,
+    file_name: FILE_NAME,
+    folders: &["/usr/local/lib", "/opt/duckdb", "/opt/duckdb/lib", "/opt/homebrew/lib"],
+    advice: "DuckDB's releases have the library by itself (libduckdb), and so has the npm package @duckdb/node-bindings-linux-x64; name its file in $BOURSE_DUCKDB or with `library=`",
+    // SAFETY: a user who names a library asserts that it is DuckDB, whose initializers do not touch this program's data.
+    open: |path| unsafe { Api::open(path) },
+    loaded: Mutex::new(None),
+};
 
 /// Version and path of the available library.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,35 +36,28 @@ pub struct Info {
     pub path: PathBuf,
 }
 
+/// Loaded library.
+pub(crate) type Library = LoadedLibrary<Api>;
+
 /// Looks for the library: the one named by `library=`, or by `$BOURSE_DUCKDB`, or the system's.
 ///
 /// # Errors
-/// [`Absent`]: the reason, and where to get the library.
-pub fn info(library: Option<&Path>) -> Result<Info, Absent> {
-    load(library).map(|library| Info { version: library.version(), path: library.path.clone() })
+/// [`LibraryAbsent`]: the reason, and where to get the library.
+pub fn info(library: Option<&Path>) -> Result<Info, LibraryAbsent> {
+    load(library).map(|library| Info { version: library.api.version(), path: library.path.clone() })
 }
 
-/// Loaded library.
-pub(crate) struct Library {
-    pub(crate) path: PathBuf,
-    pub(crate) api: Api,
-    sha256: OnceLock<String>,
+/// Loads the library, once per process.
+pub(crate) fn load(library: Option<&Path>) -> Result<&'static Library, LibraryAbsent> {
+    LIBRARY.load(library)
 }
 
-impl Library {
+impl Api {
     /// Version of the library.
     pub(crate) fn version(&self) -> String {
         // SAFETY: takes no argument and returns a text that is part of the library.
-        let version = unsafe { CStr::from_ptr((self.api.library_version)()) }.to_string_lossy();
+        let version = unsafe { CStr::from_ptr((self.library_version)()) }.to_string_lossy();
         version.trim_start_matches('v').to_owned()
-    }
-
-    /// SHA-256 of the library's file.
-    pub(crate) fn sha256(&self) -> &str {
-        self.sha256.get_or_init(|| match fs::read(&self.path) {
-            Ok(bytes) => format!("{:x}", Sha256::digest(bytes)),
-            Err(error) => format!("cannot be read: {error}"),
-        })
     }
 }
 
@@ -143,28 +131,9 @@ pub(crate) const SUCCESS: c_int = 0;
 /// `DUCKDB_RESULT_TYPE_QUERY_RESULT`.
 pub(crate) const QUERY_RESULT: c_int = 3;
 
-macro_rules! interface {
-    ($($name:ident = $symbol:literal: ($($argument:ty),*) $(-> $result:ty)?;)+) => {
-        /// Functions of the library that are used.
-        pub(crate) struct Api {
-            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
-        }
-
-        impl Api {
-            fn of(library: &libloading::Library) -> Result<Self, libloading::Error> {
-                Ok(Self {
-                    $(
-                        // SAFETY: the symbol is the function of that name in DuckDB's header, whose signature this is;
-                        // the library is never unloaded, so the pointer stays good.
-                        $name: unsafe { *library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>($symbol)? },
-                    )+
-                })
-            }
-        }
-    };
-}
-
-interface! {
+c_interface! {
+    /// Functions of the library that are used.
+    struct Api;
     library_version = b"duckdb_library_version\0": () -> *const c_char;
     free = b"duckdb_free\0": (*mut c_void);
     create_config = b"duckdb_create_config\0": (*mut Handle) -> c_int;
@@ -224,52 +193,4 @@ interface! {
     error_type = b"duckdb_error_data_error_type\0": (Handle) -> c_int;
     error_message = b"duckdb_error_data_message\0": (Handle) -> *const c_char;
     destroy_error = b"duckdb_destroy_error_data\0": (*mut Handle);
-}
-
-/// Loads the library, once per process.
-pub(crate) fn load(library: Option<&Path>) -> Result<&'static Library, Absent> {
-    static LOADED: Mutex<Option<HashMap<PathBuf, &'static Library>>> = Mutex::new(None);
-    let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    let loaded = loaded.get_or_insert_default();
-    // A library named by the user is the only one tried.
-    let Some(named) = named else {
-        let folders = FOLDERS.iter().map(|folder| Path::new(folder).join(FILE_NAME)).filter(|path| path.is_file());
-        let mut first = None;
-        for path in std::iter::once(PathBuf::from(FILE_NAME)).chain(folders) {
-            match load_path(loaded, path) {
-                Ok(library) => return Ok(library),
-                Err(absent) => first = first.or(Some(absent)),
-            }
-        }
-        return Err(first.expect("the name without a folder was tried"));
-    };
-    load_path(loaded, named)
-}
-
-fn load_path(loaded: &mut HashMap<PathBuf, &'static Library>, path: PathBuf) -> Result<&'static Library, Absent> {
-    if let Some(library) = loaded.get(&path) {
-        return Ok(library);
-    }
-    let absent = |e: libloading::Error| {
-        // The loader's own words are behind those of the crate.
-        let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
-        Absent { why: format!("cannot load {}: {cause}", path.display()) }
-    };
-    // SAFETY: a user who names a library asserts that it is DuckDB, whose initializers do not touch this program's data.
-    let found = unsafe { libloading::Library::new(&path) }.map_err(absent)?;
-    let api = Api::of(&found).map_err(absent)?;
-    let real = path.canonicalize().ok().or_else(|| mapped_as(&path)).unwrap_or_else(|| path.clone());
-    // Its threads may be at work until the process ends: it must never be unloaded.
-    std::mem::forget(found);
-    let library: &'static Library = Box::leak(Box::new(Library { path: real, api, sha256: OnceLock::new() }));
-    loaded.insert(path, library);
-    Ok(library)
-}
-
-/// File that the system's loader found for a name, as the kernel lists it.
-fn mapped_as(name: &Path) -> Option<PathBuf> {
-    let maps = fs::read_to_string("/proc/self/maps").ok()?;
-    let paths = maps.lines().filter_map(|line| line.split_once('/').map(|(_, rest)| PathBuf::from(format!("/{rest}"))));
-    paths.into_iter().find(|path| path.file_name() == name.file_name())
 }

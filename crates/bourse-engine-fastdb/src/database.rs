@@ -8,12 +8,12 @@ use crate::leftovers::{Leftovers, c_path, clear_memory_of, own, text_of};
 use crate::library::{Api, DatabaseMonitor};
 use crate::options::Options;
 use crate::statement::Statements;
-use bourse_engine::{DatabaseFiles, EngineError, ErrorKind};
+use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, LoadedLibrary};
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -28,7 +28,7 @@ pub struct Database {
     /// FastDB's number of the opened database.
     pub(crate) session: c_int,
     files: DatabaseFiles,
-    pub(crate) library: PathBuf,
+    pub(crate) library: &'static Path,
     /// Whether the file stays empty, since the library is a diskless build.
     pub(crate) is_diskless: bool,
     /// Statements of all sessions: they must be freed before their tables are dropped.
@@ -53,12 +53,11 @@ fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
 impl Database {
     /// Opens a file that Bourse made, or makes one.
     pub(crate) fn at(
-        api: &'static Api,
-        library: PathBuf,
+        library: &'static LoadedLibrary<Api>,
         files: &DatabaseFiles,
         options: &Options,
     ) -> Result<Arc<Self>, EngineError> {
-        let path = &*files.open_or_make()?;
+        let (api, path) = (&library.api, &*files.open_or_make()?);
         let owned = own(path).map_err(|e| io_error("open", path, &e))?;
         let leftovers = Leftovers::new(path).map_err(|e| io_error("make key files for", path, &e))?;
         let name = CString::new(leftovers.name()).expect("our own name");
@@ -75,7 +74,7 @@ impl Database {
             api,
             session,
             files: files.clone(),
-            library,
+            library: &library.path,
             is_diskless,
             statements: Mutex::default(),
             _leftovers: leftovers,

@@ -40,9 +40,8 @@ impl KeyDatabase for Database {
         let files = files.ok_or_else(|| EngineError::unsupported("FastDB has no database `:memory:`"))?;
         files.exists()?;
         // Nothing is made where there is no library.
-        let (library, api) =
-            load(target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
-        Self::at(api, library, files, &target.options)
+        let library = load(target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        Self::at(library, files, &target.options)
     }
 
     fn name(&self) -> &'static str {

@@ -15,7 +15,7 @@ pub static KINDS: &[EngineKind] = &[EngineKind {
     inserts_ms: None,
     version: || {
         let found = info(None).map_err(|error| error.to_string())?;
-        Ok(format!("library {}", found.path.display()))
+        Ok(format!("library {}", found.display()))
     },
     available: |target| {
         let named = GRAMMAR.parse(target, Options::DEFAULT).map_err(|error| error.to_string())?.options.library;

@@ -22,5 +22,5 @@ mod statement;
 
 pub use engine::{FastDbEngine, open};
 pub use kind::KINDS;
-pub use library::{Absent, Info, LIBRARY_VARIABLE, info};
+pub use library::{LIBRARY_VARIABLE, info};
 pub use options::{Commit, GRAMMAR, Index, Options};

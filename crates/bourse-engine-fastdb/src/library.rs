@@ -1,42 +1,43 @@
 //! The library: found, loaded once, its functions declared as in `cli.h`.
 
-use std::collections::HashMap;
-use std::env;
+use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Mutex;
 
 /// Environment variable that names the library.
 pub const LIBRARY_VARIABLE: &str = "BOURSE_FASTDB";
 
-/// Name that the system's loader looks for if no library is named.
-const SONAME: &str = "libfastdb_r.so.2";
+static LIBRARY: EngineLibrary<Api> = EngineLibrary {
+    variable: LIBRARY_VARIABLE,
+    file_name: "libfastdb_r.so.2",
+    folders: &[],
+    advice: "FastDB is in no package registry: its sources are public (version 3.77, for one, at github.com/gavioto/fastdb); build their shared library libfastdb_r.so.2 optimised (their makefile is for debugging unless it is given DEBUG=0) and name it in $BOURSE_FASTDB or with `library=`",
+    open: |path| {
+        // SAFETY: a person who names a library says that it is FastDB, whose initialisers set up its own static objects and a
+        // handler of SIGALRM, a signal that nothing here uses.
+        let api = unsafe { Api::open(path) }?;
+        // SAFETY: the function has the signature of `cli_trace_function_t` and is there for good.
+        unsafe { (api.set_trace_function)(silent) };
+        Ok(api)
+    },
+    loaded: Mutex::new(None),
+};
 
-/// Error for a library that is unavailable.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{why}; FastDB is in no package registry: its sources are public (version 3.77, for one, at github.com/gavioto/fastdb); build their shared library {SONAME} optimised (their makefile is for debugging unless it is told DEBUG=0) and name it in ${LIBRARY_VARIABLE} or with `library=`"
-)]
-pub struct Absent {
-    why: String,
-}
-
-/// Name and path of the available library.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
-    /// Name in a target.
-    pub name: &'static str,
-    /// Path of its file.
-    pub path: PathBuf,
-}
-
-/// Looks for the library: the one named by `library=`, or by `$BOURSE_FASTDB`, or the system's.
+/// Loads the library: the one named by `library=`, or by `$BOURSE_FASTDB`, or the system's.
 ///
 /// # Errors
-/// [`Absent`]: the reason, and where to get the library.
-pub fn info(library: Option<&Path>) -> Result<Info, Absent> {
-    let (path, _) = load(library)?;
-    Ok(Info { name: "fastdb", path })
+/// [`LibraryAbsent`]: the reason, and where to get the library.
+pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<Api>, LibraryAbsent> {
+    LIBRARY.load(library)
+}
+
+/// Path of the library that [`open`](crate::open) would load.
+///
+/// # Errors
+/// [`LibraryAbsent`]: the reason, and where to get the library.
+pub fn info(library: Option<&Path>) -> Result<&'static Path, LibraryAbsent> {
+    load(library).map(|library| &*library.path)
 }
 
 /// `cli_field_descriptor`.
@@ -70,28 +71,9 @@ pub(crate) struct DatabaseMonitor {
 pub(crate) type ErrorHandler = unsafe extern "C" fn(c_int, *const c_char, c_int, *mut c_void);
 type TraceFunction = unsafe extern "C" fn(*mut c_char);
 
-macro_rules! interface {
-    ($($name:ident = $symbol:literal: ($($argument:ty),*) $(-> $result:ty)?;)+) => {
-        /// Functions of `cli.h` that are used.
-        pub(crate) struct Api {
-            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
-        }
-
-        impl Api {
-            fn of(library: &libloading::Library) -> Result<Self, libloading::Error> {
-                Ok(Self {
-                    $(
-                        // SAFETY: the symbol is the function of that name in `cli.h`, whose signature this is; the
-                        // library is never unloaded, so the pointer stays good.
-                        $name: unsafe { *library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>($symbol)? },
-                    )+
-                })
-            }
-        }
-    };
-}
-
-interface! {
+c_interface! {
+    /// Functions of `cli.h` that are used.
+    struct Api;
     create = b"cli_create\0": (*const c_char, *const c_char, c_uint, c_int, usize, usize, usize, usize) -> c_int;
     close = b"cli_close\0": (c_int) -> c_int;
     statement = b"cli_statement\0": (c_int, *const c_char) -> c_int;
@@ -124,30 +106,3 @@ interface! {
 
 /// Discards FastDB's messages on recoveries and lock upgrades: standard error belongs to the program, not to an engine.
 unsafe extern "C" fn silent(_: *mut c_char) {}
-
-/// Loads the library, once per process; returns its path as well.
-pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Absent> {
-    static LOADED: Mutex<Option<HashMap<PathBuf, &'static Api>>> = Mutex::new(None);
-    let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
-    let path = named.unwrap_or_else(|| SONAME.into());
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    let loaded = loaded.get_or_insert_default();
-    if let Some(api) = loaded.get(&path) {
-        return Ok((path, *api));
-    }
-    let absent = |e: libloading::Error| {
-        // The loader's own words are behind those of the crate.
-        let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
-        Absent { why: format!("cannot load {}: {cause}", path.display()) }
-    };
-    // SAFETY: the person who names a library says that it is FastDB, whose initialisers set up its own static objects
-    // and a handler of SIGALRM, a signal that nothing here uses.
-    let library = unsafe { libloading::Library::new(&path) }.map_err(absent)?;
-    let api: &'static Api = Box::leak(Box::new(Api::of(&library).map_err(absent)?));
-    // The library has thread-specific keys and a signal handler: it must never be unloaded.
-    std::mem::forget(library);
-    // SAFETY: the function has the signature of `cli_trace_function_t` and is there for good.
-    unsafe { (api.set_trace_function)(silent) };
-    loaded.insert(path.clone(), api);
-    Ok((path, api))
-}

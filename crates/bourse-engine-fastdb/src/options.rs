@@ -1,7 +1,7 @@
 //! Settings of a FastDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{Grammar, OptionSpec, Parsed, Scheme, TargetError, Wanted};
+use bourse_engine::target::{ExpectedValue, Grammar, OptionSpec, Parsed, Scheme, TargetError};
 use bourse_engine::{IndexKind, option_spec, option_words};
 use std::path::PathBuf;
 
@@ -64,7 +64,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
                 options.index = match text {
                     "ttree" => Index::Tree,
                     "hash" => Index::Hash,
-                    _ => return Err(Wanted::Listed),
+                    _ => return Err(ExpectedValue::Listed),
                 };
                 Ok(())
             },

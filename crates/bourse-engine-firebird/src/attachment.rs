@@ -18,7 +18,7 @@ impl Parameters {
         const VERSION_1: u8 = 1;
         const USER_NAME: u8 = 28;
         const CONFIG: u8 = 87;
-        let config = format!("Providers={}", library.engine);
+        let config = format!("Providers={}", library.api.engine);
         let mut this = Self(vec![VERSION_1]);
         this.add(USER_NAME, b"SYSDBA").add(CONFIG, config.as_bytes());
         this
@@ -162,9 +162,9 @@ impl Attachment {
         let status = Status::new(library);
         // SAFETY: the provider lives as long as the library; name and list live until this returns.
         let raw = unsafe {
-            let table = Object::table(library.provider);
+            let table = Object::table(library.api.provider);
             let open = if is_new { table.create } else { table.attach };
-            status.check(|status| open(library.provider, status, name.as_ptr(), list.len() as u32, list.as_ptr()))
+            status.check(|status| open(library.api.provider, status, name.as_ptr(), list.len() as u32, list.as_ptr()))
         }?;
         Ok(Self { status, raw })
     }

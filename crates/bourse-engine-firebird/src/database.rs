@@ -7,10 +7,10 @@ use crate::attachment::{Attachment, Parameters};
 use crate::library::Library;
 use crate::options::{Options, Sync};
 use crate::statement::Statement;
-use bourse_engine::{EngineError, ErrorKind, FileUse};
+use bourse_engine::{EngineError, ErrorKind, FileUse, OpenFiles};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Statements that a session has prepared, by their slots.
 #[derive(Default)]
@@ -39,14 +39,7 @@ pub(crate) struct Database {
 }
 
 /// Databases that this process has open.
-type Open = Vec<(PathBuf, Options, Weak<Database>)>;
-
-fn open_files() -> MutexGuard<'static, Open> {
-    static OPEN: Mutex<Open> = Mutex::new(Vec::new());
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    open.retain(|(_, _, database)| database.strong_count() > 0);
-    open
-}
+static OPEN: OpenFiles<Options, Database> = OpenFiles::new();
 
 impl Database {
     /// Opens the database in an existing file.
@@ -54,19 +47,7 @@ impl Database {
     /// # Errors
     /// The library's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
     pub(crate) fn in_file(library: &'static Library, path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
-        let mut open = open_files();
-        if let Some((_, with, database)) = open.iter().find(|(known, _, _)| known == path)
-            && let Some(database) = database.upgrade()
-        {
-            if with == options {
-                return Ok(database);
-            }
-            let words = format!("{} is open in this process with other settings", path.display());
-            return Err(EngineError::new(ErrorKind::Conflict, words));
-        }
-        let database = Arc::new(Self::alone(library, path, options, options.sync)?);
-        open.push((path.to_owned(), options.clone(), Arc::downgrade(&database)));
-        Ok(database)
+        OPEN.get(path, options, || Self::alone(library, path, options, options.sync).map(Arc::new))
     }
 
     /// Opens a file that no other session knows, such as one that is being loaded.

@@ -48,7 +48,7 @@ pub(crate) fn describe(
     let mut add = |name: &str, value: &str| settings.push(Setting { name: name.to_owned(), value: value.to_owned() });
     add("library", &library.path.display().to_string());
     add("library_sha256", library.sha256());
-    add("provider", &library.engine);
+    add("provider", &library.api.engine);
     let memory_file_system = memory_file_system(path);
     let (durability, durability_reason) = durability(forced_writes == Some(1), memory_file_system);
     Ok(Description {

@@ -6,7 +6,9 @@ use crate::dialect::DIALECT;
 use crate::library::Library;
 use crate::options::{Options, Sync};
 use crate::statement::Statement;
-use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, Loader, Params, RowExt as _, StagedLoad, unless_in_use};
+use bourse_engine::{
+    Batch, DatabaseFiles, EachRow, EngineError, Loader, Params, RowExt as _, StagedLoad, unless_in_use,
+};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;

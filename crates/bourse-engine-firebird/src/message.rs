@@ -265,7 +265,7 @@ impl Message {
 
     /// Makes the library lay out a block for the representations of all places.
     fn lay_out(&mut self, attachment: &Attachment) -> Result<(), EngineError> {
-        let (status, master) = (attachment.status(), attachment.library().master);
+        let (status, master) = (attachment.status(), attachment.library().api.master);
         let count = self.places.len() as u32;
         // SAFETY: the master lives as long as the library; the builder is given back here, and so is the description that was there
         // before the new one.

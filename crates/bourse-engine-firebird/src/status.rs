@@ -18,7 +18,7 @@ unsafe impl Send for Status {}
 impl Status {
     pub(crate) fn new(library: &'static Library) -> Self {
         // SAFETY: the master lives as long as the library; what comes is this one's to dispose of.
-        let raw = unsafe { (Object::table(library.master).get_status)(library.master) };
+        let raw = unsafe { (Object::table(library.api.master).get_status)(library.api.master) };
         Self { library, raw }
     }
 
@@ -62,7 +62,7 @@ impl Status {
                 }
                 at = at.add(if *at == COUNTED_TEXT { 3 } else { 2 });
             }
-            let util = self.library.util;
+            let util = self.library.api.util;
             (Object::table(util).format_status)(util, text.as_mut_ptr(), text.len() as u32 - 1, self.raw);
             CStr::from_ptr(text.as_ptr()).to_string_lossy()
         };

@@ -20,19 +20,19 @@ pub struct JdbcEngine {
     target: Parsed<Options>,
     /// Folder of the database; `None` in memory.
     path: Option<PathBuf>,
-    kept: Arc<Mutex<Kept>>,
+    opened: Arc<Mutex<OpenDatabase>>,
 }
 
 /// Database that an engine has open.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct OpenDatabase {
     /// Database in a folder; closed with its last session, so that another process can open it between rounds.
     folder: Weak<Database>,
     /// Database in memory, held here since its contents would otherwise be lost with its last session.
     pub(crate) memory: Option<Arc<Database>>,
 }
 
-impl Kept {
+impl OpenDatabase {
     fn database(&self) -> Option<Arc<Database>> {
         self.memory.clone().or_else(|| self.folder.upgrade())
     }
@@ -69,12 +69,12 @@ pub fn open(target: &str) -> Result<JdbcEngine, TargetError> {
         });
     }
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(JdbcEngine { product, target, path, kept: Arc::default() })
+    Ok(JdbcEngine { product, target, path, opened: Arc::default() })
 }
 
 impl JdbcEngine {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn opened(&self) -> MutexGuard<'_, OpenDatabase> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn driver(&self) -> Result<Driver, EngineError> {
@@ -83,14 +83,14 @@ impl JdbcEngine {
 
     /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let mut kept = self.kept();
-        if let Some(database) = kept.database() {
+        let mut opened = self.opened();
+        if let Some(database) = opened.database() {
             return Ok(database);
         }
         match &self.path {
             None => {
                 let database = Database::in_memory(&self.driver()?)?;
-                kept.memory = Some(Arc::clone(&database));
+                opened.memory = Some(Arc::clone(&database));
                 Ok(database)
             }
             Some(path) => {
@@ -99,7 +99,7 @@ impl JdbcEngine {
                 let driver = self.driver()?;
                 files.open_or_make()?;
                 let database = Database::in_folder(&driver, &parts(path, self.product).database())?;
-                kept.folder = Arc::downgrade(&database);
+                opened.folder = Arc::downgrade(&database);
                 Ok(database)
             }
         }
@@ -173,7 +173,7 @@ impl Engine for JdbcEngine {
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
-        let memory_bytes = match self.kept().database() {
+        let memory_bytes = match self.opened().database() {
             Some(database) => database.heap_bytes()?,
             None => 0,
         };
@@ -200,7 +200,7 @@ impl SqlEngine for JdbcEngine {
                 files_at(path, self.product).exists()?;
                 Ok(Box::new(FolderLoader::new(self.driver()?, path)?))
             }
-            None => Ok(Box::new(MemoryLoader::new(&self.driver()?, Arc::clone(&self.kept))?)),
+            None => Ok(Box::new(MemoryLoader::new(&self.driver()?, Arc::clone(&self.opened))?)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::database::{Database, Driver, files_at, parts};
-use crate::engine::Kept;
+use crate::engine::OpenDatabase;
 use crate::machine::Method;
 use crate::wire::put_params;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, FolderParts, Loader, remove_folder, sync_folder};
@@ -137,15 +137,15 @@ impl Drop for FolderLoader {
 
 /// Loader that builds a database in memory, then gives it to new sessions.
 pub(crate) struct MemoryLoader {
-    kept: Arc<Mutex<Kept>>,
+    opened: Arc<Mutex<OpenDatabase>>,
     rows: Rows,
     database: Arc<Database>,
 }
 
 impl MemoryLoader {
-    pub(crate) fn new(driver: &Driver, kept: Arc<Mutex<Kept>>) -> Result<Self, EngineError> {
+    pub(crate) fn new(driver: &Driver, opened: Arc<Mutex<OpenDatabase>>) -> Result<Self, EngineError> {
         let database = Database::in_memory(driver)?;
-        Ok(Self { kept, rows: Rows::new(&database)?, database })
+        Ok(Self { opened, rows: Rows::new(&database)?, database })
     }
 }
 
@@ -164,8 +164,8 @@ impl Loader for MemoryLoader {
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         self.rows.complete(&self.database)?;
-        let Self { kept, database, .. } = *self;
-        let old = kept.lock().unwrap_or_else(PoisonError::into_inner).memory.replace(database);
+        let Self { opened, database, .. } = *self;
+        let old = opened.lock().unwrap_or_else(PoisonError::into_inner).memory.replace(database);
         drop(old);
         Ok(())
     }

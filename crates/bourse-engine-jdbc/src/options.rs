@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::option_spec;
-use bourse_engine::target::{Grammar, OptionSpec, Scheme, Wanted, parse_bytes, parse_number, show_bytes};
+use bourse_engine::target::{ExpectedValue, Grammar, OptionSpec, Scheme, parse_bytes, parse_number, show_bytes};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             values: "a path, or several with the system's separator between them",
             meaning: "the database's jars, or folders of jars [without it: $BOURSE_JDBC_H2_JAR, $BOURSE_JDBC_HSQLDB_JAR, $BOURSE_JDBC_DERBY_JAR or $BOURSE_JDBC_MONETDB_JAR, then the usual folders]",
             set: |options, text| match text {
-                "" => Err(Wanted::Listed),
+                "" => Err(ExpectedValue::Listed),
                 text => {
                     options.jar = Some(text.to_owned());
                     Ok(())
@@ -82,7 +82,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             values: "a time in milliseconds from 0ms to 10000ms",
             meaning: "how long after a commit its changes are written at the latest; 0ms: at the commit [without it: 500ms]",
             set: |options, text| {
-                let digits = text.strip_suffix("ms").ok_or(Wanted::Listed)?;
+                let digits = text.strip_suffix("ms").ok_or(ExpectedValue::Listed)?;
                 parse_number(digits, 0, 10_000).map(|ms| options.write_delay = Some(Duration::from_millis(ms)))
             },
             show: |options| options.write_delay.map_or_else(String::new, |delay| format!("{}ms", delay.as_millis())),

@@ -7,7 +7,7 @@ use crate::products::{Facts, OWN, PRODUCTS};
 use crate::routines;
 use crate::session::MysqlSession;
 use crate::target::Place;
-use bourse_engine::server_wait::{connect_limit, told, within_limit};
+use bourse_engine::server_wait::{connect_limit, for_report, within_limit};
 use bourse_engine::{Dialect, EngineError, ErrorKind};
 use bourse_server::client::passwords::{Environment, Secret, first_line, of_my_cnf};
 #[cfg(feature = "tls")]
@@ -54,7 +54,8 @@ impl Connector {
     /// The client's or the server's, with advice where the user can change something.
     pub(crate) fn connect(&self, database: Option<&str>) -> Result<Link, EngineError> {
         let (this, name) = (self.clone(), database.map(str::to_owned));
-        within_limit(&format!("the server at {}", self.place()), move || this.let_in(name.as_deref())).map_err(told)
+        within_limit(&format!("the server at {}", self.place()), move || this.let_in(name.as_deref()))
+            .map_err(for_report)
     }
 
     fn place(&self) -> String {

@@ -48,7 +48,7 @@ pub(crate) fn warning(code: u16, message: String) -> EngineError {
 
 /// Converts a client's error; a connection that was ended by an interruption of the program is reported as that.
 pub(crate) fn error(e: &Error) -> EngineError {
-    server_wait::told(of_client(e))
+    server_wait::for_report(of_client(e))
 }
 
 fn of_client(e: &Error) -> EngineError {

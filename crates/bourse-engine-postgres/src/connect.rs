@@ -7,7 +7,7 @@ use crate::routines;
 use crate::session::PostgresSession;
 use crate::target::Place;
 use crate::wire::{Connection, Stream};
-use bourse_engine::server_wait::{Awaited, connect_limit, told, within_limit};
+use bourse_engine::server_wait::{Awaited, connect_limit, for_report, within_limit};
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_server::client::passwords::{Environment, Secret, first_line, of_pgpass};
 #[cfg(feature = "tls")]
@@ -53,7 +53,7 @@ impl Connector {
     /// Opens a connection that uses `database`.
     pub(crate) fn connect(&self, database: &str) -> Result<Connection, EngineError> {
         let (this, name) = (self.clone(), database.to_owned());
-        within_limit(&format!("the server at {}", self.place()), move || this.let_in(&name)).map_err(told)
+        within_limit(&format!("the server at {}", self.place()), move || this.let_in(&name)).map_err(for_report)
     }
 
     fn let_in(&self, database: &str) -> Result<Connection, EngineError> {

@@ -1,6 +1,6 @@
 //! Conversion of the server's and the connection's errors to engine errors.
 
-use bourse_engine::server_wait::told;
+use bourse_engine::server_wait::for_report;
 use bourse_engine::{EngineError, ErrorKind};
 use std::io;
 
@@ -61,13 +61,13 @@ pub(crate) fn io(e: &io::Error) -> EngineError {
         io::ErrorKind::UnexpectedEof => "the server has closed the connection".to_owned(),
         _ => format!("the connection to the server is broken: {e}"),
     };
-    told(EngineError::new(ErrorKind::ConnectionLost, message))
+    for_report(EngineError::new(ErrorKind::ConnectionLost, message))
 }
 
 /// Error of a connection that has ended before.
 #[cold]
 pub(crate) fn lost() -> EngineError {
-    told(EngineError::new(ErrorKind::ConnectionLost, "the connection to the server has ended"))
+    for_report(EngineError::new(ErrorKind::ConnectionLost, "the connection to the server has ended"))
 }
 
 /// Error for an invalid answer of the server.

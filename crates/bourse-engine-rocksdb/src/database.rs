@@ -87,8 +87,8 @@ fn c_string(text: &[u8]) -> Result<CString, EngineError> {
 
 impl Database {
     pub(crate) fn at(folder: &Path, options: &Options) -> Result<Self, EngineError> {
-        let (library, api) =
-            library::load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        let library = library::load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        let (library, api) = (library.path.clone(), &library.api);
         let path = c_string(folder.as_os_str().as_bytes())?;
         let mut handles = made(api, options);
         let failed =

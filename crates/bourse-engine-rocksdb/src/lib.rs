@@ -20,5 +20,5 @@ mod transaction;
 
 pub use engine::{RocksDbEngine, open};
 pub use kind::KINDS;
-pub use library::{Absent, Info, LIBRARY_VARIABLE, info};
+pub use library::{LIBRARY_VARIABLE, info};
 pub use options::{Compression, GRAMMAR, Options};

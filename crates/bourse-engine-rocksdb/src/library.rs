@@ -1,14 +1,13 @@
 //! The library: found, loaded once, its functions declared as in `rocksdb/c.h`.
 
 use crate::error::error;
-use bourse_engine::EngineError;
-use std::collections::HashMap;
+use bourse_engine::{EngineError, EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
 use std::env;
 use std::ffi::{CStr, c_char, c_double, c_int, c_uchar, c_void};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Environment variable that names the library.
 pub const LIBRARY_VARIABLE: &str = "BOURSE_ROCKSDB";
@@ -16,29 +15,31 @@ pub const LIBRARY_VARIABLE: &str = "BOURSE_ROCKSDB";
 /// Name that the system's loader looks for if no library is named, and prefix of other versions' names.
 const NAME: &str = if cfg!(target_os = "macos") { "librocksdb.dylib" } else { "librocksdb.so" };
 
-/// Error for a library that is unavailable.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{why}; install RocksDB's shared library (librocksdb7.8 on Debian 12, librocksdb in other systems' packages) or name it in ${LIBRARY_VARIABLE} or with `library=`"
-)]
-pub struct Absent {
-    why: String,
-}
+static LIBRARY: EngineLibrary<Api> = EngineLibrary {
+    variable: LIBRARY_VARIABLE,
+    file_name: NAME,
+    folders: &[],
+    advice: "install RocksDB's shared library (librocksdb7.8 on Debian 12, librocksdb in other systems' packages) or name it in $BOURSE_ROCKSDB or with `library=`",
+    // SAFETY: a person who names a library says that it is RocksDB, whose initialisers set up its own static objects.
+    open: |path| unsafe { Api::open(path) },
+    loaded: Mutex::new(None),
+};
 
-/// Path of the available library.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Info {
-    /// Path of its file.
-    pub path: PathBuf,
-}
-
-/// Looks for the library: the one named by `library=`, or by `$BOURSE_ROCKSDB`, or the system's.
+/// Loads the library: the one named by `library=`, or by `$BOURSE_ROCKSDB`, or the newest one installed, or the system's.
 ///
 /// # Errors
-/// [`Absent`]: the reason, and how to get the library.
-pub fn info(library: Option<&Path>) -> Result<Info, Absent> {
-    let (path, _) = load(library)?;
-    Ok(Info { path })
+/// [`LibraryAbsent`]: the reason, and how to get the library.
+pub(crate) fn load(library: Option<&Path>) -> Result<&'static LoadedLibrary<Api>, LibraryAbsent> {
+    let is_named = library.is_some() || env::var_os(LIBRARY_VARIABLE).is_some();
+    LIBRARY.load(library.or(installed().filter(|_| !is_named).as_deref()))
+}
+
+/// Path of the library that [`open`](crate::open) would load.
+///
+/// # Errors
+/// [`LibraryAbsent`]: the reason, and how to get the library.
+pub fn info(library: Option<&Path>) -> Result<&'static Path, LibraryAbsent> {
+    load(library).map(|library| &*library.path)
 }
 
 macro_rules! opaque {
@@ -81,28 +82,9 @@ opaque! {
 /// Address at which a function stores the text of an error status.
 pub(crate) type Status = *mut *mut c_char;
 
-macro_rules! interface {
-    ($($name:ident = $symbol:literal: ($($argument:ty),* $(,)?) $(-> $result:ty)?;)+) => {
-        /// Functions of `rocksdb/c.h` that are used.
-        pub(crate) struct Api {
-            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
-        }
-
-        impl Api {
-            fn of(library: &libloading::Library) -> Result<Self, libloading::Error> {
-                Ok(Self {
-                    $(
-                        // SAFETY: the symbol is the function of that name in `c.h`, whose signature this is; the library is
-                        // never unloaded, so the pointer stays good.
-                        $name: unsafe { *library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>($symbol)? },
-                    )+
-                })
-            }
-        }
-    };
-}
-
-interface! {
+c_interface! {
+    /// Functions of `rocksdb/c.h` that are used.
+    struct Api;
     free = b"rocksdb_free\0": (*mut c_void);
     options_create = b"rocksdb_options_create\0": () -> *mut DbOptions;
     options_destroy = b"rocksdb_options_destroy\0": (*mut DbOptions);
@@ -201,30 +183,6 @@ impl Api {
         unsafe { (self.free)(status.cast()) };
         error(&text)
     }
-}
-
-/// Loads the library, once per process; returns its path as well.
-pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Absent> {
-    static LOADED: Mutex<Option<HashMap<PathBuf, &'static Api>>> = Mutex::new(None);
-    let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
-    let path = named.or_else(installed).unwrap_or_else(|| NAME.into());
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-    let loaded = loaded.get_or_insert_default();
-    if let Some(api) = loaded.get(&path) {
-        return Ok((path, *api));
-    }
-    let absent = |e: libloading::Error| {
-        // The loader's own text is in the source of the error.
-        let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
-        Absent { why: format!("cannot load {}: {cause}", path.display()) }
-    };
-    // SAFETY: the person who names a library says that it is RocksDB, whose initialisers set up its own static objects.
-    let library = unsafe { libloading::Library::new(&path) }.map_err(absent)?;
-    let api: &'static Api = Box::leak(Box::new(Api::of(&library).map_err(absent)?));
-    // It has threads of its own, which outlive a database: it must never be unloaded.
-    std::mem::forget(library);
-    loaded.insert(path.clone(), api);
-    Ok((path, api))
 }
 
 /// Newest library in the usual folders, where packages without development files install it under its versioned name.

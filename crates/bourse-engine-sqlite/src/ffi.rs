@@ -11,8 +11,6 @@
 //!
 //! A table of functions thus costs nothing in the builds without one. Types and constants are the same in all three.
 
-#[cfg(lean)]
-use bourse_sqlite_lean_sys as _; // linked for its functions
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
 pub(crate) use libsqlite3_sys::{
@@ -26,10 +24,9 @@ pub(crate) use libsqlite3_sys::{
     SQLITE_MISUSE, SQLITE_NOTADB, SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_CREATE, SQLITE_OPEN_DELETEONCLOSE,
     SQLITE_OPEN_EXRESCODE, SQLITE_OPEN_FULLMUTEX, SQLITE_OPEN_MAIN_DB, SQLITE_OPEN_MAIN_JOURNAL, SQLITE_OPEN_NOMUTEX,
     SQLITE_OPEN_PRIVATECACHE, SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE, SQLITE_OPEN_SHAREDCACHE,
-    SQLITE_OPEN_SUPER_JOURNAL, SQLITE_OPEN_URI, SQLITE_OPEN_WAL, SQLITE_PREPARE_PERSISTENT,
-    SQLITE_READONLY_DBMOVED, SQLITE_ROW, SQLITE_SHM_EXCLUSIVE, SQLITE_SHM_LOCK, SQLITE_SHM_NLOCK, SQLITE_STATIC,
-    SQLITE_TEXT, SQLITE_UTF8, sqlite3, sqlite3_backup, sqlite3_file, sqlite3_io_methods, sqlite3_mutex, sqlite3_stmt,
-    sqlite3_value, sqlite3_vfs,
+    SQLITE_OPEN_SUPER_JOURNAL, SQLITE_OPEN_URI, SQLITE_OPEN_WAL, SQLITE_PREPARE_PERSISTENT, SQLITE_READONLY_DBMOVED,
+    SQLITE_ROW, SQLITE_SHM_EXCLUSIVE, SQLITE_SHM_LOCK, SQLITE_SHM_NLOCK, SQLITE_STATIC, SQLITE_TEXT, SQLITE_UTF8,
+    sqlite3, sqlite3_backup, sqlite3_file, sqlite3_io_methods, sqlite3_mutex, sqlite3_stmt, sqlite3_value, sqlite3_vfs,
 };
 
 #[cfg(loaded)]

@@ -7,7 +7,7 @@ use crate::library::{ENGINE, FORMS, SCHEME};
 #[cfg(loaded)]
 use crate::loaded::interned;
 use bourse_engine::target::{
-    Grammar, OptionSpec, Scheme, Wanted, parse_bytes, parse_number, parse_time, show_bytes, show_time,
+    ExpectedValue, Grammar, OptionSpec, Scheme, parse_bytes, parse_number, parse_time, show_bytes, show_time,
 };
 use bourse_engine::{option_spec, option_words};
 use std::time::Duration;
@@ -315,7 +315,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             set: |options, text| {
                 let bytes = parse_bytes(text, 512, 65_536)?;
                 if !bytes.is_power_of_two() {
-                    return Err(Wanted::InRange);
+                    return Err(ExpectedValue::InRange);
                 }
                 options.page_size = bytes as u32;
                 Ok(())
@@ -413,7 +413,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             values: "env:NAME or file:PATH",
             meaning: "where the key of an encrypted database is, with a library that has sqlite3_key, as SQLCipher: an environment variable or a file; the key itself stands in no target",
             set: |options, text| {
-                options.key = Some(Key::parse(text).ok_or(Wanted::Listed)?);
+                options.key = Some(Key::parse(text).ok_or(ExpectedValue::Listed)?);
                 Ok(())
             },
             show: |options| options.key.map(Key::written).unwrap_or_default(),

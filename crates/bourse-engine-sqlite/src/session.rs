@@ -56,7 +56,7 @@ enum Rows {
 
 /// Effect of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ran {
+enum Effect {
     /// No change of the database.
     Read,
     /// Possibly changed rows; the active connection has their number.
@@ -148,11 +148,11 @@ impl SqliteSession {
         params: Params<'_>,
         rows: Rows,
         mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
-    ) -> Result<Ran, EngineError> {
+    ) -> Result<Effect, EngineError> {
         match self.statement(sql.slot()) {
             Some(statement) if statement.is_readonly() || self.has_place() => {
                 match self.run(statement, params, rows, each) {
-                    Ok(()) => Ok(if statement.is_readonly() { Ran::Read } else { Ran::Changed }),
+                    Ok(()) => Ok(if statement.is_readonly() { Effect::Read } else { Effect::Changed }),
                     Err(e) => Err(e.with_statement(sql.text())),
                 }
             }
@@ -168,7 +168,7 @@ impl SqliteSession {
         params: Params<'_>,
         rows: Rows,
         each: &mut dyn FnMut(&Columns<'_>) -> Result<(), EngineError>,
-    ) -> Result<Ran, EngineError> {
+    ) -> Result<Effect, EngineError> {
         let slot = sql.slot();
         if self.statement(slot).is_none() {
             self.prepare_anew(sql)?;
@@ -198,10 +198,10 @@ impl SqliteSession {
     }
 
     /// Prepares and runs a text once, and returns its effect.
-    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<Ran, EngineError> {
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<Effect, EngineError> {
         let (statement, tail) =
             Statement::prepare(&self.active.connection, sql, false).map_err(|e| e.with_statement(sql))?;
-        let Some(statement) = statement else { return Ok(Ran::Read) };
+        let Some(statement) = statement else { return Ok(Effect::Read) };
         if !tail.trim().is_empty() {
             return Err(error(ffi::SQLITE_MISUSE, "more than one statement in one text").with_statement(sql));
         }
@@ -223,21 +223,21 @@ impl SqliteSession {
     }
 
     /// Effect of the statement that was run just now, before the active connection may be returned.
-    fn ran(&self, is_change: bool) -> Ran {
+    fn ran(&self, is_change: bool) -> Effect {
         match (is_change, &self.own) {
-            (false, _) => Ran::Read,
-            (true, None) => Ran::Changed,
-            (true, Some(_)) => Ran::ChangedElsewhere(self.active.connection.changes()),
+            (false, _) => Effect::Read,
+            (true, None) => Effect::Changed,
+            (true, Some(_)) => Effect::ChangedElsewhere(self.active.connection.changes()),
         }
     }
 
     /// Number of rows that a statement changed.
     #[inline]
-    fn changes(&self, ran: Ran) -> u64 {
+    fn changes(&self, ran: Effect) -> u64 {
         match ran {
-            Ran::Read => 0,
-            Ran::Changed => self.active.connection.changes(),
-            Ran::ChangedElsewhere(rows) => rows,
+            Effect::Read => 0,
+            Effect::Changed => self.active.connection.changes(),
+            Effect::ChangedElsewhere(rows) => rows,
         }
     }
 

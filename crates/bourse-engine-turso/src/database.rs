@@ -4,9 +4,9 @@ use crate::error::error;
 use crate::files::{CountedFiles, Counts};
 use crate::options::{Journal, Options};
 use crate::statement::{Rows, Statement};
-use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, Params, RowExt as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, OpenFiles, Params, RowExt as _};
+use std::path::Path;
+use std::sync::Arc;
 use turso_core::{IO, MemoryIO, OpenFlags, OpenOptions, SqliteDialect};
 
 /// Turso's names of a database in memory, and of its log.
@@ -21,14 +21,7 @@ pub(crate) struct Database {
 }
 
 /// Databases in files that this process has open.
-type Open = Vec<(PathBuf, Options, Weak<Database>)>;
-
-fn open_files() -> MutexGuard<'static, Open> {
-    static OPEN: Mutex<Open> = Mutex::new(Vec::new());
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    open.retain(|(_, _, database)| database.strong_count() > 0);
-    open
-}
+static OPEN: OpenFiles<Options, Database> = OpenFiles::new();
 
 impl Database {
     /// Opens the database in an existing file, in the journal mode of its settings.
@@ -36,21 +29,11 @@ impl Database {
     /// # Errors
     /// Turso's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
     pub(crate) fn in_file(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
-        let mut open = open_files();
-        let known = open.iter().find(|(known, _, _)| known == path);
-        if let Some((with, database)) = known.and_then(|(_, with, database)| Some((*with, database.upgrade()?))) {
-            // The database dropped below may be the last reference, whose drop locks the list too.
-            drop(open);
-            if with == options {
-                return Ok(database);
-            }
-            let words = format!("{} is open in this process with other settings", path.display());
-            return Err(EngineError::new(ErrorKind::Conflict, words));
-        }
-        let database = Self::alone(path, options, counts)?;
-        database.set_journal()?;
-        open.push((path.to_owned(), options, Arc::downgrade(&database)));
-        Ok(database)
+        OPEN.get(path, &options, || {
+            let database = Self::alone(path, options, counts)?;
+            database.set_journal()?;
+            Ok(database)
+        })
     }
 
     /// Opens a file that no other session knows, such as one that is being loaded, in its own journal mode; it may be empty.

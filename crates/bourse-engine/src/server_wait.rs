@@ -74,7 +74,7 @@ fn interrupted() -> EngineError {
 
 /// Converts an error of a client for its report: a connection lost after an interruption was ended by that
 /// interruption.
-pub fn told(error: EngineError) -> EngineError {
+pub fn for_report(error: EngineError) -> EngineError {
     if error.kind() == ErrorKind::ConnectionLost && is_interrupted() { interrupted() } else { error }
 }
 
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(connecting.join().unwrap().kind(), ErrorKind::Interrupted);
         std::thread::sleep(GRACE + 10 * TICK);
         assert_eq!(ends.load(Ordering::SeqCst), 1, "the one that an interruption found waiting");
-        let lost = told(EngineError::new(ErrorKind::ConnectionLost, "gone"));
+        let lost = for_report(EngineError::new(ErrorKind::ConnectionLost, "gone"));
         assert_eq!(lost.kind(), ErrorKind::Interrupted);
     }
 }

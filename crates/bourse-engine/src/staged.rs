@@ -40,7 +40,6 @@ impl StagedLoad {
         side.rename(database.path())?;
         database.sync_names()
     }
-
 }
 
 /// Result of opening a database that is replaced: a damaged one may be replaced, one in use not.

@@ -4,6 +4,7 @@
 //! - [`records_conformance()`] does the same for records by key.
 //! - [`files_conformance()`] checks that an engine with files leaves alone what it did not create; [`folders_conformance()`] does so
 //!   for one whose databases are folders.
+//! - [`example_engine`] is the small key engine of `docs/adding-an-engine.md`; the program has it for a test alone.
 //! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and corrupt some of its statements.
 //! - [`Misreading`] wraps any engine with records and returns some rows wrong.
 //! - [`rounds_begin_alike()`] checks that an engine's snapshots restore the database as it was.
@@ -20,6 +21,7 @@
 #[cfg(unix)]
 pub mod certificates;
 pub mod conformance;
+pub mod example_engine;
 mod files;
 pub mod folders;
 mod misbehave;

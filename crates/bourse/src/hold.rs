@@ -71,11 +71,6 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
     let mut at_servers = BTreeMap::new();
     for target in targets.into_iter().filter(|target| !Address::is_meant(target)) {
         let engine = engines::open(target)?;
-        if let Some(path) = engine.location().file().map(resolved) {
-            // Some engines let nobody look into a database that another process has open.
-            let holder = || if SideFile::is_used(&path, &LOCK) { Err(read(&path)) } else { Ok(()) };
-            patiently(target, || Ok(holder()))?;
-        }
         refuse_foreign(target, engine.as_ref())?;
         match engine.location().file() {
             Some(path) => drop(files.insert(resolved(path), target)),

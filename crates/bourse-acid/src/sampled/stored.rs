@@ -27,8 +27,8 @@ const LARGEST: u64 = 1 << 40;
 
 /// Name in a trace of a file in the folder of a database that has that name.
 pub(super) fn name_in_trace(database: &str, path: &str) -> Option<String> {
-    // The index of SQLite's log is made anew when the database is opened.
-    if path.contains('/') || path.ends_with("-shm") {
+    // The index of SQLite's log is made anew when the database is opened; Bourse's mark is no part of the database.
+    if path.contains('/') || path.ends_with("-shm") || path.ends_with(".bourse-mark") {
         return None;
     }
     Some(path.strip_prefix(database).map_or_else(|| path.to_owned(), |ending| format!("{DATABASE}{ending}")))

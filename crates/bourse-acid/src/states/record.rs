@@ -136,7 +136,9 @@ struct Recording {
 impl Recording {
     /// Trace of the files in a folder, whose path within the watched one begins so, from these files on.
     fn trace(&self, folder: &str, base: Directory) -> Result<Trace, AcidError> {
-        let name = |path: &str| path.strip_prefix(folder).filter(|name| !name.contains('/')).map(str::to_owned);
+        let name = |path: &str| {
+            path.strip_prefix(folder).filter(|name| !name.contains('/') && is_part(name)).map(str::to_owned)
+        };
         read_recording(&self.path, &self.control, base, &name).map_err(trouble)
     }
 }
@@ -200,13 +202,19 @@ fn database(target: &str, seed: u64, commits: u64) -> Result<(), AcidError> {
     Ok(())
 }
 
-/// Files of a folder. The index of a log is omitted: the first connection after a crash creates it anew.
+/// Whether a file is a part of a state. The index of a log is none: the first connection after a crash creates it anew. Bourse's mark
+/// is none either.
+fn is_part(name: &str) -> bool {
+    !["-shm", ".bourse-mark"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Files of a folder that are parts of a state.
 fn read_files(folder: &Path) -> io::Result<Directory> {
     let mut directory = Directory::default();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if entry.file_type()?.is_file() && !name.ends_with("-shm") {
+        if entry.file_type()?.is_file() && is_part(&name) {
             directory.files.insert(name, FileImage::from(&fs::read(entry.path())?[..]));
         }
     }
@@ -251,7 +259,12 @@ pub(super) fn record_recoveries(
     let directory = directory()?;
     let files = below(&directory, "files")?;
     for (number, (state, _)) in (1..).zip(states) {
-        super::write(state, &files.join(number.to_string()))?;
+        let folder = files.join(number.to_string());
+        super::write(state, &folder)?;
+        let location = engine(&target(case, &folder))?.location();
+        if let Some(database) = location.database_files().filter(|database| database.path().exists()) {
+            database.mark()?;
+        }
     }
     let recoveries = Some(states.len() as u64);
     let work = RecordedWork { case: case.to_string(), seed: 0, folder: files, recoveries };

@@ -2,14 +2,14 @@
 
 /// Expected form of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ExpectedValue {
     /// One of the values listed.
     Listed,
     /// A value of the listed kind, but within the range.
     InRange,
 }
 
-impl Wanted {
+impl ExpectedValue {
     fn prefix(self) -> &'static str {
         match self {
             Self::Listed => "",
@@ -95,7 +95,7 @@ pub enum TargetError {
         /// The value as it was typed.
         value: String,
         /// Expected form of the value.
-        wanted: Wanted,
+        wanted: ExpectedValue,
         /// The values that the option takes.
         values: &'static str,
     },

@@ -1,7 +1,7 @@
 //! Grammar of an engine's targets, and the parser for it.
 
 use super::percent::unescape;
-use super::{TargetError, Wanted};
+use super::{ExpectedValue, TargetError};
 use crate::did_you_mean;
 
 /// One option of a target: its name, its values, its meaning, and how it is read and shown.
@@ -13,7 +13,7 @@ pub struct OptionSpec<O: 'static> {
     /// Meaning, in one sentence without full stop.
     pub meaning: &'static str,
     /// Parses a value and stores it.
-    pub set: fn(&mut O, &str) -> Result<(), Wanted>,
+    pub set: fn(&mut O, &str) -> Result<(), ExpectedValue>,
     /// Formats the value; empty if it is unset.
     pub show: fn(&O) -> String,
 }

@@ -11,7 +11,7 @@ mod percent;
 mod server;
 mod values;
 
-pub use error::{TargetError, Wanted};
+pub use error::{ExpectedValue, TargetError};
 pub use grammar::{Grammar, OptionHelp, OptionSpec, Parsed, Scheme, Split};
 pub use percent::{escape, unescape};
 pub use server::{Named, ServerForms, ServerPlace};

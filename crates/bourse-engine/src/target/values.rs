@@ -1,6 +1,6 @@
 //! Values common to options of several engines: switches, words, sizes, numbers, times, paths.
 
-use super::Wanted;
+use super::ExpectedValue;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use std::time::Duration;
 /// Parses a switch: `on` or `off`.
 ///
 /// # Errors
-/// [`Wanted::Listed`] if it is neither.
-pub fn parse_switch(text: &str) -> Result<bool, Wanted> {
+/// [`ExpectedValue::Listed`] if it is neither.
+pub fn parse_switch(text: &str) -> Result<bool, ExpectedValue> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(Wanted::Listed),
+        _ => Err(ExpectedValue::Listed),
     }
 }
 
@@ -35,8 +35,8 @@ macro_rules! option_words {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            pub(crate) fn parse(text: &str) -> Result<Self, $crate::target::Wanted> {
-                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or($crate::target::Wanted::Listed)
+            pub(crate) fn parse(text: &str) -> Result<Self, $crate::target::ExpectedValue> {
+                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or($crate::target::ExpectedValue::Listed)
             }
         }
     };
@@ -48,20 +48,20 @@ const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 
 /// Parses a number of bytes such as `64MiB`.
 ///
 /// ```
-/// use bourse_engine::target::{Wanted, parse_bytes, show_bytes};
+/// use bourse_engine::target::{ExpectedValue, parse_bytes, show_bytes};
 /// assert_eq!(parse_bytes("64MiB", 4096, 1 << 40), Ok(64 << 20));
-/// assert_eq!(parse_bytes("1", 4096, 1 << 40), Err(Wanted::InRange));
+/// assert_eq!(parse_bytes("1", 4096, 1 << 40), Err(ExpectedValue::InRange));
 /// assert_eq!(show_bytes(64 << 20), "64MiB");
 /// ```
 ///
 /// # Errors
-/// [`Wanted`]: it cannot be read, or is not within `least..=most`.
-pub fn parse_bytes(text: &str, least: u64, most: u64) -> Result<u64, Wanted> {
+/// [`ExpectedValue`]: it cannot be read, or is not within `least..=most`.
+pub fn parse_bytes(text: &str, least: u64, most: u64) -> Result<u64, ExpectedValue> {
     let unit = UNITS.iter().find_map(|&(unit, shift)| Some((text.strip_suffix(unit)?, shift)));
     let (digits, shift) = unit.unwrap_or((text, 0));
-    let number: u64 = digits.parse().map_err(|_| Wanted::Listed)?;
-    let bytes = number.checked_mul(1 << shift).ok_or(Wanted::InRange)?;
-    if (least..=most).contains(&bytes) { Ok(bytes) } else { Err(Wanted::InRange) }
+    let number: u64 = digits.parse().map_err(|_| ExpectedValue::Listed)?;
+    let bytes = number.checked_mul(1 << shift).ok_or(ExpectedValue::InRange)?;
+    if (least..=most).contains(&bytes) { Ok(bytes) } else { Err(ExpectedValue::InRange) }
 }
 
 /// Formats a number of bytes in the largest unit that divides it.
@@ -75,18 +75,18 @@ pub fn show_bytes(bytes: u64) -> String {
 /// Parses a number within `least..=most`.
 ///
 /// # Errors
-/// [`Wanted`]: it cannot be read, or is not within the range.
-pub fn parse_number<N: FromStr + PartialOrd>(text: &str, least: N, most: N) -> Result<N, Wanted> {
-    let number = text.parse().map_err(|_| Wanted::Listed)?;
-    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }
+/// [`ExpectedValue`]: it cannot be read, or is not within the range.
+pub fn parse_number<N: FromStr + PartialOrd>(text: &str, least: N, most: N) -> Result<N, ExpectedValue> {
+    let number = text.parse().map_err(|_| ExpectedValue::Listed)?;
+    if (least..=most).contains(&number) { Ok(number) } else { Err(ExpectedValue::InRange) }
 }
 
 /// Parses a time in whole seconds within `least..=most`, as `10s`.
 ///
 /// # Errors
-/// [`Wanted`]: it cannot be read, or is not within the range.
-pub fn parse_seconds(text: &str, least: u64, most: u64) -> Result<Duration, Wanted> {
-    let digits = text.strip_suffix('s').ok_or(Wanted::Listed)?;
+/// [`ExpectedValue`]: it cannot be read, or is not within the range.
+pub fn parse_seconds(text: &str, least: u64, most: u64) -> Result<Duration, ExpectedValue> {
+    let digits = text.strip_suffix('s').ok_or(ExpectedValue::Listed)?;
     parse_number(digits, least, most).map(Duration::from_secs)
 }
 
@@ -98,14 +98,14 @@ pub fn show_seconds(time: Duration) -> String {
 /// Parses a time of at most `most`, as `10s` or `500ms`.
 ///
 /// # Errors
-/// [`Wanted`]: it cannot be read, or is longer.
-pub fn parse_time(text: &str, most: Duration) -> Result<Duration, Wanted> {
+/// [`ExpectedValue`]: it cannot be read, or is longer.
+pub fn parse_time(text: &str, most: Duration) -> Result<Duration, ExpectedValue> {
     let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
     let found = units.into_iter().find_map(|(unit, ms)| Some((text.strip_suffix(unit)?, ms)));
-    let (digits, ms) = found.ok_or(Wanted::Listed)?;
-    let number: u64 = digits.parse().map_err(|_| Wanted::Listed)?;
-    let time = number.checked_mul(ms).map(Duration::from_millis).ok_or(Wanted::InRange)?;
-    if time <= most { Ok(time) } else { Err(Wanted::InRange) }
+    let (digits, ms) = found.ok_or(ExpectedValue::Listed)?;
+    let number: u64 = digits.parse().map_err(|_| ExpectedValue::Listed)?;
+    let time = number.checked_mul(ms).map(Duration::from_millis).ok_or(ExpectedValue::InRange)?;
+    if time <= most { Ok(time) } else { Err(ExpectedValue::InRange) }
 }
 
 /// Formats a time: in seconds if it is a whole number of them, otherwise in milliseconds.
@@ -116,9 +116,9 @@ pub fn show_time(time: Duration) -> String {
 /// Parses the path of a file or folder, for an option that may be without one.
 ///
 /// # Errors
-/// [`Wanted::Listed`] if it is empty.
-pub fn parse_path(text: &str) -> Result<Option<PathBuf>, Wanted> {
-    if text.is_empty() { Err(Wanted::Listed) } else { Ok(Some(text.into())) }
+/// [`ExpectedValue::Listed`] if it is empty.
+pub fn parse_path(text: &str) -> Result<Option<PathBuf>, ExpectedValue> {
+    if text.is_empty() { Err(ExpectedValue::Listed) } else { Ok(Some(text.into())) }
 }
 
 /// Formats a path; empty if it is unset.

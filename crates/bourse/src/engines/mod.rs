@@ -12,6 +12,8 @@ use crate::tpce::DATA_FOLDER;
 use bourse_engine::target::TargetError;
 use bourse_engine::{Capabilities, Engine, EngineKind, Location, nearest};
 use bourse_record::faults::Through;
+#[cfg(feature = "example")]
+use bourse_testkit::example_engine;
 use std::path::Path;
 
 /// A crate with engines.
@@ -64,7 +66,7 @@ static CRATES: &[EngineCrate] = &[
     engines!("rocksdb", bourse_engine_rocksdb, ["rocksdb"]),
     // Proof in a test that an engine takes one line; useless to users.
     #[cfg(feature = "example")]
-    engines!("example", bourse_engine_example, ["example"]),
+    engines!("example", example_engine, ["example"]),
     engines!(bourse_engine, ["null"]),
 ];
 

@@ -124,8 +124,8 @@ mod tests {
         };
         for (target, sized) in [
             ("sqlite:x.db?journal=wal", "sqlite:x-c5000-d2.db?journal=wal"),
-            ("sqlite-lean:x.db", "sqlite-lean:x-c5000-d2.db"),
-            ("sqlite-lean::memory:", "sqlite-lean::memory:"),
+            ("sqlite+lib:x.db", "sqlite+lib:x-c5000-d2.db"),
+            ("redb::memory:", "redb::memory:"),
             ("sqlite:a.b/x", "sqlite:a.b/x-c5000-d2"),
             ("sqlite::memory:?memory=memdb", "sqlite::memory:?memory=memdb"),
         ] {

@@ -33,7 +33,7 @@ fn document(arguments: &[&str]) -> serde_json::Value {
 fn it_is_listed_as_its_crate_describes_it() {
     let listed = document(&["engines", "--json"]);
     let example = listed.as_array().into_iter().flatten().find(|engine| engine["engine"] == "example");
-    let [kind] = bourse_engine_example::KINDS else { panic!("the crate has one engine") };
+    let [kind] = bourse_testkit::example_engine::KINDS else { panic!("the crate has one engine") };
     assert_eq!(example.expect("it is listed")["summary"], kind.summary);
     assert_eq!(document(&["engines", "example", "--json"])["version"], env!("CARGO_PKG_VERSION"));
 }

@@ -120,37 +120,34 @@ fn unmark(path: &Path) {
 /// Opening a foreign database once switched it to a write-ahead log permanently, and left files next to it.
 #[test]
 fn a_sqlite_database_of_somebody_else_is_left_alone() {
-    for scheme in ["sqlite", "sqlite-lean"] {
-        let folder = tempfile::tempdir().expect("there is room for a folder");
-        let path = |name: &str| folder.path().join(name);
-        make_sqlite(&path("delete.db"), "delete");
-        make_sqlite(&path("wal.db"), "wal");
-        // A log with changes that its file lacks, as after a crash.
-        make_sqlite(&path("log.db"), "wal");
-        fs::write(path("log.db-wal"), "frames that only their owner may write back").expect("a file can be written");
-        // A hot journal: opening the database rolls it back and removes it.
-        make_sqlite(&path("journal.db"), "delete");
-        fs::write(path("journal.db-journal"), [0xd9, 0xd5, 5, 0xf9, 0x20, 0xa1, 0x63, 0xd7]).expect("a file");
-        fs::write(path("notes.txt"), "dear diary").expect("a file can be written");
-        for suffix in ["-loading", "-snapshot", "-restored", "-acid", ".bourse-loading"] {
-            fs::write(path(&format!("delete.db{suffix}")), "notes of mine").expect("a file can be written");
-        }
-        let names = ["delete.db", "wal.db", "log.db", "journal.db", "notes.txt"];
-        // The first gets every command, the others those that open a file each in their own way.
-        every_command_refuses(&target(scheme, &path(names[0])), folder.path(), "delete.db has no mark of Bourse's");
-        for name in &names[1..] {
-            let before = files(folder.path());
-            for command in
-                ["tpce load T --days 1", "tpce check T", "tpce run T --days 1 --for 1s", "micro run update T"]
-            {
-                let whole = target(scheme, &path(name));
-                let arguments: Vec<String> =
-                    command.split(' ').map(|word| if word == "T" { &whole } else { word }.to_owned()).collect();
-                let (code, said) = ended(&arguments);
-                assert_eq!(code, Some(1), "{arguments:?}: {said}");
-                assert!(said.contains(name) && said.contains("it is left as it is"), "{arguments:?}: {said}");
-                assert!(files(folder.path()) == before, "{arguments:?} changed something: {said}");
-            }
+    let scheme = "sqlite";
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = |name: &str| folder.path().join(name);
+    make_sqlite(&path("delete.db"), "delete");
+    make_sqlite(&path("wal.db"), "wal");
+    // A log with changes that its file lacks, as after a crash.
+    make_sqlite(&path("log.db"), "wal");
+    fs::write(path("log.db-wal"), "frames that only their owner may write back").expect("a file can be written");
+    // A hot journal: opening the database rolls it back and removes it.
+    make_sqlite(&path("journal.db"), "delete");
+    fs::write(path("journal.db-journal"), [0xd9, 0xd5, 5, 0xf9, 0x20, 0xa1, 0x63, 0xd7]).expect("a file");
+    fs::write(path("notes.txt"), "dear diary").expect("a file can be written");
+    for suffix in ["-loading", "-snapshot", "-restored", "-acid", ".bourse-loading"] {
+        fs::write(path(&format!("delete.db{suffix}")), "notes of mine").expect("a file can be written");
+    }
+    let names = ["delete.db", "wal.db", "log.db", "journal.db", "notes.txt"];
+    // The first gets every command, the others those that open a file each in their own way.
+    every_command_refuses(&target(scheme, &path(names[0])), folder.path(), "delete.db has no mark of Bourse's");
+    for name in &names[1..] {
+        let before = files(folder.path());
+        for command in ["tpce load T --days 1", "tpce check T", "tpce run T --days 1 --for 1s", "micro run update T"] {
+            let whole = target(scheme, &path(name));
+            let arguments: Vec<String> =
+                command.split(' ').map(|word| if word == "T" { &whole } else { word }.to_owned()).collect();
+            let (code, said) = ended(&arguments);
+            assert_eq!(code, Some(1), "{arguments:?}: {said}");
+            assert!(said.contains(name) && said.contains("it is left as it is"), "{arguments:?}: {said}");
+            assert!(files(folder.path()) == before, "{arguments:?} changed something: {said}");
         }
     }
 }
@@ -186,7 +183,7 @@ fn what_a_command_has_made_it_finds_again() {
     for name in ["a.db", "a.mdb", "a.redb"] {
         fs::write(folder.path().join(name), "").expect("a file can be written");
     }
-    let made = ["sqlite:a.db", "sqlite:a.db?journal=delete", "sqlite-lean:a.db", "lmdb:a.mdb", "redb:a.redb"];
+    let made = ["sqlite:a.db", "sqlite:a.db?journal=delete", "lmdb:a.mdb", "redb:a.redb"];
     for target in made {
         for workload in ["point-read", "commit"] {
             let arguments = [
@@ -225,7 +222,7 @@ fn what_is_no_file_is_refused_before_it_is_opened() {
             every_command_refuses(&target("sqlite", &path(name)), folder.path(), words);
         }
         let before = files(folder.path());
-        for scheme in ["sqlite", "sqlite-lean", "lmdb", "redb", "fastdb"] {
+        for scheme in ["sqlite", "lmdb", "redb", "fastdb"] {
             for command in ["micro run update T --count 10", "tpce load T --days 1"] {
                 let whole = target(scheme, &path(name));
                 let arguments: Vec<String> =

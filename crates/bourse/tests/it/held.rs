@@ -134,7 +134,7 @@ fn a_second_command_on_a_sqlite_file_is_refused() {
     let folder = folder.path();
     load(folder, SQLITE);
     symlink("h.db", folder.join("link.db")).expect("a link can be made");
-    let absolute = format!("sqlite-lean:{}", folder.join("link.db").display());
+    let absolute = format!("sqlite:{}", folder.join("link.db").display());
     let lock = folder.join("h.db.bourse-lock");
     let seconds = [commands(BROKERAGE), commands(MICRO), vec!["data rm h.db", "data rm ./h.db"]].concat();
     refuses_each(folder, BROKERAGE, &seconds, [SQLITE, &absolute], &|process| is_named(&lock, process));

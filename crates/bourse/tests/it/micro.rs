@@ -198,6 +198,7 @@ fn the_report_says_what_was_timed_together() {
     }
 }
 
+#[cfg(feature = "sqlite-lean")]
 #[test]
 fn both_builds_of_sqlite_run_in_turn_and_are_told_apart() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

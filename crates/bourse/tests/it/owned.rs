@@ -399,7 +399,6 @@ fn nothing_is_left_where_a_side_file_is_somebody_elses() {
     for command in [
         &["micro", "run", "update", "sqlite:x.db", "-s", "rows=100", "--count", "20"][..],
         &["micro", "run", "commit", "sqlite:x.db", "--count", "20"],
-        &["micro", "run", "update", "sqlite-lean:x.db", "-s", "rows=100", "--count", "20"],
         &["tpce", "load", "sqlite:x.db", "--days", "1"],
         &["tpce", "run", "sqlite:x.db", "--days", "1", "--for", "1s"],
     ] {

@@ -25,7 +25,8 @@ fn targets_that_are_none() {
     );
     refused(&["tpce", "run", "sqlite:x.db?journal=wall"], &["wall", "wal, delete"]);
     refused(&["tpce", "run", "sqlite:x.db?procedures=on"], &["unknown option 'procedures' for SQLite"]);
-    refused(&["tpce", "run", "sqlite-lean:x.db?jornal=wal"], &["jornal", "`bourse engines sqlite-lean` explains"]);
+    refused(&["tpce", "run", "lmdb:x.mdb?sink=off"], &["sink", "`bourse engines lmdb` explains"]);
+    #[cfg(feature = "sqlite-lean")]
     refused(
         &["micro", "run", "point-read", "sqlite-lean:x.db?shared_cache=on&journal=delete"],
         &["'shared_cache=on' cannot be used with SQLite (lean build)", "compiled without shared caches"],
@@ -166,7 +167,6 @@ fn help_version_and_lists_are_fine() {
         (&["engines"], "sqlite"),
         (&["engines", "sqlite"], "journal="),
         (&["engines", "sqlite"], "THREADSAFE=1"),
-        (&["engines", "sqlite-lean"], "OMIT_SHARED_CACHE"),
         (&["engines", "sqlite+lib"], "key of an encrypted database"),
         (&["completions", "bash"], "point-read bulk-load update"),
         (&["completions", "zsh"], "sqlite-wal"),

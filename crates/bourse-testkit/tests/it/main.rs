@@ -1,13 +1,13 @@
 //! The example engine does what every engine must, and the page that quotes it is its source.
 
 use bourse_engine::{Engine as _, ErrorKind, Location};
-use bourse_engine_example::open;
+use bourse_testkit::example_engine::open;
 use bourse_testkit::records_conformance;
 
 // --- conformance ---
 #[test]
 fn promises_are_kept() {
-    let engine = bourse_engine_example::open("example::memory:").unwrap();
+    let engine = open("example::memory:").unwrap();
     let left_out = records_conformance(&engine);
     assert_eq!(left_out, ["keys are assigned, none twice", "indexed fields find their records", "keys can be hashed"]);
 }
@@ -33,7 +33,7 @@ fn part<'s>(source: &'s str, name: &str) -> &'s str {
 fn the_page_quotes_the_source() {
     let page = include_str!("../../../../docs/adding-an-engine.md");
     let blocks: Vec<&str> = page.split("```rust\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    let (source, tests) = (include_str!("../../src/lib.rs"), include_str!("main.rs"));
+    let (source, tests) = (include_str!("../../src/example_engine.rs"), include_str!("main.rs"));
     let parts = ["target", "engine", "tables", "records", "kind"].map(|name| part(source, name));
     let expected: Vec<&str> = parts.into_iter().chain([part(tests, "conformance")]).collect();
     assert_eq!(blocks.len(), expected.len(), "the page has each part once");

@@ -1,0 +1,142 @@
+//! Shared libraries that engines load at run time: found, loaded once, identified.
+//!
+//! This module calls nothing in a library: an engine's crate does, which declares the functions with [`c_interface!`](crate::c_interface).
+
+use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Error for a library that is unavailable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}; {advice}")]
+pub struct LibraryAbsent {
+    why: String,
+    advice: &'static str,
+}
+
+/// A library that was loaded, for as long as the process lives.
+#[derive(Debug)]
+pub struct LoadedLibrary<A> {
+    /// Path of its file; its name if the system's loader does not report the path.
+    pub path: PathBuf,
+    /// Its functions.
+    pub api: A,
+    sha256: OnceLock<String>,
+}
+
+impl<A> LoadedLibrary<A> {
+    /// SHA-256 of the library's file.
+    pub fn sha256(&self) -> &str {
+        self.sha256.get_or_init(|| match fs::read(&self.path) {
+            Ok(bytes) => format!("{:x}", Sha256::digest(bytes)),
+            Err(error) => format!("cannot be read: {error}"),
+        })
+    }
+}
+
+/// A library that an engine needs, and those of its files that this process has loaded.
+#[derive(Debug)]
+pub struct EngineLibrary<A: 'static> {
+    /// Environment variable that names the library.
+    pub variable: &'static str,
+    /// File name that the system's loader looks for.
+    pub file_name: &'static str,
+    /// Folders that are searched if the loader finds none.
+    pub folders: &'static [&'static str],
+    /// Advice where to get the library.
+    pub advice: &'static str,
+    /// Loads the file at a path: its functions, or the reason why they are unavailable.
+    pub open: fn(&Path) -> Result<A, String>,
+    /// The loaded libraries, by the paths that they were asked for.
+    pub loaded: Mutex<Option<HashMap<PathBuf, &'static LoadedLibrary<A>>>>,
+}
+
+impl<A> EngineLibrary<A> {
+    /// Loads the library, once per process: the one named, or the one that the environment variable names, or the system's. One that is
+    /// named is the only one tried.
+    ///
+    /// # Errors
+    /// [`LibraryAbsent`]: the reason, and where to get the library.
+    pub fn load(&self, named: Option<&Path>) -> Result<&'static LoadedLibrary<A>, LibraryAbsent> {
+        if let Some(named) = named.map(Path::to_owned).or_else(|| env::var_os(self.variable).map(PathBuf::from)) {
+            return self.load_path(named);
+        }
+        let folders = self.folders.iter().map(|folder| Path::new(folder).join(self.file_name));
+        let found = folders.filter(|path| path.is_file());
+        let mut first = None;
+        for path in std::iter::once(PathBuf::from(self.file_name)).chain(found) {
+            match self.load_path(path) {
+                Ok(library) => return Ok(library),
+                Err(absent) => first = first.or(Some(absent)),
+            }
+        }
+        Err(first.expect("the name without a folder was tried"))
+    }
+
+    fn load_path(&self, path: PathBuf) -> Result<&'static LoadedLibrary<A>, LibraryAbsent> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = loaded.get_or_insert_default();
+        if let Some(library) = loaded.get(&path) {
+            return Ok(library);
+        }
+        let api = (self.open)(&path).map_err(|cause| LibraryAbsent {
+            why: format!("cannot load {}: {cause}", path.display()),
+            advice: self.advice,
+        })?;
+        let real = path.canonicalize().ok().or_else(|| mapped_as(&path)).unwrap_or_else(|| path.clone());
+        let library: &'static _ = Box::leak(Box::new(LoadedLibrary { path: real, api, sha256: OnceLock::new() }));
+        loaded.insert(path, library);
+        Ok(library)
+    }
+}
+
+/// File that the system's loader found for a name, as the kernel lists it. It may have a longer version than the name.
+fn mapped_as(name: &Path) -> Option<PathBuf> {
+    let stem = |path: &Path| Some(path.file_name()?.to_str()?.split(".so").next()?.to_owned());
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    let mut paths =
+        maps.lines().filter_map(|line| line.split_once('/').map(|(_, rest)| PathBuf::from(format!("/{rest}"))));
+    paths.find(|path| stem(path).is_some() && stem(path) == stem(name))
+}
+
+/// Declares the functions of a C library that are used, as a structure of pointers that is loaded by name.
+///
+/// The crate that uses it depends on `libloading`. The library is never unloaded: it may have threads, or handlers that the
+/// end of the process calls.
+#[macro_export]
+macro_rules! c_interface {
+    ($(#[$meta:meta])* struct $api:ident; $($name:ident = $symbol:literal: ($($argument:ty),* $(,)?) $(-> $result:ty)?;)+) => {
+        $(#[$meta])*
+        pub(crate) struct $api {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
+        }
+
+        impl $api {
+            /// Loads the library at a path, or by a name that the system's loader looks for.
+            ///
+            /// # Safety
+            /// It must be the library whose functions are declared, and its initialisers must be harmless in this process.
+            unsafe fn open(path: &std::path::Path) -> Result<Self, String> {
+                // The loader's own text is the source of the error.
+                let cause = |e: libloading::Error| {
+                    std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string)
+                };
+                // SAFETY: by the caller's word.
+                let library = unsafe { libloading::Library::new(path) }.map_err(cause)?;
+                let api = Self {
+                    $(
+                        // SAFETY: the symbol is the function of that name, whose signature this is; the library is never
+                        // unloaded, so the pointer stays good.
+                        $name: *unsafe { library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>($symbol) }
+                            .map_err(cause)?,
+                    )+
+                };
+                std::mem::forget(library);
+                Ok(api)
+            }
+        }
+    };
+}
