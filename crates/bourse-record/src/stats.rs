@@ -10,6 +10,11 @@ pub const FEWEST_ROUNDS: usize = signed_rank::FEWEST;
 /// Reason that a round's figure has no interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NoInterval {
+    /// The round is too short.
+    TooShort {
+        /// Length needed, in seconds; approximate.
+        needs_s: f64,
+    },
     /// The rate changes too slowly.
     TooSlow {
         /// Length needed, in seconds; approximate.
@@ -51,12 +56,14 @@ impl Round {
         valid as f64 / self.measured_s
     }
 
-    /// Reason that the round's figure has no interval. `None` if it has one, or if the round is short or of an older
-    /// version and has too few values.
+    /// Reason that the round's figure has no interval. `None` if it has one, or if a long round has too few values.
     pub fn withheld(&self, workload: &Workload) -> Option<NoInterval> {
         let found = self.throughput(operation_of_figure(workload))?;
         let seconds = |values: f64| values * self.measured_s / (found.batch * found.batches) as f64;
+        /// Rounds shorter than this have too few values for any other reason to be found.
+        const SHORTEST_S: f64 = 10.0;
         match found.withheld? {
+            _ if self.measured_s < SHORTEST_S => Some(NoInterval::TooShort { needs_s: SHORTEST_S }),
             Withheld::TooFew => None,
             Withheld::TooSlow { needs } => Some(NoInterval::TooSlow { needs_s: seconds(needs) }),
             Withheld::Changing { by } => Some(NoInterval::Changing { a_minute: by * 60.0 / self.measured_s }),

@@ -64,10 +64,10 @@ impl Disturbance {
 /// Factor by which the second side's figure may be too low compared with the first's because other processes disturbed it
 /// more; below 1 if they disturbed the first more, 1 if both alike.
 ///
-/// Both rounds of a pair ran one after the other, so the factor is the median over pairs: a single round in which the
-/// machine stalled does not count. Processes that take d CPUs more from one side are assumed to slow it down to 1 / (1 + d),
-/// like one neighbour with its fair share; if it is worse than that, the fixed CPU loop was slower too, and its factor is
-/// multiplied.
+/// Both rounds of a pair ran one after the other, or are the rounds of one number in two stored runs. The factor is the
+/// median over pairs, so that a single round in which the machine stalled does not count. Processes that take d CPUs more
+/// from one side are assumed to slow it down to 1 / (1 + d), like one neighbour with its fair share; if it is worse than
+/// that, the fixed CPU loop was slower too, and its factor is multiplied.
 pub(super) fn explains(pair: &Pair) -> f64 {
     let pairs = || pair.base.rounds.iter().zip(&pair.head.rounds);
     let more: Vec<f64> = pairs().filter_map(|(one, other)| Some(taken(other)? - taken(one)?)).collect();

@@ -311,7 +311,7 @@ impl Compared {
 impl Comparison {
     fn of(pair: &Pair, tolerance: f64, noise: Option<f64>, until_decided: bool) -> Self {
         let disturbance = [Disturbance::of(&pair.base), Disturbance::of(&pair.head)];
-        let unequal = if pair.in_turn { disturbance::explains(pair) } else { 1.0 };
+        let unequal = disturbance::explains(pair);
         let headline = match pairs::unlike_ages(&pair.base, &pair.head) {
             None => difference(pair, &HEADLINE, until_decided),
             Some(_) => Err("the market's age differs, and with it the part of Trade-Results in the mix"),
@@ -323,10 +323,10 @@ impl Comparison {
         let evidence = match &headline {
             Err(_) => Evidence::NoRatio,
             Ok(it) => match (noise, it.interval) {
-                (Some(noise), interval) => with_noise(it.ratio, interval, noise),
+                (Some(noise), interval) => undisturbed(with_noise(it.ratio, interval, noise), unequal, tolerance),
                 (None, _) if !pair.in_turn => Evidence::NotAttributable,
                 (None, None) => Evidence::NoInterval,
-                (None, Some(interval)) => undisturbed(interval, unequal, tolerance),
+                (None, Some(interval)) => undisturbed((interval.low, interval.high), unequal, tolerance),
             },
         };
         let verdict = Verdict::of(evidence, tolerance, HEADLINE.better);
@@ -435,21 +435,21 @@ fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference,
     })
 }
 
-/// Evidence of an interval whose sides were disturbed unequally, by that factor: the wider interval if the verdict is the
-/// same with and without the factor, otherwise withheld.
-fn undisturbed(interval: Interval, unequal: f64, tolerance: f64) -> Evidence {
-    let found = Evidence::Range(interval.low, interval.high);
-    let wider = Evidence::Range(interval.low * unequal.min(1.0), interval.high * unequal.max(1.0));
+/// Evidence of a range whose sides were disturbed unequally, by that factor: the wider range if the verdict is the same
+/// with and without the factor, otherwise withheld.
+fn undisturbed((low, high): (f64, f64), unequal: f64, tolerance: f64) -> Evidence {
+    let found = Evidence::Range(low, high);
+    let wider = Evidence::Range(low * unequal.min(1.0), high * unequal.max(1.0));
     let of = |evidence| Verdict::of(evidence, tolerance, HEADLINE.better);
     if of(found) == of(wider) { wider } else { Evidence::Withheld }
 }
 
 /// Range of the difference of two runs: the union of the range by the noise between runs and the interval of their rounds.
-fn with_noise(ratio: f64, interval: Option<Interval>, noise: f64) -> Evidence {
+fn with_noise(ratio: f64, interval: Option<Interval>, noise: f64) -> (f64, f64) {
     let (low, high) = (ratio / (1.0 + noise), ratio * (1.0 + noise));
     match interval {
-        None => Evidence::Range(low, high),
-        Some(interval) => Evidence::Range(low.min(interval.low), high.max(interval.high)),
+        None => (low, high),
+        Some(interval) => (low.min(interval.low), high.max(interval.high)),
     }
 }
 

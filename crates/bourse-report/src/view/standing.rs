@@ -46,7 +46,8 @@ impl Remark {
 pub(crate) const SCALE_RULE_PERCENT: (f64, f64) = (80.0, 102.0);
 
 pub(super) fn standing(view: &CaseView<'_>) -> Standing {
-    if view.checks_that(CheckStatus::Failed) > 0 || view.void_rounds().next().is_some() {
+    let failed = view.checks_that(CheckStatus::Failed) > 0 || view.failed() > 0;
+    if failed || view.void_rounds().next().is_some() {
         Standing::Void
     } else if view.figure().is_none() {
         Standing::NothingMeasured
@@ -86,7 +87,7 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     }
     if view.failed() > 0 {
         let failed = units::counted(view.failed(), "operation", "operations");
-        say(Tone::Bad, format!("{failed} failed: none is allowed"));
+        say(Tone::Bad, format!("{failed} failed: the figures are void"));
     }
     remarks.extend(without_interval(view));
     remarks.extend(steadiness(view));
@@ -125,8 +126,8 @@ fn advised(needs_s: f64) -> f64 {
 
 /// The single round of some length that has a figure and no interval, with the reason.
 fn uncertain<'a>(view: &CaseView<'a>) -> Option<(&'a Round, NoInterval)> {
-    /// Rounds shorter than this are a trial, without an expected interval.
-    const SHORTEST_S: f64 = 10.0;
+    /// Rounds shorter than this are a trial, which nobody takes for a figure.
+    const SHORTEST_S: f64 = 2.0;
     let [round] = view.case.rounds.as_slice() else { return None };
     let counts = view.standing() == Standing::Counts && !view.file.interrupted && round.measured_s >= SHORTEST_S;
     Some((round, round.withheld(&view.case.workload).filter(|_| counts)?))
@@ -139,7 +140,7 @@ fn remedy(view: &CaseView<'_>, round: &Round, why: NoInterval) -> String {
         return "--rounds 6".to_owned();
     }
     match why {
-        NoInterval::TooSlow { needs_s } | NoInterval::RareStalls { needs_s, .. } => {
+        NoInterval::TooShort { needs_s } | NoInterval::TooSlow { needs_s } | NoInterval::RareStalls { needs_s, .. } => {
             format!("--for {}s", advised(needs_s))
         }
         NoInterval::Changing { .. } => {
@@ -154,6 +155,7 @@ fn remedy(view: &CaseView<'_>, round: &Round, why: NoInterval) -> String {
 pub(super) fn no_interval(view: &CaseView<'_>) -> Option<String> {
     let (round, why) = uncertain(view)?;
     let why_not = match why {
+        NoInterval::TooShort { .. } => format!("no interval: {} are too short", units::seconds(round.measured_s)),
         NoInterval::TooSlow { .. } => "no interval: too uneven".to_owned(),
         NoInterval::Changing { a_minute } => format!("still changing: {:+.0} %/min", 100.0 * a_minute),
         NoInterval::RareStalls { seen: 0, .. } => "no interval: a stall in the warm-up".to_owned(),
@@ -170,6 +172,7 @@ fn without_interval(view: &CaseView<'_>) -> Option<Remark> {
     let (round, why) = uncertain(view)?;
     let measured = units::seconds(round.measured_s);
     let why_not = match why {
+        NoInterval::TooShort { .. } => format!("{measured} are too short for one"),
         NoInterval::TooSlow { .. } => format!("the rate changes too slowly for {measured}"),
         NoInterval::Changing { a_minute } => {
             let direction = if a_minute < 0.0 { "falls" } else { "rises" };

@@ -41,7 +41,7 @@ pub(crate) const ROWS: [Row; 10] = [
 
 /// Evidence without a deciding interval.
 const OTHERS: [(&str, Evidence); 4] = [
-    ("none: fewer than six pairs of rounds", Evidence::NoInterval),
+    ("none: fewer than six pairs of rounds in turn", Evidence::NoInterval),
     ("of two stored runs, without `--noise` or `--baseline`", Evidence::NotAttributable),
     ("others disturbed one side more, and may have made the difference", Evidence::Withheld),
     ("none: a first figure of 0, or markets of different ages", Evidence::NoRatio),
