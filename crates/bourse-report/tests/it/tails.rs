@@ -1,7 +1,7 @@
 //! Operations without a time of their own, and batches: the same in tables of several cases, in curves and in comparisons.
 
 use crate::fixture;
-use bourse_record::{Arrivals, Case, Outcome, RunFile, Times};
+use bourse_record::{Arrivals, Case, Outcome, RunFile};
 use bourse_report::comparison::{Compared, Noise, Pair, TOLERANCE};
 use bourse_report::{DataValue, data_tables, svg, terminal};
 
