@@ -4,7 +4,6 @@ use crate::Nanos;
 use bourse_engine::thread_time::spun;
 use bourse_engine::{Wait, blocked_on};
 use bourse_schema::Timestamp;
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -42,41 +41,6 @@ impl RealClock {
         let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
         Self { origin: Instant::now(), wall_ms }
     }
-
-    /// The clock in a form for other processes of this machine.
-    pub fn shared(&self) -> SharedClock {
-        let (monotonic_ns, now) = monotonic();
-        let since = now.saturating_duration_since(self.origin).as_nanos() as u64;
-        SharedClock { origin_ns: monotonic_ns.saturating_sub(since), wall_ms: self.wall_ms }
-    }
-
-    /// The clock of the process that shared it.
-    pub fn of(shared: SharedClock) -> Self {
-        let (monotonic_ns, now) = monotonic();
-        let since = Duration::from_nanos(monotonic_ns.saturating_sub(shared.origin_ns));
-        Self { origin: now.checked_sub(since).unwrap_or(now), wall_ms: shared.wall_ms }
-    }
-}
-
-/// A clock that processes of one machine share: the operating system's monotonic clock is the same for all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SharedClock {
-    /// Reading of the monotonic clock when the clock began, in nanoseconds.
-    origin_ns: u64,
-    wall_ms: i64,
-}
-
-/// Reading of the monotonic clock, and the same moment as an `Instant`, read one right after the other.
-fn monotonic() -> (u64, Instant) {
-    let read = || {
-        let before = Instant::now();
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        let ns = time.tv_sec.unsigned_abs() * crate::SECOND + time.tv_nsec.unsigned_abs();
-        (before.elapsed(), ns, before)
-    };
-    // Of several readings the one that nothing came between.
-    let (apart, ns, before) = (0..8).map(|_| read()).min().expect("there are eight");
-    (ns, before + apart / 2)
 }
 
 impl Clock for RealClock {
@@ -185,18 +149,6 @@ impl Clock for SimulatedClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_shared_clock_shows_the_same_time() {
-        let clock = RealClock::start();
-        std::thread::sleep(Duration::from_millis(3));
-        let other = RealClock::of(clock.shared());
-        let (before, there, after) = (clock.now(), other.now(), clock.now());
-        // The readings of the two sources are some tens of nanoseconds apart.
-        let apart = 100_000;
-        assert!(before <= there + apart && there <= after + apart, "{before} {there} {after}");
-        assert!((clock.timestamp().millis() - other.timestamp().millis()).abs() <= 1);
-    }
 
     #[test]
     fn the_real_clock_wakes_on_time_and_not_before() {

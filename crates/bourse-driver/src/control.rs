@@ -3,7 +3,6 @@
 use crate::backlog::Stream;
 use crate::{Nanos, RetryPolicy, SECOND, Schedule};
 use bourse_record::{Arrivals, Counted, PhaseKind, StoppingRule};
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use thiserror::Error;
@@ -24,6 +23,8 @@ pub struct Plan {
     /// Maximum number of operations due and waiting, for one user or for a stream that users share; further ones are
     /// dropped.
     pub backlog: usize,
+    /// Whether other processes run the rest of the round, which has a figure even if nothing ends in this part.
+    pub is_part: bool,
 }
 
 impl Default for Plan {
@@ -36,12 +37,13 @@ impl Default for Plan {
             drain_limit_ns: 60 * SECOND,
             retry: RetryPolicy::default(),
             backlog: 10_000,
+            is_part: false,
         }
     }
 }
 
 /// Reason that a round could not begin, or ended early.
-#[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum Fault {
     /// A session cannot be opened.
     #[error("cannot open a session for {user}: {error}")]
@@ -103,14 +105,6 @@ pub enum Fault {
     CoordinatorLost {
         /// Sign of the loss.
         cause: String,
-    },
-    /// A fault in one process of several.
-    #[error("process {number}: {fault}")]
-    InProcess {
-        /// Number of the process, from 1.
-        number: u32,
-        /// Fault in that process.
-        fault: Box<Fault>,
     },
     /// The run was interrupted while sessions were opened.
     #[error("interrupted while sessions were opened")]

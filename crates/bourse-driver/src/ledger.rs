@@ -2,7 +2,6 @@
 
 use crate::Nanos;
 use bourse_record::{Counted, Counts, Outcome, Sample};
-use serde::{Deserialize, Serialize};
 
 /// Number of outcomes that take time.
 const OUTCOMES: usize = Outcome::MEASURED.len();
@@ -15,7 +14,7 @@ pub(crate) const fn octave(ns: Nanos) -> usize {
 }
 
 /// Counts of one operation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Operations of the whole round, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; OUTCOMES],
@@ -36,26 +35,7 @@ pub struct Entry {
     /// Sum of service times of the same operations.
     pub(crate) service_ns: Nanos,
     /// Number of those response times by octave.
-    #[serde(with = "octaves")]
     pub(crate) octaves: [u64; OCTAVES],
-}
-
-/// Serialization of an array that is too long for serde's own, as a list.
-mod octaves {
-    use super::OCTAVES;
-    use serde::de::Error as _;
-    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(octaves: &[u64; OCTAVES], to: S) -> Result<S::Ok, S::Error> {
-        octaves.as_slice().serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; OCTAVES], D::Error> {
-        let octaves = Vec::deserialize(from)?;
-        octaves
-            .try_into()
-            .map_err(|other: Vec<u64>| D::Error::invalid_length(other.len(), &"one count for each octave"))
-    }
 }
 
 impl Default for Entry {
@@ -92,7 +72,7 @@ impl Entry {
 }
 
 /// Counts of one user, or of all users together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ledger {
     entries: Vec<Entry>,
     /// Sums of response times of scheduled operations, according to the schedule and to the entries; `None` without a
@@ -101,7 +81,7 @@ pub struct Ledger {
 }
 
 /// Response times of operations that a schedule made due, from two sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Scheduled {
     pub(crate) by_schedule_ns: Nanos,
     pub(crate) by_entries_ns: Nanos,

@@ -3,7 +3,6 @@
 use crate::ledger::{Entry, Ledger, octave};
 use crate::user_time::UserTime;
 use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Recorder, Totals};
-use serde::{Deserialize, Serialize};
 
 /// Samples of one user, or of all users together, with the driver's own count.
 #[derive(Debug)]
@@ -51,7 +50,7 @@ impl Recording {
 }
 
 /// Counts of a round's operations that are independent of its figures, for comparison with them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoundCounts {
     /// The recorder's count, by operation.
     pub totals: Vec<Totals>,
@@ -65,15 +64,6 @@ impl RoundCounts {
     /// Checks of figures against the driver's count: the checks of every round, whatever its workload.
     pub fn reconcile(&self, figures: &[Operation]) -> Vec<Check> {
         compare(figures, &self.totals, &self.ledger)
-    }
-
-    /// Adds the counts of another process.
-    pub fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.totals.iter_mut().zip(&other.totals) {
-            mine.add(theirs);
-        }
-        self.ledger.merge(&other.ledger);
-        self.changed = self.changed.take().or_else(|| other.changed.clone());
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::{Nanos, SECOND};
 use bourse_record::SplitMix;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Rule for the due times of one user's operations.
@@ -35,7 +34,7 @@ pub enum Schedule {
 }
 
 /// A rate that is out of range.
-#[derive(Debug, Clone, Copy, PartialEq, Error, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[error(
     "a rate of {per_second} operations a second for one user cannot be drawn: from {} to {} are possible",
     Schedule::LOWEST,

@@ -24,9 +24,7 @@ pub enum DocumentError {
         cause: io::Error,
     },
     /// The file is not JSON, or truncated.
-    #[error(
-        "{path} is not JSON: {cause}\nhint: the file was cut or edited after Bourse wrote it; restore it from a copy"
-    )]
+    #[error("{path} is not JSON: {cause}")]
     Json {
         /// Path of the file.
         path: PathBuf,
@@ -34,7 +32,7 @@ pub enum DocumentError {
         cause: serde_json::Error,
     },
     /// The file is JSON, but another document or none.
-    #[error("{path} is not {}: {reason}\nhint: expected a {} that Bourse wrote", expected.title(), expected.file_name())]
+    #[error("{path} is not {}: {reason}", expected.title())]
     Foreign {
         /// Path of the file.
         path: PathBuf,
@@ -44,15 +42,30 @@ pub enum DocumentError {
         reason: String,
     },
     /// The document has another version.
-    #[error("{path} has version {found} of its format, this program reads version {SCHEMA_VERSION}\nhint: {hint}")]
+    #[error("{path} has version {found} of its format, this program reads version {SCHEMA_VERSION}")]
     Version {
         /// Path of the file.
         path: PathBuf,
         /// Version of the file.
         found: u64,
-        /// Advice.
-        hint: &'static str,
     },
+}
+
+impl DocumentError {
+    /// Remedy.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Read { .. } => {
+                "expected a folder with results of Bourse, or the document in it, as run.json".to_owned()
+            }
+            Self::Json { .. } => "the file was cut or edited after Bourse wrote it; restore it from a copy".to_owned(),
+            Self::Foreign { expected, .. } => format!("expected a {} that Bourse wrote", expected.file_name()),
+            Self::Version { found, .. } if *found > u64::from(SCHEMA_VERSION) => {
+                "read it with a newer bourse".to_owned()
+            }
+            Self::Version { .. } => "no bourse has written such a file: take it from its source again".to_owned(),
+        }
+    }
 }
 
 /// A document that a command writes as JSON, from which every report is drawn.
@@ -77,7 +90,7 @@ pub trait Document: Serialize + DeserializeOwned + JsonSchema {
     /// Reads a document.
     ///
     /// # Errors
-    /// [`DocumentError`] with the file, the defect and a hint.
+    /// [`DocumentError`] with the file and the defect.
     fn read(path: &Path) -> Result<Self, DocumentError> {
         let bytes = document_bytes(path).map_err(|cause| DocumentError::Read { path: path.to_owned(), cause })?;
         Self::parse(&bytes, path)
@@ -86,7 +99,7 @@ pub trait Document: Serialize + DeserializeOwned + JsonSchema {
     /// Parses the contents of a document; `path` is for error messages.
     ///
     /// # Errors
-    /// [`DocumentError`] with the file, the defect and a hint.
+    /// [`DocumentError`] with the file and the defect.
     fn parse(bytes: &[u8], path: &Path) -> Result<Self, DocumentError> {
         let path = || path.to_owned();
         let foreign = |reason| DocumentError::Foreign { path: path(), expected: Self::KIND, reason };
@@ -98,11 +111,7 @@ pub trait Document: Serialize + DeserializeOwned + JsonSchema {
             .and_then(serde_json::Value::as_u64)
             .ok_or_else(|| foreign("it has no schema_version".to_owned()))?;
         if found != u64::from(SCHEMA_VERSION) {
-            let hint = match found > u64::from(SCHEMA_VERSION) {
-                true => "read it with a newer bourse",
-                false => "no bourse has written such a file: take it from its source again",
-            };
-            return Err(DocumentError::Version { path: path(), found, hint });
+            return Err(DocumentError::Version { path: path(), found });
         }
         match DocumentKind::of(&document) {
             Some(kind) if kind != Self::KIND => Err(foreign(format!("it is {}", kind.title()))),
@@ -283,9 +292,10 @@ mod tests {
     }
 
     fn check(contents: &str, expected: &str) {
-        let message = RunFile::parse(contents.as_bytes(), Path::new("x/run.json")).unwrap_err().to_string();
-        assert!(message.starts_with(expected), "{message}");
-        assert!(message.contains("\nhint: "), "{message}");
+        let error = RunFile::parse(contents.as_bytes(), Path::new("x/run.json")).unwrap_err();
+        assert!(error.to_string().starts_with(expected), "{error}");
+        // The advice is apart, so that no caller prints it twice.
+        assert!(!error.to_string().contains("hint") && !error.hint().is_empty(), "{error}");
     }
 
     #[test]

@@ -193,7 +193,7 @@ pub enum FaultVerdict {
     /// Data is lost, as permitted: the disk lied, or the settings guarantee no more.
     Expected,
     /// The database is lost, and the engine reported it.
-    Told,
+    Reported,
     /// Acknowledged data is lost or the database corrupted, and no error was reported.
     Broken,
 }
@@ -205,7 +205,7 @@ impl FaultVerdict {
             Self::NotMet => "not met",
             Self::Ok => "ok",
             Self::Expected => "expected",
-            Self::Told => "reported",
+            Self::Reported => "reported",
             Self::Broken => "BROKEN",
         }
     }

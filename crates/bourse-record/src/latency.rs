@@ -32,7 +32,7 @@ pub struct Latency {
 }
 
 /// Selects the times of one clock from figures of type `T`.
-type Of<T> = fn(&T) -> &Distribution;
+type SelectTimes<T> = fn(&T) -> &Distribution;
 
 /// A quantile of a latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Latency {
     /// Times of an operation over several rounds. Failed and dropped operations, and those with an unknown end, count
     /// as slower than all others. Add those [never started](Self::never_started) for each round.
     pub fn of(parts: &[&Operation], clock: Clock) -> Self {
-        let (of, of_failed): (Of<Operation>, Of<Times>) = match clock {
+        let (of, of_failed): (SelectTimes<Operation>, SelectTimes<Times>) = match clock {
             Clock::Response => (|part| &part.response, |times| &times.response),
             Clock::Service => (|part| &part.service, |times| &times.service),
         };
@@ -88,7 +88,7 @@ impl Latency {
 
     /// Times of failed operations; `None` if none failed, or a file does not hold them.
     pub fn of_failed(parts: &[&Operation], clock: Clock) -> Option<Self> {
-        let of: Of<Times> = match clock {
+        let of: SelectTimes<Times> = match clock {
             Clock::Response => |times| &times.response,
             Clock::Service => |times| &times.service,
         };

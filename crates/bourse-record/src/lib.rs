@@ -46,7 +46,6 @@ mod metric;
 mod operation;
 #[cfg(feature = "planted-bug")]
 pub mod planted;
-mod processes;
 mod provenance;
 mod recorder;
 mod resources;
@@ -76,12 +75,11 @@ pub use figures::{
 };
 pub use histogram::HistogramError;
 pub use latency::{Clock, Latency, Quantile};
-pub use limits::{Reached, ResponseLimit, length};
+pub use limits::{LimitedQuantile, ResponseLimit, length};
 pub use live::{LiveCell, LiveCounts, LiveOperation, LiveReader, LiveRow, OperationProgress};
 pub use machine::{load, noise};
 pub use metric::{Better, METRICS, Metric, metric};
 pub use operation::{MixShare, OperationSpec};
-pub use processes::of_processes;
 pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};

@@ -20,7 +20,7 @@ pub struct ResponseLimit {
 
 /// Quantile of an operation that has a limit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reached {
+pub struct LimitedQuantile {
     /// The operation.
     pub operation: String,
     /// Quantile in nanoseconds, of however few operations; infinite if it falls on one that failed, was dropped or
@@ -44,7 +44,7 @@ impl ResponseLimit {
     ///
     /// If the limit is on the longest response (quantile 1), operations still queued at the end of the interval count
     /// with the time that they had waited, if known: at any moment something may be waiting.
-    pub fn reached(&self, round: &Round) -> Vec<Reached> {
+    pub fn reached(&self, round: &Round) -> Vec<LimitedQuantile> {
         let is_meant = |it: &&Operation| match &self.operation {
             Some(name) => it.name == *name,
             None => it.by_schedule,
@@ -59,7 +59,7 @@ impl ResponseLimit {
                 } else {
                     Latency::of_round(round, &operation.name)?.quantile_ns(self.quantile)?
                 };
-                Some(Reached { operation: operation.name.clone(), quantile_ns })
+                Some(LimitedQuantile { operation: operation.name.clone(), quantile_ns })
             })
             .collect()
     }

@@ -291,7 +291,7 @@ pub enum StoppingRule {
     #[serde(rename = "rate_known")]
     RateLevel,
     /// Both end when steady state is confirmed or refuted.
-    SteadinessTold,
+    SteadinessDecided,
 }
 
 /// Result of the rule that could end warm-up and interval early.

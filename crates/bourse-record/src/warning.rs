@@ -203,15 +203,6 @@ pub enum Warning {
         /// The warning.
         warning: Box<Warning>,
     },
-    /// A warning of one of several processes.
-    Process {
-        /// Number of the process, from 1.
-        number: u32,
-        /// Processes of the round.
-        of: u32,
-        /// The warning.
-        warning: Box<Warning>,
-    },
     /// A message of the engine about itself and its settings.
     Engine {
         /// Target of the message; empty if it is clear.
@@ -231,7 +222,7 @@ impl Warning {
     pub const fn is_of_the_request(&self) -> bool {
         match self {
             Self::NodeLost { .. } | Self::CountNotReached { .. } | Self::EndedEarly { .. } => true,
-            Self::Driver { warning, .. } | Self::Process { warning, .. } => warning.is_of_the_request(),
+            Self::Driver { warning, .. } => warning.is_of_the_request(),
             _ => false,
         }
     }
@@ -260,7 +251,7 @@ impl Warning {
             Self::EndedEarly { .. } => Some("allow more time, or ask for less work"),
             Self::CountNotReached { .. } => Some("a longer --for, or a smaller --count"),
             Self::TooFewRounds { .. } => Some("ask for more rounds"),
-            Self::Driver { warning, .. } | Self::Process { warning, .. } => warning.advice(),
+            Self::Driver { warning, .. } => warning.advice(),
             _ => None,
         }
     }
@@ -374,7 +365,6 @@ impl fmt::Display for Warning {
                 )
             }
             Self::Driver { number, of, warning } => write!(f, "driver {number}/{of}: {warning}"),
-            Self::Process { number, of, warning } => write!(f, "process {number}/{of}: {warning}"),
             Self::Engine { target, text } if target.is_empty() => f.write_str(text),
             Self::Engine { target, text } => write!(f, "{target}: {text}"),
         }

@@ -190,11 +190,12 @@ pub(crate) fn command_line(arguments: &[String]) -> String {
     quoted(arguments).collect::<Vec<_>>().join(" ")
 }
 
-/// Arguments quoted for a POSIX shell.
+/// Arguments quoted for a shell; one that was not UTF-8 was recorded in quotes, `$'…\377…'`.
 pub(crate) fn quoted(arguments: &[String]) -> impl Iterator<Item = String> {
     let plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+,".contains(character);
     arguments.iter().map(move |argument| {
-        if !argument.is_empty() && argument.chars().all(plain) {
+        let is_quoted = argument.starts_with("$'") && argument.ends_with('\'') && argument.contains('\\');
+        if is_quoted || (!argument.is_empty() && argument.chars().all(plain)) {
             argument.clone()
         } else {
             printable(&format!("'{}'", argument.replace('\'', r"'\''")))
@@ -267,7 +268,8 @@ mod tests {
 
     #[test]
     fn a_command_can_be_typed_again() {
-        let arguments = ["bourse", "tpce", "sqlite:x.db?journal=wal&sync=full", "it's", ""].map(str::to_owned);
-        assert_eq!(command_line(&arguments), r"bourse tpce 'sqlite:x.db?journal=wal&sync=full' 'it'\''s' ''");
+        let arguments =
+            ["bourse", "tpce", "sqlite:x.db?journal=wal&sync=full", "it's", "", r"$'a\377'"].map(str::to_owned);
+        assert_eq!(command_line(&arguments), r"bourse tpce 'sqlite:x.db?journal=wal&sync=full' 'it'\''s' '' $'a\377'");
     }
 }

@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::ServeError;
+use crate::server::random_number;
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 use std::fmt;
@@ -38,6 +39,11 @@ impl Token {
             Self::SHORTEST..=Self::LONGEST => Ok(Self(bytes.to_vec())),
             more => refuse(format!("{more} bytes are too many, {} are allowed", Self::LONGEST)),
         }
+    }
+
+    /// Text of a token that cannot be guessed, for processes that one program starts.
+    pub fn random_text() -> String {
+        format!("{:016x}{:016x}", random_number(), random_number())
     }
 
     /// Token in a file, or in the environment if no file is named.

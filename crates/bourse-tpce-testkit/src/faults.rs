@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Events of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Met {
+pub struct FaultEvents {
     /// Transactions that were retried.
     pub retried: u64,
     /// Transactions that may or may not have been committed.
@@ -23,7 +23,7 @@ pub struct Met {
 /// Loads a small database through `owner`, runs customers and market for some seconds through `engine`, which reaches
 /// the same database over several addresses and fails on the way, and checks everything through `owner`: no transaction
 /// fails but those in doubt, and the ledger agrees with the acknowledged changes.
-pub fn keeps_the_books_through_faults(engine: &dyn Engine, owner: &dyn Engine) -> Met {
+pub fn stays_consistent_through_faults(engine: &dyn Engine, owner: &dyn Engine) -> FaultEvents {
     let inputs = Inputs::builtin();
     let part = load_small(owner, &inputs);
     let plan = Plan { warm_up_ns: SECOND, measure_ns: 5 * SECOND, ..Plan::default() };
@@ -49,5 +49,5 @@ pub fn keeps_the_books_through_faults(engine: &dyn Engine, owner: &dyn Engine) -
     checks.extend(verify(owner, part, Some(&ran), &clock, &mut |_| {}).unwrap());
     let bad: Vec<_> = checks.iter().filter(|check| check.status == CheckStatus::Failed).collect();
     assert!(bad.is_empty(), "{bad:#?}");
-    Met { retried, in_doubt, lost }
+    FaultEvents { retried, in_doubt, lost }
 }

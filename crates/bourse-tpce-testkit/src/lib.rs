@@ -3,7 +3,7 @@
 //! - [`run_and_check`] loads a small database, performs the emulators' transactions in simulated time and checks all of
 //!   it.
 //! - [`transactions_are_alike`] compares the same transactions with SQLite's and the model's.
-//! - [`keeps_the_books_through_faults`] does so in real time, over connections that fail.
+//! - [`stays_consistent_through_faults`] does so in real time, over connections that fail.
 //! - [`round_trips`] counts round trips by transaction, and [`assert_fewer`] compares.
 //! - [`statements`] are all that the transactions run, for tests of their plans.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
@@ -14,7 +14,7 @@ mod round_trips;
 mod run;
 
 pub use alike::transactions_are_alike;
-pub use faults::{Met, keeps_the_books_through_faults};
+pub use faults::{FaultEvents, stays_consistent_through_faults};
 pub use round_trips::{RoundTrips, assert_fewer, round_trips};
 pub use run::{Run, run_and_check};
 

@@ -1,11 +1,11 @@
 //! `bourse report --format`: runs as tables for programs, a file each, or in the format of a benchmark service.
 
 use crate::args::{Report, TableFormat};
+use crate::commands::report::{merged, other_document, read, refused_kind, texts};
+use crate::commands::runs::{is_results_folder, run_folders};
 use crate::failure::Failure;
-use crate::history::{is_results_folder, run_folders};
 use crate::output::OwnedFolder;
 use crate::progress::note;
-use crate::report::{merged, other_document, read, refused_kind, texts};
 use bourse_record::{DocumentKind, RunFile, drivers};
 use bourse_report::{DataTable, bencher, data_csv, data_ndjson, data_tables, github_action_benchmark};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
 //! Failures that end the program: an exit code, and a message for the user.
 
+use bourse_record::DocumentError;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -82,6 +83,12 @@ impl Failure {
             writeln!(text, "hint: {}", lines(hint, "")).expect("a String takes all");
         }
         text
+    }
+}
+
+impl From<DocumentError> for Failure {
+    fn from(error: DocumentError) -> Self {
+        Self::usage(error.to_string()).hint(error.hint())
     }
 }
 

@@ -3,28 +3,22 @@
 mod args;
 mod commands;
 mod config;
-mod crash;
 mod engines;
 mod execute;
 mod export;
 mod failure;
-mod faults;
-mod history;
 mod hold;
 mod inputs;
 mod interrupt;
 mod limits;
 mod live;
-mod micro;
 mod oltp;
 mod output;
 mod panics;
 mod plan;
 mod progress;
 mod provenance;
-mod report;
 mod spent;
-mod suite;
 mod tpce;
 mod work_folder;
 
@@ -91,45 +85,46 @@ fn plant() -> Result<(), Failure> {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Tpce(Tpce::Run(arguments)) => commands::tpce::run(&arguments),
-        Command::Tpce(Tpce::Load(arguments)) => tpce::load::load(&arguments),
-        Command::Tpce(Tpce::Gen(arguments)) => tpce::generate::generate(&arguments),
-        Command::Tpce(Tpce::Serve(arguments)) => tpce::serve::serve(&arguments),
-        Command::Tpce(Tpce::Check(arguments)) => oltp::check::check(&bourse_tpce::workload::Tpce, &arguments),
-        Command::Tpce(Tpce::Acid(arguments)) => tpce::acid::run(&arguments),
-        Command::Tpce(Tpce::AcidLoad(arguments)) => tpce::acid::load(&arguments),
-        Command::Tpce(Tpce::Verify(arguments)) => tpce::verify::run(&arguments),
+        Command::Tpce(Tpce::Run(arguments)) => commands::tpce::run::run(&arguments),
+        Command::Tpce(Tpce::Load(arguments)) => commands::tpce::load::load(&arguments),
+        Command::Tpce(Tpce::Gen(arguments)) => commands::tpce::generate::generate(&arguments),
+        Command::Tpce(Tpce::Serve(arguments)) => commands::tpce::serve::serve(&arguments),
+        Command::Tpce(Tpce::Check(arguments)) => commands::oltp::check::check(&bourse_tpce::workload::Tpce, &arguments),
+        Command::Tpce(Tpce::Acid(arguments)) => commands::tpce::acid::run(&arguments),
+        Command::Tpce(Tpce::AcidLoad(arguments)) => commands::tpce::acid::load(&arguments),
+        Command::Tpce(Tpce::Verify(arguments)) => commands::tpce::verify::run(&arguments),
         Command::Tatp(command) => commands::mix::run(&bourse_tatp::Tatp, command),
         Command::Micro(Micro::List { workload, json: false }) => {
-            output::print(&micro::list::list(workload.as_deref())?)
+            output::print(&commands::micro::list::list(workload.as_deref())?)
         }
         Command::Micro(Micro::List { workload, json: true }) => {
-            output::print(&format!("{:#}\n", micro::list::json(workload.as_deref())?))
+            output::print(&format!("{:#}\n", commands::micro::list::json(workload.as_deref())?))
         }
-        Command::Micro(Micro::Run(arguments)) => commands::micro::run(&arguments),
+        Command::Micro(Micro::Run(arguments)) => commands::micro::run::run(&arguments),
         Command::Round => execute::child::answer(),
-        Command::Crash(arguments) => crash::run(&arguments),
-        Command::Faults(arguments) => faults::run(&arguments),
-        Command::FaultWork(arguments) => faults::work(&arguments),
-        Command::CrashWork { work } => crash::work(&work),
-        Command::Suite(Suite::List { json: false }) => output::print(&suite::list::list()?),
-        Command::Suite(Suite::List { json: true }) => output::print(&format!("{:#}\n", suite::list::json()?)),
-        Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),
-        Command::Suite(Suite::Run(arguments)) => commands::suite::run(&arguments),
+        Command::Crash(arguments) => commands::crash::run(&arguments),
+        Command::Faults(arguments) => commands::faults::run(&arguments),
+        Command::FaultWork(arguments) => commands::faults::work(&arguments),
+        Command::CrashWork { work } => commands::crash::work(&work),
+        Command::Suite(Suite::List { json: false }) => output::print(&commands::suite::list::list()?),
+        Command::Suite(Suite::List { json: true }) => output::print(&format!("{:#}\n", commands::suite::list::json()?)),
+        Command::Suite(Suite::Show { name }) => output::print(&commands::suite::list::show(&name)?),
+        Command::Suite(Suite::Run(arguments)) => commands::suite::run::run(&arguments),
         Command::Quick(arguments) => commands::quick::run(&arguments),
         Command::Run(FromFile { file, more }) => match config::arguments(&file, &more)?.command {
             Command::Run(_) => Err(Failure::usage("invalid command 'run' in the file: a file cannot run another file")),
             command => run(command),
         },
         Command::Compare(arguments) => commands::compare::run(&arguments),
-        Command::Report(arguments) => report::report(&arguments),
-        Command::Watch(arguments) => live::watch(&arguments),
-        Command::Runs(command) => history::runs(&command),
-        Command::Data(command) => history::data(&command),
-        Command::Engines(arguments) => engines::list(&arguments),
+        Command::Report(arguments) => commands::report::report(&arguments),
+        Command::Watch(arguments) => commands::watch::watch(&arguments),
+        Command::Runs(command) => commands::runs::runs(&command),
+        Command::Data(command) => commands::data::data(&command),
+        Command::Engines(arguments) => commands::engines::list(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut with_known_names(Arguments::command()), "bourse", &mut script);
+            let mut shown = visible(&with_known_names(Arguments::command()));
+            clap_complete::generate(shell, &mut shown, "bourse", &mut script);
             output::print(&String::from_utf8_lossy(&script))
         }
         Command::Man { directory, overwrite } => {
@@ -161,6 +156,17 @@ fn manual_pages(command: &clap::Command) -> Vec<(String, Vec<u8>)> {
     page.render(&mut text).expect("a vector takes all that is written to it");
     pages.push((page.get_filename(), text));
     pages
+}
+
+/// A command without its hidden subcommands. Names are leaked: the process ends once it has printed them.
+fn visible(command: &clap::Command) -> clap::Command {
+    let subcommands = command.get_subcommands().filter(|it| !it.is_hide_set()).map(visible);
+    let shown = clap::Command::new(&*command.get_name().to_owned().leak()).args(command.get_arguments());
+    match command.get_about() {
+        Some(about) => shown.about(about.clone()),
+        None => shown,
+    }
+    .subcommands(subcommands)
 }
 
 /// The arguments with the names known to this build as values: workloads, suites, and engines as beginnings of targets.

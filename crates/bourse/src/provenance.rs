@@ -1,6 +1,7 @@
 //! The head of every document that this program writes.
 
 use bourse_record::{Build, Machine, Provenance};
+use std::ffi::OsString;
 use std::sync::OnceLock;
 
 /// Commit of these sources, as the build script found it.
@@ -22,12 +23,41 @@ pub(crate) fn set_revision(revision: Option<String>) {
 
 /// The head of a document that begins now, on this machine.
 pub(crate) fn provenance(seed: u64) -> Provenance {
+    let mut command: Vec<String> = std::env::args_os().map(text_of).collect();
+    if !command.iter().any(|word| word == "--seed" || word.starts_with("--seed=")) {
+        command.extend(["--seed".to_owned(), seed.to_string()]);
+    }
     Provenance {
         started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command,
         seed,
         build: Build { commit: (COMMIT != UNKNOWN).then(|| COMMIT.to_owned()), ..Build::of(env!("CARGO_PKG_VERSION")) },
         machine: Machine::this(),
         revision: REVISION.get().cloned().flatten(),
+    }
+}
+
+/// An argument as text; one that is not UTF-8 in the form in which a shell reads any bytes, `$'…\377…'`.
+fn text_of(word: OsString) -> String {
+    word.into_string().unwrap_or_else(|word| {
+        let escaped = |byte: &u8| match byte {
+            b'\'' | b'\\' => format!("\\{}", char::from(*byte)),
+            b' '..=b'~' => char::from(*byte).to_string(),
+            _ => format!("\\{byte:03o}"),
+        };
+        format!("$'{}'", word.as_encoded_bytes().iter().map(escaped).collect::<String>())
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStringExt as _;
+
+    #[test]
+    fn an_argument_that_is_not_utf8_is_shown_as_a_shell_reads_it() {
+        let text = |bytes: &[u8]| text_of(OsString::from_vec(bytes.to_vec()));
+        assert_eq!(text("it's ä".as_bytes()), "it's ä");
+        assert_eq!(text(b"sqlite:a'\\ \xff.db"), r"$'sqlite:a\'\\ \377.db'");
     }
 }

@@ -172,7 +172,7 @@ fn verdict(promise: Guarantee, fault: &Fault, reaction: Reaction, left: Left) ->
         Left::Whole => FaultVerdict::Ok,
         _ if is_as_promised || fault.effect == Effect::Lie => FaultVerdict::Expected,
         // It says itself that the data is gone; what it may not do is to go on as if nothing had happened.
-        Left::Unreadable if fault.is_visible() => FaultVerdict::Told,
+        Left::Unreadable if fault.is_visible() => FaultVerdict::Reported,
         _ => FaultVerdict::Broken,
     }
 }
@@ -280,10 +280,10 @@ mod tests {
         check("read-error", Durable, &unmet, (Reaction::NotMet, Left::Whole, FaultVerdict::NotMet));
         let refused = Event::Unreadable("database disk image is malformed".to_owned());
         let refused = observed(acknowledged(9), ProcessEnd::Code(0), refused);
-        check("write-error", Durable, &refused, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Told));
+        check("write-error", Durable, &refused, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Reported));
         check("power", Durable, &refused, (Reaction::Killed, Left::Unreadable, FaultVerdict::Broken));
         let mut killed = ended(ProcessEnd::Code(0));
         killed.look = Account { events: Vec::new(), ended: ProcessEnd::Signal(11) };
-        check("write-error", Durable, &killed, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Told));
+        check("write-error", Durable, &killed, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Reported));
     }
 }

@@ -266,14 +266,21 @@ pub fn run<'w>(
     let counted = total.counted();
     round.warnings.extend(losses.warnings(begin, counted.ledger.in_doubt()));
     round.checks = counted.reconcile(&round.operations);
-    void(&mut round, &counted, workload.operations(), headline);
+    void(&mut round, &counted, plan.is_part, workload.operations(), headline);
     Ok(Measured { round, counted, interrupted, fault: control.fault() })
 }
 
 /// Removes the headline of a round without a valid figure: a check failed, a setting changed, or nothing ended in its interval.
-pub fn void(round: &mut Round, counted: &RoundCounts, operations: &[OperationSpec], headline: Option<usize>) {
+fn void(
+    round: &mut Round,
+    counted: &RoundCounts,
+    is_part: bool,
+    operations: &[OperationSpec],
+    headline: Option<usize>,
+) {
     let changed = || Some(format!("a setting changed during the round: {}", counted.changed.as_ref()?));
-    let why = irreconcilable(&round.checks).or_else(changed).or_else(|| nothing_ended(round, operations, headline));
+    let nothing = || if is_part { None } else { nothing_ended(round, operations, headline) };
+    let why = irreconcilable(&round.checks).or_else(changed).or_else(nothing);
     if let Some(why) = why {
         round.headline = f64::NAN;
         round.void = Some(why);

@@ -30,7 +30,7 @@ impl Pace {
     pub(super) fn of(plan: &Plan, begin: Nanos) -> Option<Self> {
         let rule = plan.until?;
         let shortest_warm_up = match rule {
-            StoppingRule::SteadinessTold => plan.warm_up_ns / 6,
+            StoppingRule::SteadinessDecided => plan.warm_up_ns / 6,
             StoppingRule::RateLevel => plan.warm_up_ns / 3,
         };
         Some(Self {
@@ -100,7 +100,7 @@ impl Pace {
         self.look = match self.rule {
             // An interval that looks narrow early may not have met a rare stall yet.
             StoppingRule::RateLevel => Nanos::MAX,
-            StoppingRule::SteadinessTold => from + self.longest.1 / 3,
+            StoppingRule::SteadinessDecided => from + self.longest.1 / 3,
         };
     }
 
@@ -126,7 +126,7 @@ impl Pace {
                 self.look = self.begin + stopping::next_look_at_warm_up(passed);
                 stopping::is_warm(&self.rates.iter().map(|(_, rate)| *rate).collect::<Vec<f64>>())
             }
-            StoppingRule::SteadinessTold => {
+            StoppingRule::SteadinessDecided => {
                 self.look = now + passed / 4;
                 self.steady(self.begin + passed / 3, now, sampler, None) == Steady::Yes
             }
@@ -143,7 +143,7 @@ mod tests {
     /// Simulates a round of 5 minutes; `second` gives throughput, 99th percentile and log size of a second. Returns the
     /// seconds measured, the rule's result, and the report's test.
     fn told(second: impl Fn(u32) -> [f64; 3]) -> (u64, Stopping, Steady) {
-        let rule = StoppingRule::SteadinessTold;
+        let rule = StoppingRule::SteadinessDecided;
         let plan = Plan { warm_up_ns: 120 * SECOND, measure_ns: 180 * SECOND, until: Some(rule), ..Plan::default() };
         let control = Control::new(&plan, 0);
         let mut sampler = Sampler::new(&NullEngine, &[], LiveReader::new(Vec::new(), 0), 0);

@@ -20,6 +20,7 @@ const PLAN: Plan = Plan {
     retry: bourse_driver::RetryPolicy { retries: 3, first_ns: MS, longest_ns: MS },
     backlog: 10,
     until: None,
+    is_part: false,
 };
 
 fn planted<'w>(role: &'static str, schedule: Schedule, mut perform: impl FnMut() + Send + 'w) -> UserSpec<'w> {

@@ -5,7 +5,7 @@ use bourse_engine::Engine as _;
 use bourse_engine_postgres::{PostgresEngine, open};
 use bourse_testkit::proxy::{Act, Proxy, Rule, Speaks};
 use bourse_testkit::{each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
-use bourse_tpce_testkit::keeps_the_books_through_faults;
+use bourse_tpce_testkit::stays_consistent_through_faults;
 
 /// Errors that the proxy raises for a statement and a commit.
 const CONFLICTS: [Act; 2] = [
@@ -46,7 +46,7 @@ fn the_books_are_kept_while_connections_fail() {
     let Some(owner) = server(test, "lock_timeout=5s") else { return };
     let few = few_faults(CONFLICTS);
     let proxies = proxies(&owner, [&few, &few]);
-    let met = keeps_the_books_through_faults(&through(&proxies, "lock_timeout=5s"), &owner);
+    let met = stays_consistent_through_faults(&through(&proxies, "lock_timeout=5s"), &owner);
     assert!(met.retried > 0 && met.in_doubt > 0 && met.lost > 0, "{met:?}: {:?}", proxies.map(|it| it.acted()));
 }
 

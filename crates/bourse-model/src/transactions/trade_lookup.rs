@@ -5,7 +5,7 @@ use bourse_egen::txn::TradeLookup;
 use bourse_schema::tables::Trade;
 use bourse_schema::{AccountId, Symbol, Timestamp, TradeId};
 use bourse_tpce::transactions::Status;
-use bourse_tpce::transactions::trade_lookup::{Change, Looked, TradeLookupOutput};
+use bourse_tpce::transactions::trade_lookup::{Change, FoundTrades, TradeLookupOutput};
 use bourse_tpce::transactions::trades::{Cash, Detail, Reached, Settled, TradeById, TradeInSecurity, TradeOfAccount};
 
 /// Maximum number of trades, and of changes of holdings, that a frame returns.
@@ -21,19 +21,19 @@ impl Market {
                 let trades = input.trade_id.iter().take(most).filter_map(|id| self.trade(*id));
                 let found: Vec<_> = trades.map(|row| self.detail(row, self.by_id(row))).collect();
                 status.raise_if(found.len() as i32 != input.max_trades, -611);
-                Looked::ById(found)
+                FoundTrades::ById(found)
             }
             2 => {
                 let trades = self.in_window(self.trades_of_account(input.acct_id), window, most);
                 let found: Vec<_> = trades.into_iter().map(|row| self.detail(row, of_account(row))).collect();
                 status.raise_if(found.is_empty(), 621);
-                Looked::OfAccount(found)
+                FoundTrades::OfAccount(found)
             }
             3 => {
                 let trades = self.in_window(self.trades_in_security(&input.symbol), window, most);
                 let found: Vec<_> = trades.into_iter().map(|row| self.detail(row, in_security(row))).collect();
                 status.raise_if(found.is_empty(), 631);
-                Looked::InSecurity(found)
+                FoundTrades::InSecurity(found)
             }
             4 => {
                 let first = self.in_window(self.trades_of_account(input.acct_id), (input.start_trade_dts, None), 1);
@@ -44,7 +44,7 @@ impl Market {
                 } else {
                     status.raise_if(changes.is_empty(), -642);
                 }
-                Looked::Holdings { trades, changes }
+                FoundTrades::Holdings { trades, changes }
             }
             other => unreachable!("Trade-Lookup has no frame {other}"),
         };

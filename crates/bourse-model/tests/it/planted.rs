@@ -6,7 +6,7 @@ use bourse_egen::Part;
 use bourse_engine::{Engine as _, EngineError};
 use bourse_engine_sqlite::SqliteEngine;
 use bourse_model::Model;
-use bourse_oltp::verify::{Cell, Performance, RowKey, Subject, VerifyError, What};
+use bourse_oltp::verify::{Cell, DifferenceKind, Performance, RowKey, Subject, VerifyError};
 use bourse_schema::{Table, Timestamp};
 use bourse_tpce::transactions::Request;
 use bourse_tpce::verify::{Difference, Plan, SqlSubject, TpceSubject, Verdict, replay, sql_subject, verify};
@@ -41,7 +41,7 @@ fn a_wrong_cent_is_found_and_named_and_can_be_replayed() {
     assert_eq!(step.number, verdict.transactions + 1);
     assert!(difference.exact);
     let Request::TradeResult(input) = &step.request else { panic!("{difference}") };
-    let What::Column { key, column, first, second } = &difference.what else { panic!("{difference}") };
+    let DifferenceKind::Column { key, column, first, second } = &difference.what else { panic!("{difference}") };
     assert_eq!((key.table.name, *column), ("settlement", "se_amt"));
     assert_eq!(key.key, [Cell::Int(input.trade_id.0)]);
     let cents = |text: &str| text.replace('.', "").parse::<i64>().expect("an amount");
@@ -77,7 +77,7 @@ fn databases_alone_find_it_by_their_digests() {
     let (verdict, difference) = found(&mut subjects, &Plan { digest_every: 500, ..plan(5_000) });
     assert_eq!(verdict.transactions % 500, 0);
     assert!(!difference.exact);
-    let What::Column { key, column, .. } = &difference.what else { panic!("{difference}") };
+    let DifferenceKind::Column { key, column, .. } = &difference.what else { panic!("{difference}") };
     assert_eq!((key.table.name, *column), ("settlement", "se_amt"));
     assert!(difference.to_string().contains("differ in or before transaction"), "{difference}");
 }
@@ -130,7 +130,7 @@ fn wrong_outputs_and_lost_rows_are_named() {
     let (_, difference) = found(&mut subjects, &plan(1_000));
     let step = difference.step.as_ref().expect("not before the first transaction");
     assert_eq!(step.name, "Trade-Status");
-    let What::Output(field) = &difference.what else { panic!("{difference}") };
+    let DifferenceKind::Output(field) = &difference.what else { panic!("{difference}") };
     assert_eq!(field.path, "TradeStatus.trades[3].trade_qty");
     let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse::<i64>().ok());
     assert_eq!(number(&field.first).map(|qty| qty + 1), number(&field.second));

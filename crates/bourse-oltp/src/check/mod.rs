@@ -102,19 +102,27 @@ pub fn check_all(
     fingerprint: &Fingerprint,
     progress: &mut dyn FnMut(&Checked),
 ) -> Result<Vec<Checked>, EngineError> {
-    let mut session = engine.session()?;
-    let schema = schema::check(&mut *session, workload, fingerprint.constraints)?;
-    progress(&schema);
-    let mut results = vec![schema];
-    results.extend(check(&mut *session, workload, &fingerprint.size, progress)?);
-    contents::check(&mut *session, workload, &fingerprint.size, Depth::Full, &mut |checked| {
+    collected(progress, &mut |note| {
+        let mut session = engine.session()?;
+        note(schema::check(&mut *session, workload, fingerprint.constraints)?);
+        in_snapshot(&mut *session, &mut |db| check_state(db, workload, &fingerprint.size, note))?;
+        contents::check(&mut *session, workload, &fingerprint.size, Depth::Full, note)?;
+        drop(session);
+        note(integrity(engine)?);
+        Ok(())
+    })
+}
+
+/// Collects the results that checks pass to their argument; `progress` is called after each.
+fn collected(
+    progress: &mut dyn FnMut(&Checked),
+    checks: &mut dyn FnMut(&mut dyn FnMut(Checked)) -> Result<(), EngineError>,
+) -> Result<Vec<Checked>, EngineError> {
+    let mut results = Vec::new();
+    checks(&mut |checked| {
         progress(&checked);
         results.push(checked);
     })?;
-    drop(session);
-    let whole = integrity(engine)?;
-    progress(&whole);
-    results.push(whole);
     Ok(results)
 }
 
@@ -130,8 +138,16 @@ pub fn check(
     size: &Size,
     progress: &mut dyn FnMut(&Checked),
 ) -> Result<Vec<Checked>, EngineError> {
+    collected(progress, &mut |note| in_snapshot(db, &mut |db| check_state(db, workload, size, note)))
+}
+
+/// Runs checks in one transaction.
+fn in_snapshot(
+    db: &mut dyn Session,
+    checks: &mut dyn FnMut(&mut dyn Session) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
     db.begin(Isolation::RepeatableRead, Access::Read)?;
-    let done = check_state(db, workload, size, progress);
+    let done = checks(db);
     db.rollback()?;
     done
 }
@@ -154,13 +170,8 @@ fn check_state(
     db: &mut dyn Session,
     workload: &dyn Workload,
     size: &Size,
-    progress: &mut dyn FnMut(&Checked),
-) -> Result<Vec<Checked>, EngineError> {
-    let mut results = Vec::new();
-    let mut note = |checked: Checked| {
-        progress(&checked);
-        results.push(checked);
-    };
+    note: &mut dyn FnMut(Checked),
+) -> Result<(), EngineError> {
     let holes = workload.holes(size);
     for condition in workload.conditions() {
         note(condition.run(db, &holes)?);
@@ -173,7 +184,7 @@ fn check_state(
             note(checked);
         }
     }
-    Ok(results)
+    Ok(())
 }
 
 impl Check {

@@ -11,7 +11,7 @@ use std::fmt;
 
 /// Kind of a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum DifferenceKind {
     /// A field of the transaction's output.
     Output(FieldDifference),
     /// One of the two failed, or both in different ways.
@@ -58,14 +58,14 @@ pub struct Difference<R> {
     /// The two subjects' names.
     pub subjects: [String; 2],
     /// The kind of the difference.
-    pub what: What,
+    pub what: DifferenceKind,
     /// The statement on either side that wrote or read the value, if known.
     pub statements: [Option<Statement>; 2],
 }
 
 impl<R: Clone> Difference<R> {
     /// Difference between the first subject and subject `other` after a transaction.
-    pub(super) fn new(step: &Step<R>, subjects: &[Box<dyn Subject<R>>], other: usize, what: What) -> Self {
+    pub(super) fn new(step: &Step<R>, subjects: &[Box<dyn Subject<R>>], other: usize, what: DifferenceKind) -> Self {
         let statements = [&subjects[0], &subjects[other]].map(|subject| what.statement(subject.trace()));
         Self { statements, ..Self::of_tables(Some(step), subjects, other, what) }.exactly()
     }
@@ -75,7 +75,7 @@ impl<R: Clone> Difference<R> {
         step: Option<&Step<R>>,
         subjects: &[Box<dyn Subject<R>>],
         other: usize,
-        what: What,
+        what: DifferenceKind,
     ) -> Self {
         let names = [&subjects[0], &subjects[other]].map(|subject| subject.name().to_owned());
         Self { step: step.cloned(), exact: false, subjects: names, what, statements: [None, None] }
@@ -86,7 +86,7 @@ impl<R: Clone> Difference<R> {
     }
 }
 
-impl What {
+impl DifferenceKind {
     /// The last statement of a trace that wrote the row, or that returned the value.
     fn statement(&self, trace: &[Statement]) -> Option<Statement> {
         let found = match self {
@@ -113,26 +113,26 @@ fn writes(sql: &str, table: &Table) -> bool {
 }
 
 /// Finds the difference between two performances of a transaction.
-pub(super) fn between_outcomes(first: &Performance, second: &Performance) -> Option<What> {
+pub(super) fn between_outcomes(first: &Performance, second: &Performance) -> Option<DifferenceKind> {
     match (&first.outcome, &second.outcome) {
         (Ok(a), Ok(b)) if a == b => (),
         (Ok(Answer { output: a, .. }), Ok(Answer { output: b, .. })) => {
             let unseen = || FieldDifference { path: "status".to_owned(), first: None, second: None };
-            return Some(What::Output(first_difference(a, b).unwrap_or_else(unseen)));
+            return Some(DifferenceKind::Output(first_difference(a, b).unwrap_or_else(unseen)));
         }
         // Engines put the same refusal in different words.
         (Err(_), Err(_)) => (),
-        (a, b) => return Some(What::Failure { first: a.clone().err(), second: b.clone().err() }),
+        (a, b) => return Some(DifferenceKind::Failure { first: a.clone().err(), second: b.clone().err() }),
     }
     let list = |sent: &[Value]| Value::Array(sent.to_vec());
     if first.sent == second.sent {
         return None;
     }
-    first_difference(&list(&first.sent), &list(&second.sent)).map(What::Sent)
+    first_difference(&list(&first.sent), &list(&second.sent)).map(DifferenceKind::Sent)
 }
 
 /// Finds the difference between two rows of one key.
-pub(super) fn between_rows(key: &RowKey, first: Option<&[Cell]>, second: Option<&[Cell]>) -> Option<What> {
+pub(super) fn between_rows(key: &RowKey, first: Option<&[Cell]>, second: Option<&[Cell]>) -> Option<DifferenceKind> {
     match (first, second) {
         (None, None) => None,
         (Some(first), Some(second)) => {
@@ -140,9 +140,9 @@ pub(super) fn between_rows(key: &RowKey, first: Option<&[Cell]>, second: Option<
             let column = &key.table.columns[at];
             let shown = |cell: &Cell| cell.shown(column.column_type).to_string();
             let (first, second) = (shown(&first[at]), shown(&second[at]));
-            Some(What::Column { key: key.clone(), column: column.name, first, second })
+            Some(DifferenceKind::Column { key: key.clone(), column: column.name, first, second })
         }
-        (first, _) => Some(What::Row { key: key.clone(), in_first: first.is_some() }),
+        (first, _) => Some(DifferenceKind::Row { key: key.clone(), in_first: first.is_some() }),
     }
 }
 
@@ -151,7 +151,7 @@ pub(super) fn between_tables<R>(
     subjects: &mut [Box<dyn Subject<R>>],
     other: usize,
     table: &'static Table,
-) -> Result<What, VerifyError> {
+) -> Result<DifferenceKind, VerifyError> {
     let mut rows: [BTreeMap<Vec<Cell>, Vec<Cell>>; 2] = Default::default();
     for (rows, at) in rows.iter_mut().zip([0, other]) {
         let subject = &mut subjects[at];
@@ -167,7 +167,7 @@ pub(super) fn between_tables<R>(
         let row_key = RowKey { table, key: key.clone() };
         between_rows(&row_key, first.get(key).map(Vec::as_slice), second.get(key).map(Vec::as_slice))
     });
-    Ok(found.unwrap_or(What::Count { table }))
+    Ok(found.unwrap_or(DifferenceKind::Count { table }))
 }
 
 impl<R: fmt::Debug> fmt::Display for Difference<R> {
@@ -188,28 +188,30 @@ impl<R: fmt::Debug> fmt::Display for Difference<R> {
         }
         let or_nothing = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing there".to_owned());
         match &self.what {
-            What::Output(field) => {
+            DifferenceKind::Output(field) => {
                 writeln!(f, "  output field {}", field.path)?;
                 both(f, &or_nothing(&field.first), &or_nothing(&field.second))?;
             }
-            What::Sent(field) => {
+            DifferenceKind::Sent(field) => {
                 writeln!(f, "  messages sent: {}", field.path)?;
                 both(f, &or_nothing(&field.first), &or_nothing(&field.second))?;
             }
-            What::Failure { first, second } => {
+            DifferenceKind::Failure { first, second } => {
                 let or_well = |failed: &Option<String>| failed.clone().unwrap_or_else(|| "did not fail".to_owned());
                 both(f, &or_well(first), &or_well(second))?;
             }
-            What::Column { key, column, first, second } => {
+            DifferenceKind::Column { key, column, first, second } => {
                 writeln!(f, "  table {}, row {key}, column {column}", key.table.name)?;
                 both(f, first, second)?;
             }
-            What::Row { key, in_first } => {
+            DifferenceKind::Row { key, in_first } => {
                 writeln!(f, "  table {}, row {key}", key.table.name)?;
                 let [a, b] = if *in_first { ["has it", "has no such row"] } else { ["has no such row", "has it"] };
                 both(f, a, b)?;
             }
-            What::Count { table } => writeln!(f, "  table {}: rows of the same keys, not equally often", table.name)?,
+            DifferenceKind::Count { table } => {
+                writeln!(f, "  table {}: rows of the same keys, not equally often", table.name)?
+            }
         }
         for (name, statement) in self.subjects.iter().zip(&self.statements) {
             if let Some(statement) = statement {

@@ -21,7 +21,7 @@ pub mod sql;
 pub mod subject;
 
 pub use cell::Cell;
-pub use difference::{Difference, What};
+pub use difference::{Difference, DifferenceKind};
 pub use digest::TableDigest;
 pub use lockstep::{Extent, Progress, Replayed, Script, Step, Verdict, VerifyError};
 pub use sql::{Perform, SqlSubject};

@@ -1,7 +1,6 @@
 //! Samples of one operation: histograms, outcomes, totals, and the figures computed from them.
 
 use crate::{Counts, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, Times, UnderWay};
-use serde::{Deserialize, Serialize};
 
 /// Samples of one operation.
 #[derive(Debug)]
@@ -21,7 +20,7 @@ pub(super) struct Recorded {
 }
 
 /// Sums over one operation's samples without histograms, compared with the driver's own counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Operations of the whole round, warm-up and drain included, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; Outcome::MEASURED.len()],

@@ -72,7 +72,7 @@ const fn tone(verdict: Option<FaultVerdict>) -> Tone {
     match verdict {
         Some(FaultVerdict::Ok) => Tone::Good,
         Some(FaultVerdict::Broken) => Tone::Bad,
-        Some(FaultVerdict::Told) => Tone::Doubtful,
+        Some(FaultVerdict::Reported) => Tone::Doubtful,
         Some(FaultVerdict::Expected | FaultVerdict::NotMet) | None => Tone::Plain,
     }
 }

@@ -211,7 +211,7 @@ fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
     let text = format!("{verdict}: {}", it.evidence());
     // A short run hardly ever gives a verdict: that is reported only if it was requested.
     let is_asked =
-        view.case.rounds.iter().any(|it| it.stopping.is_some_and(|it| it.rule == StoppingRule::SteadinessTold));
+        view.case.rounds.iter().any(|it| it.stopping.is_some_and(|it| it.rule == StoppingRule::SteadinessDecided));
     match answer {
         Steady::Unknown if !is_asked => Some(Remark::new(Tone::Faint, text)),
         _ => Some(Remark { tone, text, verdict: Some(verdict) }),

@@ -25,13 +25,13 @@ pub(super) struct Line {
 
 /// Connection with the thread that sends signs of life; the thread ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct KeepAlive {
     line: Arc<Line>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Kept {
+impl KeepAlive {
     /// Starts to send signs of life to a server whose limit outside rounds is `idle`.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for KeepAlive {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {

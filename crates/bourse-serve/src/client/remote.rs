@@ -1,6 +1,6 @@
 //! The server as the driver sees it: an engine with sizes, and rounds that begin and end.
 
-use super::alive::Kept;
+use super::alive::KeepAlive;
 use super::connector::RemoteConnector;
 use super::line::Caller;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
@@ -30,7 +30,7 @@ pub struct Remote {
     caller: Caller,
     welcome: Welcome,
     fingerprint: Fingerprint,
-    line: Kept,
+    line: KeepAlive,
     round: Mutex<Opening>,
     io_source: OnceLock<&'static str>,
     waiting: Box<dyn Fn(Waiting) + Send + Sync>,
@@ -97,7 +97,7 @@ impl Remote {
             .database
             .fingerprint()
             .map_err(|error| ServeError::Refused(format!("its database cannot be: {error}")))?;
-        let line = Kept::new(wire, Duration::from_millis(welcome.idle_ms))?;
+        let line = KeepAlive::new(wire, Duration::from_millis(welcome.idle_ms))?;
         Ok(Self {
             caller,
             welcome: *welcome,

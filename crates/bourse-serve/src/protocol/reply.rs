@@ -15,12 +15,12 @@ pub struct Reply {
     /// Orders for the market, which are committed.
     pub orders: Vec<TradeRequest>,
     /// Output, and whether a short database excuses its status; or the error.
-    pub outcome: Result<(Output, bool), Failed>,
+    pub outcome: Result<(Output, bool), WireError>,
 }
 
 /// [`TxnError`] in the protocol's form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failed {
+pub struct WireError {
     transaction: u8,
     frame: Option<u8>,
     attempts: u32,
@@ -43,7 +43,7 @@ const KINDS: [ErrorKind; 10] = [
     ErrorKind::Denied,
 ];
 
-impl From<&TxnError> for Failed {
+impl From<&TxnError> for WireError {
     fn from(error: &TxnError) -> Self {
         let (message, code, statement) = match &error.cause {
             FrameError::Engine(cause) => (cause.message(), cause.code(), cause.statement()),
@@ -62,7 +62,7 @@ impl From<&TxnError> for Failed {
     }
 }
 
-impl Failed {
+impl WireError {
     /// Converts to the error that the driver reports for a transaction of that kind.
     pub fn error(self, asked: Transaction) -> TxnError {
         let kind = KINDS.get(usize::from(self.kind)).copied().unwrap_or(ErrorKind::Other);
@@ -91,8 +91,8 @@ mod tests {
         ];
         for cause in causes {
             let error = TxnError { transaction: Transaction::TradeResult, frame: Some(2), attempts: 51, cause };
-            let bytes = postcard::to_allocvec(&Failed::from(&error)).unwrap();
-            let back = postcard::from_bytes::<Failed>(&bytes).unwrap().error(Transaction::TradeOrder);
+            let bytes = postcard::to_allocvec(&WireError::from(&error)).unwrap();
+            let back = postcard::from_bytes::<WireError>(&bytes).unwrap().error(Transaction::TradeOrder);
             assert_eq!((back.to_string(), back.kind()), (error.to_string(), error.kind()));
         }
     }

@@ -1,6 +1,6 @@
 //! The connection of a driver: its part in a round.
 
-use super::round::{Gone, Member, Round, Tell, Waiting};
+use super::round::{Member, Round, Tell, WaitEnd, Waiting};
 use super::{Driver, Event, Shared, lock};
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
 use crate::protocol::control::Time;
@@ -149,10 +149,10 @@ impl<'d> State<'d> {
     }
 }
 
-fn refusal(gone: Gone) -> Result<News, ServeError> {
+fn refusal(gone: WaitEnd) -> Result<News, ServeError> {
     match gone {
-        Gone::Driver(error) => Err(error),
-        Gone::Refused(why) => Ok(News::Refused(why)),
+        WaitEnd::Driver(error) => Err(error),
+        WaitEnd::Refused(why) => Ok(News::Refused(why)),
     }
 }
 

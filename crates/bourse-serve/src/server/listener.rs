@@ -280,6 +280,6 @@ fn random<const N: usize>() -> [u8; N] {
 }
 
 /// Random number that cannot be guessed.
-pub(super) fn random_number() -> u64 {
+pub(crate) fn random_number() -> u64 {
     u64::from_le_bytes(random())
 }

@@ -34,6 +34,7 @@ mod socket;
 mod user;
 
 pub use event::Event;
+pub(crate) use listener::random_number;
 pub use listener::{Ended, Server};
 pub use rehearsal::rehearse;
 
@@ -67,6 +68,8 @@ pub struct ServerOptions {
     /// Whether drivers send their statements to the engine themselves. The server then decides when a round begins and which
     /// trade numbers each driver uses, and checks the database for all; no transaction passes through it.
     pub coordinates: bool,
+    /// Whether the database is checked at the end of a coordinated round. A round of a search only steers it.
+    pub checks: bool,
     /// Version of the program, sent to drivers.
     pub version: String,
 }
@@ -83,6 +86,7 @@ impl ServerOptions {
             silence: Duration::from_secs(30),
             idle: Duration::from_secs(60),
             coordinates: false,
+            checks: true,
             version: version.to_owned(),
         }
     }

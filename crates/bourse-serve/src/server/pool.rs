@@ -49,7 +49,7 @@ impl<'s> Pool<'s> {
     ///
     /// # Errors
     /// The engine's, if it cannot make a session; [`ErrorKind::Interrupted`] after `stop`.
-    pub(super) fn take(&self, owner: u64, stop: impl Fn() -> bool) -> Result<Lent<'_>, EngineError> {
+    pub(super) fn take(&self, owner: u64, stop: impl Fn() -> bool) -> Result<PooledSession<'_>, EngineError> {
         loop {
             match self.places.1.recv_timeout(TICK) {
                 Ok(()) => break,
@@ -64,11 +64,11 @@ impl<'s> Pool<'s> {
             sessions.made += usize::from(picked.is_none());
             picked
         };
-        let mut lent = Lent { places: &self.places.0, sessions: &self.sessions, owner, session: picked };
-        if lent.session.is_none() {
-            lent.session = Some(self.engine.session().inspect_err(|_| lock(&self.sessions).made -= 1)?);
+        let mut pooled = PooledSession { places: &self.places.0, sessions: &self.sessions, owner, session: picked };
+        if pooled.session.is_none() {
+            pooled.session = Some(self.engine.session().inspect_err(|_| lock(&self.sessions).made -= 1)?);
         }
-        Ok(lent)
+        Ok(pooled)
     }
 
     /// Closes the unused sessions; others are made when needed.
@@ -89,15 +89,15 @@ impl<'s> Pool<'s> {
     }
 }
 
-/// Session lent to a transaction. It returns to the pool when dropped; one that was given up makes room for a new one.
-pub(super) struct Lent<'p> {
+/// Session of the pool that a transaction has. It returns to the pool when dropped; one that was given up makes room for a new one.
+pub(super) struct PooledSession<'p> {
     places: &'p Sender<()>,
     sessions: &'p Mutex<Sessions>,
     owner: u64,
     session: Option<Box<dyn Session>>,
 }
 
-impl Lent<'_> {
+impl PooledSession<'_> {
     pub(super) fn session(&mut self) -> &mut dyn Session {
         self.session.as_deref_mut().expect("a session is there until it is given up")
     }
@@ -114,7 +114,7 @@ impl Lent<'_> {
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for PooledSession<'_> {
     fn drop(&mut self) {
         // Outside a transaction this does nothing; a session that cannot even do that is of no use.
         if self.session.as_mut().is_some_and(|session| session.rollback().is_err()) {
@@ -157,10 +157,10 @@ mod tests {
         pool.release(2);
         drop(pool.take(9, || false).unwrap());
         assert_eq!(made(&pool), 2, "what is nobody's is taken before another is made");
-        let lent = pool.take(1, || false).unwrap();
+        let pooled = pool.take(1, || false).unwrap();
         pool.close_idle();
         assert_eq!(made(&pool), 1, "what somebody uses stays");
-        drop(lent);
+        drop(pooled);
         drop(pool.take(1, || false).unwrap());
         assert_eq!(made(&pool), 1);
     }
@@ -168,10 +168,10 @@ mod tests {
     #[test]
     fn who_finds_no_session_free_waits_or_is_told_that_the_server_closes() {
         let pool = Pool::new(&NullEngine, 1);
-        let lent = pool.take(1, || false).unwrap();
+        let pooled = pool.take(1, || false).unwrap();
         let refused = pool.take(2, || true).err().expect("there is no session");
         assert_eq!(refused.kind(), ErrorKind::Interrupted);
-        drop(lent);
+        drop(pooled);
         assert!(pool.take(2, || true).is_ok());
     }
 }

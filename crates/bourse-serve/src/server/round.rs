@@ -74,19 +74,19 @@ pub(super) struct Member {
 }
 
 /// Permission to perform one transaction in a round; the round is not closed before it is dropped.
-pub(super) struct Place {
+pub(super) struct TransactionPermit {
     member: Arc<Member>,
     house: Arc<BrokerageHouse>,
 }
 
-impl Place {
+impl TransactionPermit {
     /// Takes a permission; `None` if the round has not begun, or is over for this driver.
     pub(super) fn take(member: &Arc<Member>) -> Option<Self> {
         let house = Arc::clone(member.house.get()?);
         member.in_flight.fetch_add(1, Ordering::SeqCst);
-        let place = Self { member: Arc::clone(member), house };
+        let permit = Self { member: Arc::clone(member), house };
         // Read after the count is raised: who closes the round sets this first and then waits for the count.
-        (!member.over.load(Ordering::SeqCst)).then_some(place)
+        (!member.over.load(Ordering::SeqCst)).then_some(permit)
     }
 
     pub(super) fn house(&self) -> &BrokerageHouse {
@@ -114,7 +114,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TransactionPermit {
     fn drop(&mut self) {
         self.member.in_flight.fetch_sub(1, Ordering::SeqCst);
     }
@@ -128,7 +128,7 @@ pub(super) struct Waiting {
 }
 
 /// Reason that a driver's wait ends early.
-pub(super) enum Gone {
+pub(super) enum WaitEnd {
     /// The driver is gone.
     Driver(crate::ServeError),
     /// The driver is refused, with the reason.
@@ -145,19 +145,19 @@ impl Rounds {
         terms: RoundTerms,
         came: &mut dyn FnMut(&Arc<Member>),
         tell: Tell<'_>,
-    ) -> Result<(Arc<Round>, Arc<Member>, OpenedRound), Gone> {
+    ) -> Result<(Arc<Round>, Arc<Member>, OpenedRound), WaitEnd> {
         let all = terms.terms(part_of(shared.offer.fingerprint));
-        let all = all.ok_or_else(|| Gone::Refused(format!("there is no driver {}/{}", terms.number, terms.of)))?;
+        let all = all.ok_or_else(|| WaitEnd::Refused(format!("there is no driver {}/{}", terms.number, terms.of)))?;
         let limit = Limit::new(shared.options.gather);
         let (round, member) = loop {
             match self.enter(terms, all.retry) {
                 Entered::At(round, member) => break (round, member),
-                Entered::Never(why) => return Err(Gone::Refused(why)),
+                Entered::Never(why) => return Err(WaitEnd::Refused(why)),
                 // The round before is being checked, which takes a while and ends.
                 Entered::Later => {
                     std::thread::sleep(TICK);
                     limit.check(shared, || "the checks of the round before still run".to_owned())?;
-                    tell(Waiting { ready: 0, of: terms.of, what: Wait::Checking }).map_err(Gone::Driver)?;
+                    tell(Waiting { ready: 0, of: terms.of, what: Wait::Checking }).map_err(WaitEnd::Driver)?;
                 }
             }
         };
@@ -215,7 +215,7 @@ impl Rounds {
         member: &Arc<Member>,
         told: Acknowledged,
         tell: Tell<'_>,
-    ) -> Result<ClosedRound, Gone> {
+    ) -> Result<ClosedRound, WaitEnd> {
         member.over.store(true, Ordering::SeqCst);
         round.set(member, Standing::Finished(plausible(told)));
         lock(&round.stage).waiting += 1;
@@ -227,13 +227,13 @@ impl Rounds {
         closed
     }
 
-    fn wait_for_end(&self, shared: &Shared<'_>, round: &Arc<Round>, tell: Tell<'_>) -> Result<ClosedRound, Gone> {
+    fn wait_for_end(&self, shared: &Shared<'_>, round: &Arc<Round>, tell: Tell<'_>) -> Result<ClosedRound, WaitEnd> {
         loop {
             let mut table = lock(&round.stage);
             let present = table.present();
             match &table.stage {
                 Stage::Closed(Ok(closed)) => return Ok((**closed).clone()),
-                Stage::Closed(Err(why)) => return Err(Gone::Refused(why.clone())),
+                Stage::Closed(Err(why)) => return Err(WaitEnd::Refused(why.clone())),
                 Stage::Open(opened) if present == 0 => {
                     let opened = opened.clone();
                     table.stage = Stage::Checking;
@@ -247,7 +247,7 @@ impl Rounds {
                     continue;
                 }
                 Stage::Open(_) if shared.stopping() => {
-                    return Err(Gone::Refused("the server is closing, and other drivers have not ended".to_owned()));
+                    return Err(WaitEnd::Refused("the server is closing, and other drivers have not ended".to_owned()));
                 }
                 _ => {}
             }
@@ -255,7 +255,7 @@ impl Rounds {
             let of = round.terms.of;
             let table = round.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner).0;
             drop(table);
-            tell(Waiting { ready: of.saturating_sub(present), of, what }).map_err(Gone::Driver)?;
+            tell(Waiting { ready: of.saturating_sub(present), of, what }).map_err(WaitEnd::Driver)?;
         }
     }
 
@@ -354,7 +354,7 @@ impl Round {
         changed
     }
 
-    fn gather(&self, shared: &Shared<'_>, tell: Tell<'_>) -> Result<OpenedRound, Gone> {
+    fn gather(&self, shared: &Shared<'_>, tell: Tell<'_>) -> Result<OpenedRound, WaitEnd> {
         let limit = Limit::new(shared.options.gather);
         loop {
             let mut table = lock(&self.stage);
@@ -367,10 +367,10 @@ impl Round {
                     continue;
                 }
                 Stage::Open(opened) => return Ok((**opened).clone()),
-                Stage::Checking => return Err(Gone::Refused("the round ended before it began".to_owned())),
+                Stage::Checking => return Err(WaitEnd::Refused("the round ended before it began".to_owned())),
                 Stage::Closed(result) => {
                     let why = result.as_ref().err().cloned().unwrap_or_default();
-                    return Err(Gone::Refused(why));
+                    return Err(WaitEnd::Refused(why));
                 }
                 Stage::Gathering | Stage::Opening => {}
             }
@@ -379,7 +379,7 @@ impl Round {
                 limit.check(shared, || format!("{ready} of {of} drivers have come"))?;
             }
             drop(self.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner));
-            tell(Waiting { ready, of, what: Wait::Beginning }).map_err(Gone::Driver)?;
+            tell(Waiting { ready, of, what: Wait::Beginning }).map_err(WaitEnd::Driver)?;
         }
     }
 
@@ -438,13 +438,13 @@ impl Limit {
         Self { begun: Instant::now(), limit }
     }
 
-    pub(super) fn check(&self, shared: &Shared<'_>, how_far: impl Fn() -> String) -> Result<(), Gone> {
+    pub(super) fn check(&self, shared: &Shared<'_>, how_far: impl Fn() -> String) -> Result<(), WaitEnd> {
         if shared.stopping() {
-            return Err(Gone::Refused("the server is closing".to_owned()));
+            return Err(WaitEnd::Refused("the server is closing".to_owned()));
         }
         if self.begun.elapsed() > self.limit {
             let seconds = self.limit.as_secs();
-            return Err(Gone::Refused(format!("after {seconds} s {}", how_far())));
+            return Err(WaitEnd::Refused(format!("after {seconds} s {}", how_far())));
         }
         Ok(())
     }

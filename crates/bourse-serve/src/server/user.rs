@@ -1,9 +1,9 @@
 //! The connection of a user: transactions, one at a time.
 
-use super::round::Place;
+use super::round::TransactionPermit;
 use super::{Driver, Event, Shared, lock};
 use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES, Times};
-use crate::protocol::reply::{Failed, Reply};
+use crate::protocol::reply::{Reply, WireError};
 use crate::wire::Wire;
 use crate::{ServeError, protocol::Request};
 use bourse_driver::Backoff;
@@ -36,10 +36,10 @@ pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed:
         still_wanted()?;
         let request: Request = wire.receive(REQUEST_BYTES, &mut still_wanted)?;
         let arrived = shared.clock.now();
-        let (reply, engine_ns, place) = answer(shared, driver, owner, &request, &random);
+        let (reply, engine_ns, permit) = answer(shared, driver, owner, &request, &random);
         codec::timed_frame(&reply, REPLY_BYTES, &mut frame)?;
         // The books are written, and the driver may hear of it: only now may a round be closed over this transaction.
-        drop(place);
+        drop(permit);
         Times { server_ns: shared.clock.now() - arrived, engine_ns }.stamp(&mut frame);
         wire.send_frame(&frame)?;
     }
@@ -53,13 +53,13 @@ pub(super) fn answer(
     owner: u64,
     request: &Request,
     random: &Cell<SplitMix>,
-) -> (Reply, u64, Option<Place>) {
-    let place = lock(&driver.member).as_ref().and_then(Place::take);
-    let (reply, engine_ns) = match &place {
-        Some(place) => perform(shared, place, owner, request, random),
+) -> (Reply, u64, Option<TransactionPermit>) {
+    let permit = lock(&driver.member).as_ref().and_then(TransactionPermit::take);
+    let (reply, engine_ns) = match &permit {
+        Some(permit) => perform(shared, permit, owner, request, random),
         None => (failed(request, ErrorKind::Other, "no round is open for this driver"), 0),
     };
-    (reply, engine_ns, place)
+    (reply, engine_ns, permit)
 }
 
 /// Guard that releases the connection's session at its end, also after a panic.
@@ -80,24 +80,30 @@ fn failed(request: &Request, kind: ErrorKind, why: &str) -> Reply {
 
 fn refused(request: &Request, cause: EngineError) -> Reply {
     let error = TxnError { transaction: request.transaction(), frame: None, attempts: 1, cause: cause.into() };
-    Reply { retries: 0, back_off_ns: 0, orders: Vec::new(), outcome: Err(Failed::from(&error)) }
+    Reply { retries: 0, back_off_ns: 0, orders: Vec::new(), outcome: Err(WireError::from(&error)) }
 }
 
 /// Performs a request on the next free session; also returns the time in the transaction in nanoseconds.
-fn perform(shared: &Shared<'_>, place: &Place, owner: u64, request: &Request, random: &Cell<SplitMix>) -> (Reply, u64) {
+fn perform(
+    shared: &Shared<'_>,
+    permit: &TransactionPermit,
+    owner: u64,
+    request: &Request,
+    random: &Cell<SplitMix>,
+) -> (Reply, u64) {
     let clock = shared.clock;
-    let mut lent = match shared.pool.take(owner, || shared.stopping()) {
-        Ok(lent) => lent,
+    let mut session = match shared.pool.take(owner, || shared.stopping()) {
+        Ok(session) => session,
         Err(error) => return (refused(request, error), 0),
     };
-    let backoff = Backoff::new(clock, place.retry(), random);
+    let backoff = Backoff::new(clock, permit.retry(), random);
     let orders = RefCell::new(Vec::new());
     let begin = clock.now();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let back_off = |attempt| backoff.back_off(attempt);
         let retry = Retry { attempts: backoff.attempts(), back_off: &back_off };
         let send = |order: &_| orders.borrow_mut().push(*order);
-        place.house().perform(lent.session(), clock, retry, request, &send)
+        permit.house().perform(session.session(), clock, retry, request, &send)
     }));
     let engine_ns = (clock.now() - begin).saturating_sub(backoff.back_off_ns());
     let reply = |outcome| {
@@ -106,23 +112,23 @@ fn perform(shared: &Shared<'_>, place: &Place, owner: u64, request: &Request, ra
     };
     let reply = match outcome {
         Ok(Ok(Answer { output, excused, server: _ })) => {
-            place.performed(request, output.status());
+            permit.performed(request, output.status());
             reply(Ok((output, excused)))
         }
         Ok(Err(error)) => {
             if matches!(error.kind(), ErrorKind::ConnectionLost | ErrorKind::InDoubt) {
-                place.in_doubt(request);
+                permit.in_doubt(request);
             } else {
-                place.failed(request);
+                permit.failed(request);
             }
             if error.kind() == ErrorKind::ConnectionLost {
-                lent.give_up();
+                session.give_up();
             }
-            reply(Err(Failed::from(&error)))
+            reply(Err(WireError::from(&error)))
         }
         Err(panic) => {
-            place.in_doubt(request);
-            lent.give_up();
+            permit.in_doubt(request);
+            session.give_up();
             let words = panic.downcast_ref::<String>().map(String::as_str);
             let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words");
             (shared.tell)(Event::Panicked { words: words.to_owned() });

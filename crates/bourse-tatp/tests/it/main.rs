@@ -6,7 +6,7 @@ use bourse_oltp::check::ledger::Ledger;
 use bourse_oltp::check::{Depth, before_run, check_all};
 use bourse_oltp::load::{Constraints, Existing, Fingerprint, LoadOptions, identify, load};
 use bourse_oltp::mix::{OnSession, Sequence, Transactions as _};
-use bourse_oltp::verify::{Extent, SqlSubject, Subject, Verdict, What, lockstep};
+use bourse_oltp::verify::{DifferenceKind, Extent, SqlSubject, Subject, Verdict, lockstep};
 use bourse_oltp::{Size, Workload as _};
 use bourse_record::Outcome;
 use bourse_schema::SQLITE;
@@ -170,7 +170,7 @@ fn a_difference_is_named_by_table_row_and_column() {
     change(&other.0, "UPDATE special_facility SET data_b = 'ZZZZZ' WHERE s_id = 7");
     let difference = compared([&one.0, &other.0], 10).difference.unwrap();
     assert!(difference.step.is_none());
-    let What::Column { key, column, second, .. } = &difference.what else { panic!("{difference}") };
+    let DifferenceKind::Column { key, column, second, .. } = &difference.what else { panic!("{difference}") };
     assert_eq!((key.table.name, *column, second.as_str()), ("special_facility", "data_b", "\"ZZZZZ\""));
 
     // A trigger that keeps an update from being made: found when the row is read.
@@ -184,8 +184,8 @@ fn a_difference_is_named_by_table_row_and_column() {
     let step = difference.step.as_ref().unwrap();
     assert!(step.number > 1);
     assert!(
-        matches!(&difference.what, What::Output(field) if field.path.starts_with("Subscriber.data["))
-            || matches!(&difference.what, What::Column { column: "vlr_location", .. }),
+        matches!(&difference.what, DifferenceKind::Output(field) if field.path.starts_with("Subscriber.data["))
+            || matches!(&difference.what, DifferenceKind::Column { column: "vlr_location", .. }),
         "{difference}"
     );
 }

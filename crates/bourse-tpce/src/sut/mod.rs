@@ -1,25 +1,22 @@
 //! The system under test as its driver sees it (Clause 4.3): the work before and after a round, and for each user a
 //! connector that performs transactions.
 //!
-//! Four of them: [`InProcess`], where driver and database share a process; [`Joined`], one of several processes on the same
-//! database; one of several drivers on the same database, on any machines; and an application server across a network. The
-//! driver, its customers, the market and the reports are the same for all.
+//! Three of them: [`InProcess`], where driver and database share a process; one of several drivers on the same database, on
+//! any machines or as processes of one; and an application server across a network. The driver, its customers, the market and
+//! the reports are the same for all.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `house` | the brokerage house: numbers of trades, Trade-Cleanup, reconciliation snapshot, transactions on a session |
 //! | `in_process` | the house in the driver's own process |
-//! | `joined` | the house of a process that is one of several on the database |
 //! | `short` | rows that a database of few days is known to lack |
 
 mod house;
 mod in_process;
-mod joined;
 mod short;
 
 pub use house::BrokerageHouse;
 pub use in_process::InProcess;
-pub use joined::{Joined, Start};
 pub use short::ShortDatabase;
 
 use crate::aged::PendingOrder;
@@ -31,7 +28,6 @@ use bourse_egen::Part;
 use bourse_egen::driver::Partition;
 use bourse_engine::{Engine, EngineError};
 use bourse_schema::TradeId;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
@@ -135,7 +131,7 @@ pub struct Terms {
 }
 
 /// A round has begun.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Opened {
     /// Output of Trade-Cleanup.
     pub cleaned: TradeCleanupOutput,
@@ -209,6 +205,11 @@ impl Share {
     /// The first number of this driver's trades, in a round whose first number is `first`.
     pub const fn first_trade(self, first: TradeId) -> TradeId {
         TradeId(first.0 + (self.number as i64 - 1) * Self::TRADES)
+    }
+
+    /// Whether other processes of this machine have the rest of the round.
+    pub const fn is_process(self) -> bool {
+        self.for_all
     }
 
     /// Whether there is one driver only.

@@ -1,6 +1,6 @@
 //! Rows that a database of few days is known to lack.
 
-use crate::transactions::trade_lookup::Looked;
+use crate::transactions::trade_lookup::FoundTrades;
 use crate::transactions::{Output, Request, Status};
 use bourse_egen::Part;
 use bourse_engine::{EngineError, RowExt as _, Session};
@@ -72,7 +72,7 @@ impl ShortDatabase {
             // Trade-Lookup frame 4 wants changes of holdings by the account's first trade after a moment: with no loaded
             // trade after it that is one of the run itself, which need not be completed.
             (_, Output::TradeLookup(output)) => match &output.found {
-                Looked::Holdings { trades, changes } => {
+                FoundTrades::Holdings { trades, changes } => {
                     let of_the_run = trades.first().is_some_and(|trade| *trade >= self.first_free_trade);
                     output.status == Status::of(-642) && changes.is_empty() && of_the_run
                 }
@@ -115,7 +115,7 @@ mod tests {
             symbol: Symbol::EMPTY,
         };
         let explained = |trade| {
-            let found = Looked::Holdings { trades: vec![TradeId(trade)], changes: vec![] };
+            let found = FoundTrades::Holdings { trades: vec![TradeId(trade)], changes: vec![] };
             let output = Output::TradeLookup(TradeLookupOutput { status: Status::of(-642), found });
             SHORT.explains(&lookup.clone().into(), &output)
         };

@@ -5,8 +5,6 @@ use bourse_egen::txn::TradeRequest;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{Timestamp, TradeId};
 use std::fmt;
-use std::fs::File;
-use std::io::{Seek as _, SeekFrom};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Surroundings of a transaction. The caller owns the clock, so that time can be simulated.
@@ -61,29 +59,14 @@ impl<F: Fn(&TradeRequest)> SendToMarket for F {
 ///
 /// They are counted here and not in the database, so that two orders never wait for each other's number.
 #[derive(Debug)]
-pub struct TradeIds(Count);
-
-#[derive(Debug)]
-enum Count {
-    /// Counter of this process alone.
-    Own(AtomicI64),
-    /// Counter of several processes: they share the file's position, and the operating system advances it by one for each
-    /// caller (`lseek` from the current position, one system call).
-    Shared { first: TradeId, position: File },
-}
+pub struct TradeIds(AtomicI64);
 
 static LARGEST_TRADE: Sql = Sql::new("SELECT max(t_id) FROM trade");
 
 impl TradeIds {
-    /// Numbers of this process, from `next` on.
+    /// Numbers from `next` on.
     pub const fn starting_at(next: TradeId) -> Self {
-        Self(Count::Own(AtomicI64::new(next.0)))
-    }
-
-    /// The numbers that several processes share: `first` when the file's position is 0, its value at the begin. Every
-    /// process inherits the open file: a process that opened it anew would have a position of its own.
-    pub const fn shared(first: TradeId, position: File) -> Self {
-        Self(Count::Shared { first, position })
+        Self(AtomicI64::new(next.0))
     }
 
     /// Continues after the trades in the database, but not below `first_free`, the first number after the initial trades:
@@ -98,35 +81,8 @@ impl TradeIds {
 
     /// The next number.
     pub fn next(&self) -> TradeId {
-        match &self.0 {
-            Count::Own(next) => TradeId(next.fetch_add(1, Ordering::Relaxed)),
-            Count::Shared { first, position } => {
-                let moved = (&*position).seek(SeekFrom::Current(1)).expect("a position below 2^43 can be moved");
-                TradeId(first.0 + moved as i64 - 1)
-            }
-        }
+        TradeId(self.0.fetch_add(1, Ordering::Relaxed))
     }
 }
 
 pub(super) static STATEMENTS: &[&Sql] = &[&LARGEST_TRADE];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn a_shared_count_gives_no_number_twice_and_none_away() {
-        let file = tempfile::tempfile().unwrap();
-        // Descriptors of one open file, as children inherit them.
-        let counts = [(); 4].map(|()| TradeIds::shared(TradeId(200_000_000_000_001), file.try_clone().unwrap()));
-        let given: Vec<i64> = std::thread::scope(|scope| {
-            let taking =
-                counts.each_ref().map(|ids| scope.spawn(|| (0..5_000).map(|_| ids.next().0).collect::<Vec<_>>()));
-            taking.into_iter().flat_map(|taking| taking.join().unwrap()).collect()
-        });
-        let all: BTreeSet<i64> = given.iter().copied().collect();
-        assert_eq!((given.len(), all.len()), (20_000, 20_000));
-        assert_eq!((all.first(), all.last()), (Some(&200_000_000_000_001), Some(&200_000_000_020_000)));
-    }
-}

@@ -19,12 +19,12 @@ pub struct TradeLookupOutput {
     /// for too many. Frame 4: +641 if there is no trade, -641 for several, -642 for a number of changes other than 1 to 20.
     pub status: Status,
     /// Output of the frame that ran.
-    pub found: Looked,
+    pub found: FoundTrades,
 }
 
 /// Output of one of the frames.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum Looked {
+pub enum FoundTrades {
     /// Frame 1: the requested trades, in that order.
     ById(Vec<Detail<TradeById>>),
     /// Frame 2: the account's trades from the start of the window.
@@ -68,19 +68,19 @@ pub fn trade_lookup(db: &mut dyn Session, input: &TradeLookup) -> Result<TradeLo
             1 => {
                 let found = frame1(db, input).frame(1)?;
                 status.raise_if(found.len() != most, -611);
-                Looked::ById(found)
+                FoundTrades::ById(found)
             }
             2 => {
                 let found = frame2(db, input).frame(2)?;
                 status.raise_if(found.len() > most, -621);
                 status.raise_if(found.is_empty(), 621);
-                Looked::OfAccount(found)
+                FoundTrades::OfAccount(found)
             }
             3 => {
                 let found = frame3(db, input).frame(3)?;
                 status.raise_if(found.len() > most, -631);
                 status.raise_if(found.is_empty(), 631);
-                Looked::InSecurity(found)
+                FoundTrades::InSecurity(found)
             }
             4 => {
                 let (trades, changes) = frame4(db, input).frame(4)?;
@@ -89,7 +89,7 @@ pub fn trade_lookup(db: &mut dyn Session, input: &TradeLookup) -> Result<TradeLo
                     1 => status.raise_if(!(1..=20).contains(&changes.len()), -642),
                     _ => status.raise(-641),
                 }
-                Looked::Holdings { trades, changes }
+                FoundTrades::Holdings { trades, changes }
             }
             other => unreachable!("Trade-Lookup has frames 1 to 4, not {other}"),
         })

@@ -10,7 +10,6 @@
 //! | `due` | the Trade-Results that the market owes, by due time |
 //! | `outcome` | the outcome of a status, and the failures that a short database explains |
 //! | `achieved` | input parameters that were achieved |
-//! | [`together()`] | the rounds of several processes as one |
 //! | `simulated` | with the feature `planted-bug`: a run on one thread in simulated time |
 //! | [`verify()`] | checks and reconciliation of the database, for the run file |
 
@@ -25,11 +24,9 @@ mod run;
 #[cfg(feature = "planted-bug")]
 pub mod simulated;
 mod specs;
-pub mod together;
 pub mod verify;
 
 pub use options::{ABILITIES, Load, OptionsError, RunOptions};
 pub use run::{NOTICE, OUTCOMES, Ran, RunError, conditions, isolation, needs, run, run_on, workload};
 pub use specs::response_limits;
-pub use together::together;
 pub use verify::{before_run, reconcile, verify, verify_and_reconcile, verify_drivers};

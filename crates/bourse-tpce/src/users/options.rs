@@ -224,7 +224,8 @@ impl RunOptions {
             (None, None) => 0.0,
         };
         let sharers = if self.shared { 1 } else { self.users };
-        Plan { backlog: (whole / sharers as f64).ceil().max(1.0) as usize, ..self.plan }
+        let backlog = (whole / sharers as f64).ceil().max(1.0) as usize;
+        Plan { backlog, is_part: self.share.is_process(), ..self.plan }
     }
 
     /// Most customers' transactions that may wait, all together.

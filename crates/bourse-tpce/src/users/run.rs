@@ -22,7 +22,6 @@ use bourse_record::{
     ArrivalStreams, CUSTOMERS, Conditions, DriverQueue, MARKET_USERS, NameValue, OperationIsolation, PhaseKind,
     Recorder, Round, Scale, StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
 };
-use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -81,7 +80,7 @@ impl From<OpenError> for RunError {
 }
 
 /// Result of a run.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub struct Ran {
     /// The figures, without checks.
     pub round: Round,
@@ -101,7 +100,9 @@ pub struct Ran {
 pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     let longest = |ns: u64, may_end: &str| match options.plan.until {
-        Some(StoppingRule::SteadinessTold) => format!("until the steady state is determined, at most {}", seconds(ns)),
+        Some(StoppingRule::SteadinessDecided) => {
+            format!("until the steady state is determined, at most {}", seconds(ns))
+        }
         Some(StoppingRule::RateLevel) if !may_end.is_empty() => format!("{may_end}, at most {}", seconds(ns)),
         _ => seconds(ns),
     };

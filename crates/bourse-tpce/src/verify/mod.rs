@@ -24,8 +24,8 @@ use bourse_schema::tables;
 use std::ops::ControlFlow;
 
 pub use bourse_oltp::verify::{
-    Answer, Cell, Extent, Performance, Progress, RowKey, Script, Statement, Subject, TableDigest, VerifyError, What,
-    value,
+    Answer, Cell, DifferenceKind, Extent, Performance, Progress, RowKey, Script, Statement, Subject, TableDigest,
+    VerifyError, value,
 };
 pub use contention::{Contention, ContentionError, contend};
 pub use stream::Stream;

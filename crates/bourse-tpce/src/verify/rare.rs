@@ -7,7 +7,7 @@ use bourse_schema::{AccountId, Price, Quantity, Text, TradeId};
 
 /// A request, and the cents by which its order is executed above the market's price at the same moment; `None` leaves an
 /// order to the market.
-pub(super) type Asked = (Request, Option<i64>);
+pub(super) type RareRequest = (Request, Option<i64>);
 
 /// Derives rare requests from customers' orders: deterministic.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Rare {
     const PLAYED: usize = 40;
 
     /// The requests that follow an order.
-    pub(super) fn after(&mut self, order: &TradeOrder) -> Vec<Asked> {
+    pub(super) fn after(&mut self, order: &TradeOrder) -> Vec<RareRequest> {
         self.orders += 1;
         let mut asked = Vec::new();
         if self.orders.is_multiple_of(Self::REFUSED) {
@@ -74,7 +74,7 @@ impl Rare {
     /// lots that are equally old, positions that become zero or turn from long to short, odd lots, sales on margin, limits
     /// of more digits than a cent has, and so many shares that the balance takes more digits than a single-precision number
     /// has.
-    fn played(&self, turn: usize, order: &TradeOrder) -> Vec<Asked> {
+    fn played(&self, turn: usize, order: &TradeOrder) -> Vec<RareRequest> {
         use TradeType::{LimitBuy, LimitSell, MarketBuy, MarketSell, StopLoss};
         let listed = self.last.as_ref().unwrap_or(order);
         let base = TradeOrder {

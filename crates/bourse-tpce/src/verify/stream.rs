@@ -1,7 +1,7 @@
 //! The transactions of a run, one after the other, in simulated time.
 
 use super::Step;
-use super::rare::{Asked, Rare};
+use super::rare::{Rare, RareRequest};
 use crate::planted::planted;
 use crate::transactions::{Request, Transaction};
 use bourse_egen::Inputs;
@@ -29,7 +29,7 @@ pub struct Stream<'i> {
     market: MarketExchange<'i>,
     maintenance: MaintenanceEmulator<'i>,
     /// Requests of the market not yet performed, and rare requests.
-    waiting: VecDeque<Asked>,
+    waiting: VecDeque<RareRequest>,
     rare: Option<Rare>,
     /// Cents above the market's price at which the order of the last step is executed immediately; `None` if that is up to
     /// the market.

@@ -4,7 +4,7 @@ use crate::world::{FIRST_TRADE, MORNING, UNTAXED, World, buy, sell};
 use bourse_egen::txn::{TradeLookup, TradeOrder};
 use bourse_schema::{AccountId, Text, Timestamp, TradeId};
 use bourse_tpce::transactions::Output;
-use bourse_tpce::transactions::trade_lookup::{Looked, TradeLookupOutput};
+use bourse_tpce::transactions::trade_lookup::{FoundTrades, TradeLookupOutput};
 
 /// Time `n` seconds after the first trade was ordered: trade `n` (from 0) completes at `2 * n + 2`.
 fn second(n: i64) -> Timestamp {
@@ -49,7 +49,7 @@ fn frame_1_finds_trades_by_number_in_the_order_asked() {
     asked.reverse();
     let output = lookup(&mut world, TradeLookup { trade_id: asked.clone(), ..ask(1) });
     assert_eq!(output.status.code(), 0);
-    let Looked::ById(found) = output.found else { unreachable!() };
+    let FoundTrades::ById(found) = output.found else { unreachable!() };
     assert_eq!(found.iter().map(|detail| detail.trade.trade_id).collect::<Vec<_>>(), asked);
     let third = &found[17];
     assert_eq!((third.trade.is_cash, third.trade.is_market), (false, true));
@@ -71,7 +71,7 @@ fn frame_1_misses_trades_that_do_not_exist() {
     let mut asked = ids(0..19);
     asked.push(TradeId(1));
     let output = lookup(&mut world, TradeLookup { trade_id: asked, ..ask(1) });
-    let Looked::ById(found) = output.found else { unreachable!() };
+    let FoundTrades::ById(found) = output.found else { unreachable!() };
     assert_eq!((output.status.code(), found.len()), (-611, 19));
 }
 
@@ -86,14 +86,14 @@ fn frame_2_finds_an_accounts_trades_in_a_window() {
         ..ask(2)
     };
     let output = lookup(&mut world, window(4, 8));
-    let Looked::OfAccount(found) = output.found else { unreachable!() };
+    let FoundTrades::OfAccount(found) = output.found else { unreachable!() };
     assert_eq!(output.status.code(), 0);
     assert_eq!(found.iter().map(|detail| detail.trade.trade_id).collect::<Vec<_>>(), ids(1..4));
     assert_eq!((found[1].cash.is_some(), found[2].cash.is_some()), (false, true));
     assert!(found.iter().all(|detail| detail.settlement.is_some() && detail.history.len() == 2));
 
     let all = lookup(&mut world, window(0, 1_000));
-    let Looked::OfAccount(found) = all.found else { unreachable!() };
+    let FoundTrades::OfAccount(found) = all.found else { unreachable!() };
     assert_eq!((found.len(), found[19].trade.trade_id.0), (20, FIRST_TRADE + 19));
     assert_eq!(lookup(&mut world, window(900, 1_000)).status.code(), 621);
 }
@@ -103,7 +103,7 @@ fn frame_2_shows_open_trades_without_settlement() {
     let mut world = World::new();
     world.order(buy(UNTAXED));
     let output = lookup(&mut world, TradeLookup { acct_id: UNTAXED, ..ask(2) });
-    let Looked::OfAccount(found) = output.found else { unreachable!() };
+    let FoundTrades::OfAccount(found) = output.found else { unreachable!() };
     assert_eq!((output.status.code(), found.len()), (0, 1));
     assert_eq!((&found[0].settlement, &found[0].cash, found[0].trade.trade_price), (&None, &None, None));
 }
@@ -119,12 +119,12 @@ fn frame_3_finds_a_securitys_trades_in_a_window() {
         ..ask(3)
     };
     let output = lookup(&mut world, in_window("BOLT"));
-    let Looked::InSecurity(found) = output.found else { unreachable!() };
+    let FoundTrades::InSecurity(found) = output.found else { unreachable!() };
     assert_eq!((output.status.code(), found.len()), (0, 1));
     let trade = &found[0].trade;
     assert_eq!((trade.trade_id.0, trade.acct_id, trade.quantity), (FIRST_TRADE + 22, UNTAXED, 100));
     assert_eq!((trade.trade_type.as_str(), trade.trade_dts), ("TMB", second(46)));
-    let Looked::InSecurity(found) = lookup(&mut world, in_window("ACME")).found else { unreachable!() };
+    let FoundTrades::InSecurity(found) = lookup(&mut world, in_window("ACME")).found else { unreachable!() };
     assert_eq!(found.len(), 20);
     assert_eq!(lookup(&mut world, in_window("CORE")).status.code(), 631);
 }
@@ -139,7 +139,7 @@ fn frame_4_follows_the_lots_of_the_first_trade() {
     world.trade(TradeOrder { trade_qty: 50, ..sell(UNTAXED) }, 2_500);
     let holdings = |world: &mut World, start| {
         let output = lookup(world, TradeLookup { acct_id: UNTAXED, start_trade_dts: Some(second(start)), ..ask(4) });
-        let Looked::Holdings { trades, changes } = output.found else { unreachable!() };
+        let FoundTrades::Holdings { trades, changes } = output.found else { unreachable!() };
         let rows: Vec<_> = changes
             .iter()
             .map(|row| {

@@ -1,7 +1,7 @@
 //! Arguments of workloads whose users draw transactions by their shares: `bourse tatp` and its like.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{Arrivals, Check, CheckDepth, Constraints, EXIT_CODES, Execution, Output, numbers};
+use super::{Arrivals, Check, CheckDepth, Constraints, EXIT_CODES, Execution, Output, VerifySettings, numbers};
 use bourse_record::ResponseLimit;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Subcommand};
@@ -118,26 +118,13 @@ pub(crate) struct MixLoad {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, mut_arg("size", |size| size.default_value("10000")))]
+#[command(after_help = EXIT_CODES, mut_arg("size", |size| size.default_value("10000")), mut_arg("transactions", |it| it.default_value("20000")))]
 pub(crate) struct MixVerify {
     /// Database URLs to compare
     #[arg(value_name = "TARGET", required = true)]
     pub(crate) targets: Vec<String>,
-    /// Number of transactions
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 20_000, value_parser = numbers::counted)]
-    pub(crate) transactions: u64,
-    /// Seed of all random numbers
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
-    pub(crate) seed: u64,
-    /// Also compare all tables every N transactions, not only at the start and the end; 0: never
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::every)]
-    pub(crate) digest_every: u64,
-    /// Run up to this transaction and show its input, statements, rows and outputs; compare nothing
-    #[arg(long, value_name = "N", value_parser = numbers::counted)]
-    pub(crate) replay: Option<u64>,
-    /// Print the verdict as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: VerifySettings,
     #[command(flatten)]
     pub(crate) database: MixDatabase,
 }

@@ -18,7 +18,7 @@ pub(crate) use history::{DATA_FOLDER, Data, Runs, Watch};
 pub(crate) use mix::{MixCommand, MixDatabase, MixExplicitlySet, MixLoad, MixRun, MixVerify};
 pub(crate) use tpce::{
     Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
-    RunSettings, Serve, Tpce, Verify,
+    RunSettings, Serve, Tpce, Verify, VerifySettings,
 };
 
 use clap::parser::ValueSource;

@@ -331,15 +331,24 @@ pub(crate) struct Verify {
     /// Database URLs to compare; `model:` is the reference model in plain Rust
     #[arg(value_name = "TARGET", default_values = ["sqlite::memory:", "model:"])]
     pub(crate) targets: Vec<String>,
-    /// Number of transactions, including Trade-Cleanup at the start and the end
+    /// Customer requests per simulated second; a lower rate means more market and maintenance activity between them
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::requests)]
+    pub(crate) rate: u32,
+    #[command(flatten)]
+    pub(crate) settings: VerifySettings,
+    #[command(flatten)]
+    pub(crate) database: Database,
+}
+
+/// Options of a verification, whatever the workload.
+#[derive(Debug, Args)]
+pub(crate) struct VerifySettings {
+    /// Number of transactions
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100_000, value_parser = numbers::counted)]
     pub(crate) transactions: u64,
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
-    /// Customer requests per simulated second; a lower rate means more market and maintenance activity between them
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::requests)]
-    pub(crate) rate: u32,
     /// Also compare all tables every N transactions, not only at the start and the end; 0: never
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::every)]
     pub(crate) digest_every: u64,
@@ -349,8 +358,6 @@ pub(crate) struct Verify {
     /// Print the verdict as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) database: Database,
 }
 
 #[derive(Debug, Args)]

@@ -1,14 +1,14 @@
 //! `bourse compare`: two stored runs, or two targets run in turn: size and certainty of the difference, and whether it is
 //! beyond a tolerance.
 
+use super::report;
+use super::runs::run_files;
 use crate::args::{Compare, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
-use crate::history::run_files;
 use crate::output::{ResultFolder, Stored, files, line_width, print, print_report, store, write_new};
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
-use crate::report;
 use bourse_record::{Gate, Provenance, RunFile};
 use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
 use bourse_report::{CsvText, Likeness, data_csv};

@@ -7,13 +7,11 @@ use crate::oltp::mixed::Mixed;
 use crate::oltp::verify::Verification;
 use crate::plan::mix;
 use crate::progress::note;
-use crate::{args, engines, hold, interrupt, oltp};
+use crate::{engines, hold, interrupt};
 use bourse_engine::Engine;
 use bourse_oltp::check::Depth;
-use bourse_oltp::load;
 use bourse_oltp::mix::needs;
 use bourse_oltp::verify::Extent;
-use std::fmt::Write as _;
 
 /// Runs a command of a workload.
 pub(crate) fn run(mixed: &'static dyn Mixed, command: MixCommand) -> Result<(), Failure> {
@@ -29,9 +27,9 @@ pub(crate) fn run(mixed: &'static dyn Mixed, command: MixCommand) -> Result<(), 
         }
         MixCommand::Load(MixLoad { target, database }) => {
             let name = mixed.workload().name();
-            oltp::load::load(&target, name, needs, |then| wanted(mixed, &database, then))
+            super::oltp::load::load(&target, name, needs, |then| wanted(mixed, &database, then))
         }
-        MixCommand::Check(arguments) => oltp::check::check(mixed.workload(), &arguments),
+        MixCommand::Check(arguments) => super::oltp::check::check(mixed.workload(), &arguments),
         MixCommand::Verify(arguments) => verify(mixed, &arguments),
     }
 }
@@ -44,10 +42,7 @@ fn wanted<T>(
 ) -> Result<T, Failure> {
     let size = mixed.size(database.size);
     mixed.workload().check_size(&size).map_err(Failure::usage)?;
-    let constraints = match database.constraints {
-        args::Constraints::Full => load::Constraints::Full,
-        args::Constraints::Keys => load::Constraints::KeysOnly,
-    };
+    let constraints = database.constraints.into();
     then(&Wanted {
         workload: mixed.workload(),
         generator: mixed.generator(),
@@ -61,8 +56,8 @@ fn wanted<T>(
 }
 
 fn verify(mixed: &dyn Mixed, arguments: &MixVerify) -> Result<(), Failure> {
-    let targets = &arguments.targets;
-    let alone = arguments.replay.is_some();
+    let (targets, settings) = (&arguments.targets, &arguments.settings);
+    let alone = settings.replay.is_some();
     if targets.len() < if alone { 1 } else { 2 } {
         return Err(Failure::usage("invalid number of targets '1': expected two or more to compare")
             .hint("add another target, for instance sqlite::memory:"));
@@ -87,32 +82,13 @@ fn verify(mixed: &dyn Mixed, arguments: &MixVerify) -> Result<(), Failure> {
     }
     let verification = Verification {
         targets,
-        seed: arguments.seed,
-        extent: Extent {
-            transactions: arguments.transactions,
-            digest_every: arguments.digest_every,
-            whole_tables: true,
-        },
-        replay: arguments.replay,
-        json: arguments.json,
+        extent: Extent { transactions: settings.transactions, digest_every: settings.digest_every, whole_tables: true },
+        settings,
         tables: mixed.workload().tables(),
         meaning: &|code| mixed.meaning(code),
-        command: command(mixed, arguments),
+        workload: mixed.workload().name(),
+        own_options: format!(" --size {}", arguments.database.size),
+        has_keys_only: arguments.database.constraints == Constraints::Keys,
     };
     mixed.verify(&verification, sessions, &mixed.size(arguments.database.size), &interrupted)
-}
-
-/// The command that repeats a verification.
-fn command(mixed: &dyn Mixed, arguments: &MixVerify) -> String {
-    let mut command = format!("bourse {} verify", mixed.workload().name());
-    for target in &arguments.targets {
-        write!(command, " '{target}'").expect("a String takes all");
-    }
-    let MixVerify { database, seed, transactions, .. } = arguments;
-    write!(command, " --reload --size {} --seed {seed} --transactions {transactions}", database.size)
-        .expect("a String takes all");
-    if database.constraints == Constraints::Keys {
-        command.push_str(" --constraints keys");
-    }
-    command
 }

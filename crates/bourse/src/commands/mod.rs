@@ -1,11 +1,19 @@
-//! Commands that measure: arguments → plan → execute → publish.
+//! The commands, a file each. Those that measure: arguments → plan → execute → publish.
 
 pub(crate) mod compare;
+pub(crate) mod crash;
+pub(crate) mod data;
+pub(crate) mod engines;
+pub(crate) mod faults;
 pub(crate) mod micro;
 pub(crate) mod mix;
+pub(crate) mod oltp;
 pub(crate) mod quick;
+pub(crate) mod report;
+pub(crate) mod runs;
 pub(crate) mod suite;
 pub(crate) mod tpce;
+pub(crate) mod watch;
 
 use crate::args::{Execution, Output};
 use crate::execute::{self, verdict::verdict};

@@ -3,10 +3,6 @@
 //! Each engine is described in its crate, in a list `KINDS`. Each crate but SQLite's is a Cargo feature and a line of
 //! [`CRATES`]. A crate that is left out of a build is listed all the same, with the feature that includes it.
 
-mod list;
-
-pub(crate) use list::list;
-
 use crate::failure::Failure;
 use crate::tpce::DATA_FOLDER;
 use bourse_engine::target::TargetError;
@@ -89,7 +85,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static EngineKind> {
 }
 
 /// The engine of a scheme, or the instruction for a build that has it; `None` if there is no such engine.
-fn of_scheme(scheme: &str) -> Option<Result<&'static EngineKind, String>> {
+pub(crate) fn of_scheme(scheme: &str) -> Option<Result<&'static EngineKind, String>> {
     let of = CRATES.iter().find(|it| it.schemes.contains(&scheme))?;
     let kind = of.kinds.into_iter().flatten().find(|kind| kind.scheme == scheme);
     Some(kind.ok_or_else(|| of.left_out()))

@@ -50,11 +50,6 @@ impl CaseRun {
         self.planned.not_run.is_none() && self.failure.is_none()
     }
 
-    /// Whether the highest rate is searched.
-    pub(super) fn is_searched(&self) -> bool {
-        self.planned.job.search().is_some()
-    }
-
     /// Records a failure.
     pub(super) fn fail(&mut self, failure: Failure) {
         self.failure.get_or_insert(failure);

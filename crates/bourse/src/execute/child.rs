@@ -1,19 +1,21 @@
-//! A round in a process of its own, so that its memory and its engine are its own: the program itself, which reads a request
-//! as a line of JSON on stdin and writes the answer as one on stdout, after lines about the round's progress.
+//! Child processes, so that a round's memory and its engine are its own: the program itself, which reads a request as a line of
+//! JSON on stdin and writes the answer as one on stdout, after lines about the round's progress.
 
 use super::databases::Databases;
-use super::{RoundOutcome, RoundRequest, RunContext, keeper, processes, round, sample};
+use super::{RoundOutcome, RoundRequest, RunContext, keeper, round, sample};
 use crate::args::Database;
 use crate::failure::{Exit, Failure};
 use crate::plan::Job;
-use crate::{engines, hold, interrupt, live, output, progress, spent, tpce};
+use crate::progress::{self, note};
+use crate::{engines, hold, interrupt, live, output, spent, tpce};
 use bourse_engine::server_wait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -23,8 +25,6 @@ use std::time::{Duration, Instant};
 pub(super) enum Request {
     /// Run a round and answer with its outcome.
     Round(Box<RoundRequest>),
-    /// Run some of the users of a round.
-    Users(Box<processes::Request>),
     /// Make a database ready for the rounds of other processes.
     Keep {
         /// The database, as a URL.
@@ -53,7 +53,6 @@ impl Request {
     fn target(&self) -> &str {
         match self {
             Self::Round(request) => &request.target,
-            Self::Users(request) => request.target(),
             Self::Keep { target, .. } | Self::Sample { target, .. } | Self::Serve { target, .. } => target,
         }
     }
@@ -78,7 +77,6 @@ pub(crate) fn answer() -> Result<(), Failure> {
         Err(failure) => return reply::<()>(&Err(failure)),
     };
     match request {
-        Request::Users(request) => processes::users(*request),
         // This process reports its own progress.
         Request::Keep { target, job } => keeper::keep(&target, &job),
         Request::Round(request) => {
@@ -127,111 +125,182 @@ pub(super) fn ask<T: DeserializeOwned>(
     what: &str,
     interrupted: &AtomicBool,
 ) -> Result<T, Failure> {
-    let lost = |cause: String| Failure::new(Exit::Target, format!("{what} was lost")).detail("cause", cause);
-    let (mut child, mut stdin) = start().map_err(lost)?;
-    // The answer is read while the child runs: it may be longer than a pipe holds.
-    let (stdout, stderr) = (line_reader(child.stdout.take()), reader(child.stderr.take()));
-    let told = tell(&mut stdin, request);
-    drop(stdin);
-    let status = wait(&mut child, interrupted, &stdout).map_err(|error| lost(error.to_string()))?;
-    let text = |reader: JoinHandle<String>| reader.join().expect("reading does not panic");
-    let (answer, words) = (text(stdout), text(stderr));
-    if !status.success() {
+    let mut process = ChildProcess::start(request, what, Words::Collected)?;
+    let answer = process.answer(Some(interrupted));
+    if !process.end() {
         // A killed process leaves its private server running.
         engines::cleanup(target);
     }
-    if let Ok(answer) = serde_json::from_str::<Result<T, Failure>>(&answer) {
-        return answer;
-    }
-    let mut cause = no_answer(status);
-    if let Err(error) = told {
-        cause.push_str(&format!("; it did not receive its request: {error}"));
-    }
-    let failure = lost(cause);
-    Err(if words.trim().is_empty() { failure } else { failure.detail("its words", words.trim()) })
+    answer
 }
 
-/// Reason why a child process that has ended gave no answer.
-pub(super) fn no_answer(status: ExitStatus) -> String {
-    match status.code() {
-        None => format!("its process was ended from outside: {status}"),
-        Some(_) => format!("its process gave no answer: {status}"),
-    }
+/// A child process of this program, which performs a request. It is ended when this is dropped.
+pub(super) struct ChildProcess {
+    /// Description for messages.
+    what: String,
+    process: Child,
+    /// Closed for its end.
+    stdin: Option<ChildStdin>,
+    /// The lines that it prints, until it ends.
+    lines: Receiver<String>,
+    /// Thread that reads its stderr.
+    words: Option<JoinHandle<String>>,
+    is_interrupted: bool,
 }
 
-/// Starts a child process of this program, which waits for its request.
-pub(super) fn start() -> Result<(Child, ChildStdin), String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut child = Command::new(program)
-        .arg("round")
-        .env("BOURSE_CONNECT_LIMIT", format!("{}ms", server_wait::connect_limit().as_millis()))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let stdin = child.stdin.take().expect("it was asked for");
-    Ok((child, stdin))
+/// Destination of a child's stderr.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Words {
+    /// Part of the failure if the child gives no answer.
+    Collected,
+    /// The user, line by line.
+    Shown,
 }
 
-/// Sends a child process its request.
-pub(super) fn tell(stdin: &mut ChildStdin, request: &Request) -> Result<(), String> {
-    let line = serde_json::to_string(request).map_err(|error| error.to_string())?;
-    stdin.write_all(format!("{line}\n").as_bytes()).map_err(|error| error.to_string())
-}
-
-/// Reads all output, so that no pipe is ever full.
-pub(super) fn reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut from) = from {
-            // Partial output is better than none.
-            let _ = from.read_to_end(&mut bytes);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
-}
-
-/// Reads the line that is the answer; the lines before it report the round's progress.
-fn line_reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let Some(from) = from else { return String::new() };
-        let mut from = BufReader::new(from);
-        loop {
-            let mut bytes = Vec::new();
-            // A partial answer counts as none.
-            let _ = from.read_until(b'\n', &mut bytes);
-            let line = String::from_utf8_lossy(&bytes).into_owned();
-            if !live::passed_on(&line) {
-                return line;
-            }
-        }
-    })
+/// Message of a child process.
+pub(super) enum Message<T> {
+    /// Its answer.
+    Answer(Result<T, Failure>),
+    /// Another line: progress, or output of a library.
+    Line(String),
+    /// Nothing within the given time.
+    Nothing,
+    /// It prints no more.
+    End,
 }
 
 /// Longest time that a child process may take to end after its answer.
-pub(super) const END: Duration = Duration::from_secs(10);
+const END: Duration = Duration::from_secs(10);
 
-/// Waits for the child; an interruption of this process alone is passed on to it. A child that has answered and does not
-/// end, since a call of it never returns, is killed.
-fn wait(child: &mut Child, interrupted: &AtomicBool, answer: &JoinHandle<String>) -> std::io::Result<ExitStatus> {
-    let mut told = false;
-    let mut answered = None;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
+impl ChildProcess {
+    /// Starts the process and sends it its request.
+    pub(super) fn start(request: &Request, what: &str, words: Words) -> Result<Self, Failure> {
+        let started = std::env::current_exe().and_then(|program| {
+            Command::new(program)
+                .arg("round")
+                .env("BOURSE_CONNECT_LIMIT", format!("{}ms", server_wait::connect_limit().as_millis()))
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+        });
+        let lost = |error: std::io::Error| lost(what).detail("cause", error.to_string());
+        let mut process = started.map_err(lost)?;
+        let (stdin, stdout, stderr) = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        let (sender, lines) = mpsc::channel();
+        // All output is read, so that no pipe is ever full.
+        std::thread::spawn(move || {
+            // The receiver is gone when no answer is awaited any more.
+            text_lines(stdout).for_each(|line| drop(sender.send(line)));
+        });
+        let read = move || -> String {
+            let told = |line: String| {
+                if words == Words::Shown {
+                    note(&line);
+                    return String::new();
+                }
+                line + "\n"
+            };
+            text_lines(stderr).map(told).collect()
+        };
+        let words = Some(std::thread::spawn(read));
+        let mut child = Self { what: what.to_owned(), process, stdin, lines, words, is_interrupted: false };
+        child.tell(request);
+        Ok(child)
+    }
+
+    /// Sends a line. If the process has ended, its missing answer is reported.
+    pub(super) fn tell(&mut self, request: &impl Serialize) {
+        if let (Some(stdin), Ok(line)) = (&mut self.stdin, serde_json::to_string(request)) {
+            let _ = stdin.write_all(format!("{line}\n").as_bytes());
         }
-        if answer.is_finished() && answered.get_or_insert_with(Instant::now).elapsed() > END {
-            child.kill()?;
+    }
+
+    /// Its next message, waited for at most for that time.
+    pub(super) fn next<T: DeserializeOwned>(&self, at_most: Duration) -> Message<T> {
+        match self.lines.recv_timeout(at_most) {
+            Ok(line) => serde_json::from_str(&line).map_or(Message::Line(line), Message::Answer),
+            Err(RecvTimeoutError::Timeout) => Message::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Message::End,
         }
-        if interrupted.load(Ordering::Relaxed) && !told {
-            told = true;
-            let id = rustix::process::Pid::from_child(child);
+    }
+
+    /// Its next answer; progress is passed on. An interruption of this process alone is passed on to it, if `interrupted` is
+    /// given.
+    pub(super) fn answer<T: DeserializeOwned>(&mut self, interrupted: Option<&AtomicBool>) -> Result<T, Failure> {
+        loop {
+            match self.next(Duration::from_millis(20)) {
+                Message::Answer(answer) => return answer,
+                Message::Line(line) if live::passed_on(&line) => {}
+                Message::Line(line) => note(&line),
+                Message::Nothing => {}
+                Message::End => return Err(self.lost()),
+            }
+            if interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                self.interrupt();
+            }
+        }
+    }
+
+    /// Interrupts it, once: what it has until then is its answer.
+    pub(super) fn interrupt(&mut self) {
+        if !std::mem::replace(&mut self.is_interrupted, true) {
+            let id = rustix::process::Pid::from_child(&self.process);
             // A signal to a process that has just ended does no harm.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
         }
-        std::thread::sleep(Duration::from_millis(5));
     }
+
+    /// Ends it immediately.
+    pub(super) fn kill(&mut self) {
+        // One that has ended cannot be killed.
+        let _ = self.process.kill();
+    }
+
+    /// Waits for its end, and returns whether it ended well. One that does not end, since a call of it never returns, is
+    /// killed.
+    pub(super) fn end(&mut self) -> bool {
+        // A process that waits for commands ends at the end of its input.
+        drop(self.stdin.take());
+        let begun = Instant::now();
+        loop {
+            match self.process.try_wait() {
+                Ok(None) if begun.elapsed() > END => self.kill(),
+                Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+                ended => return ended.is_ok_and(|status| status.is_some_and(|status| status.success())),
+            }
+        }
+    }
+
+    /// Failure of a process that ended without an answer.
+    pub(super) fn lost(&mut self) -> Failure {
+        let cause = match self.process.wait() {
+            Err(error) => error.to_string(),
+            Ok(status) if status.code().is_none() => format!("its process was ended from outside: {status}"),
+            Ok(status) => format!("its process gave no answer: {status}"),
+        };
+        let words = self.words.take().and_then(|words| words.join().ok()).unwrap_or_default();
+        let failure = lost(&self.what).detail("cause", cause);
+        if words.trim().is_empty() { failure } else { failure.detail("its words", words.trim()) }
+    }
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        self.end();
+        // Its remaining output on stderr.
+        self.words.take().map(JoinHandle::join);
+    }
+}
+
+fn lost(what: &str) -> Failure {
+    Failure::new(Exit::Target, format!("{what} was lost"))
+}
+
+/// The lines of an output.
+fn text_lines(from: Option<impl Read>) -> impl Iterator<Item = String> {
+    let lines = from.map(BufReader::new).into_iter().flat_map(|from| from.split(b'\n').map_while(Result::ok));
+    lines.map(|line| String::from_utf8_lossy(&line).trim_end().to_owned())
 }
 
 #[cfg(test)]

@@ -1,87 +1,95 @@
 //! A round of a classic workload: its tables created, warm-up, measurement, checks.
 
+use super::databases::Databases;
+use super::round::Rounds;
+use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::args::{Arrivals, Timed};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::live;
-use crate::oltp::database::{engine_failure, refuse_foreign, refused};
+use crate::oltp::database::{Ready, engine_failure, refuse_foreign, refused};
 use crate::plan::Classic;
-use crate::spent;
 use bourse_driver::Fault;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_micro::{MicroError, NOTICE, refuse_others, run_round};
 use bourse_record::{ArrivalStreams, Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
-/// Runs the round.
-pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext) -> Result<RoundOutcome, Failure> {
-    let target = &request.target;
-    let case = job.case()?;
-    let engine = engines::open(target)?;
-    let engine = engine.as_ref();
-    let failed_by = |exit: Exit, cause: String| {
-        Failure::new(exit, format!("cannot run {} on {target}", job.workload)).detail("cause", cause)
-    };
-    let failed = |cause: String| failed_by(Exit::Target, cause);
-    // Before the description, for which an engine would open even a foreign database.
-    refuse_foreign(target, engine)?;
-    let cannot_run = |error: MicroError| match error {
-        MicroError::Foreign => refused(target, &error.to_string()),
-        MicroError::Engine { error, .. } if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Interrupted) => {
-            engine_failure(target, &error)
-        }
-        MicroError::Fault(Fault::Interrupted) => interrupt::interrupted("nothing was measured"),
-        // Refusals of the engine are to be fixed in the user's file.
-        MicroError::Fault(Fault::Prepare { .. }) => failed_by(Exit::Usage, error.to_string()),
-        MicroError::Statement { error: ref cause, .. } if is_of_statement(cause.kind()) => {
-            failed_by(Exit::Usage, error.to_string())
-        }
-        MicroError::Engine { error: ref cause, .. } if cause.kind() == ErrorKind::Full => {
-            failed(error.to_string()).hint("free some space, name another target, or use fewer rows")
-        }
-        other => failed(other.to_string()),
-    };
-    refuse_others(engine).map_err(cannot_run)?;
-    engines::make_folder(target)?;
-    // This starts a private server. If it does not come up the round ends: another call would start it again.
-    let stopped = |error: EngineError| match error.kind() {
-        ErrorKind::Refused | ErrorKind::Interrupted => engine_failure(target, &error),
-        _ => failed(error.to_string()),
-    };
-    let before = engine.description().map_err(stopped)?;
-    let raw_syncs = bourse_driver::raw_syncs(&engine.location(), before.durability, &context.clock);
-    let not_quiet = request.wait(context);
-    let (timing, seed) = (job.timing(), request.own_seed());
-    let result = run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |progress| {
-        live::second(progress, false);
-        context.end_if_lost(target, progress);
-    });
-    let result = result.map_err(cannot_run)?;
-    // An engine that was lost during the round has no description any more; the results are retained.
-    let described = engine.description().unwrap_or(before);
-    let fault = result.fault.map(|fault| fault.to_string());
-    let mut round = result.round;
-    round.warnings.extend(not_quiet);
-    round.warnings.extend(fault.clone().map(|cause| Warning::RoundEnded { cause }));
-    let parameters =
-        case.options.effective().map(|(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() });
-    // The default is not listed.
-    let timed = match job.timed {
-        Timed::Batched => None,
-        Timed::Sampled => Some("sampled"),
-        Timed::Single => Some("single"),
-    };
-    let timed = timed.map(|value| NameValue { name: "timing".to_owned(), value: value.to_owned() });
-    let arrivals = job.open_loop.map(|it| it.arrivals);
-    let unusual = arrivals.filter(|it| *it != Arrivals::default());
-    let arriving = unusual.map(|it| NameValue { name: Workload::ARRIVALS.to_owned(), value: it.name() });
-    Ok(RoundOutcome {
-        round,
-        warnings: described.warnings.clone(),
-        engine: bourse_driver::described(described),
-        workload: Workload {
-            name: job.workload.clone(),
+impl Rounds for Classic {
+    fn open(&self, _: &str, _: &RunContext) -> Result<(SystemUnderTest, Ready), Failure> {
+        Err(Failure::usage(format!("{} makes its own tables for each round", self.workload)))
+    }
+
+    fn round(
+        &self,
+        request: &RoundRequest,
+        _: &mut Databases,
+        context: &RunContext,
+        _: &str,
+    ) -> Result<RoundOutcome, Failure> {
+        let target = &request.target;
+        let case = self.case()?;
+        let engine = engines::open(target)?;
+        let engine = engine.as_ref();
+        let failed_by = |exit: Exit, cause: String| {
+            Failure::new(exit, format!("cannot run {} on {target}", self.workload)).detail("cause", cause)
+        };
+        let failed = |cause: String| failed_by(Exit::Target, cause);
+        // Before the description, for which an engine would open even a foreign database.
+        refuse_foreign(target, engine)?;
+        let cannot_run = |error: MicroError| match error {
+            MicroError::Foreign => refused(target, &error.to_string()),
+            MicroError::Engine { error, .. } if matches!(error.kind(), ErrorKind::Refused | ErrorKind::Interrupted) => {
+                engine_failure(target, &error)
+            }
+            MicroError::Fault(Fault::Interrupted) => interrupt::interrupted("nothing was measured"),
+            // Refusals of the engine are to be fixed in the user's file.
+            MicroError::Fault(Fault::Prepare { .. }) => failed_by(Exit::Usage, error.to_string()),
+            MicroError::Statement { error: ref cause, .. } if is_of_statement(cause.kind()) => {
+                failed_by(Exit::Usage, error.to_string())
+            }
+            MicroError::Engine { error: ref cause, .. } if cause.kind() == ErrorKind::Full => {
+                failed(error.to_string()).hint("free some space, name another target, or use fewer rows")
+            }
+            other => failed(other.to_string()),
+        };
+        refuse_others(engine).map_err(cannot_run)?;
+        engines::make_folder(target)?;
+        // This starts a private server. If it does not come up the round ends: another call would start it again.
+        let stopped = |error: EngineError| match error.kind() {
+            ErrorKind::Refused | ErrorKind::Interrupted => engine_failure(target, &error),
+            _ => failed(error.to_string()),
+        };
+        let before = engine.description().map_err(stopped)?;
+        let raw_syncs = bourse_driver::raw_syncs(&engine.location(), before.durability, &context.clock);
+        let not_quiet = request.wait(context);
+        let (timing, seed) = (self.timing(), request.own_seed());
+        let result = run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |progress| {
+            live::second(progress, false);
+            context.end_if_lost(target, progress);
+        });
+        let result = result.map_err(cannot_run)?;
+        // An engine that was lost during the round has no description any more; the results are retained.
+        let described = engine.description().unwrap_or(before);
+        let fault = result.fault.map(|fault| fault.to_string());
+        let mut round = result.round;
+        round.warnings.extend(not_quiet);
+        round.warnings.extend(fault.clone().map(|cause| Warning::RoundEnded { cause }));
+        let parameters =
+            case.options.effective().map(|(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() });
+        // The default is not listed.
+        let timed = match self.timed {
+            Timed::Batched => None,
+            Timed::Sampled => Some("sampled"),
+            Timed::Single => Some("single"),
+        };
+        let timed = timed.map(|value| NameValue { name: "timing".to_owned(), value: value.to_owned() });
+        let arrivals = self.open_loop.map(|it| it.arrivals);
+        let unusual = arrivals.filter(|it| *it != Arrivals::default());
+        let arriving = unusual.map(|it| NameValue { name: Workload::ARRIVALS.to_owned(), value: it.name() });
+        let workload = Workload {
+            name: self.workload.clone(),
             kind: WorkloadKind::Micro,
             parameters: parameters.chain(timed).chain(arriving).collect(),
             headline_operation: case.headline_operation().map(str::to_owned),
@@ -91,8 +99,8 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
             metric_titles: Vec::new(),
             has_lasting_rate: case.spec.abilities().steadiness.lacks().is_none(),
             notice: Some(NOTICE.to_owned()),
-        },
-        conditions: Conditions {
+        };
+        let conditions = Conditions {
             storage: bourse_driver::storage(&engine.location()),
             raw_syncs,
             requested_rate: timing.open_loop.map(|it| it.per_second),
@@ -101,13 +109,12 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
                 false => ArrivalStreams::PerUser,
             }),
             ..Conditions::default()
-        },
-        interrupted: result.interrupted,
-        fixed_loop_ns: None,
-        spent: spent::Parts::new(),
-        failure: fault
-            .map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault)),
-    })
+        };
+        let failure =
+            fault.map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault));
+        let outcome = RoundOutcome::of(round, described, workload, conditions);
+        Ok(RoundOutcome { interrupted: result.interrupted, failure, ..outcome })
+    }
 }
 
 /// Whether an error is caused by the statement, and not by the engine or the machine.

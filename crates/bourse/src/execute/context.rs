@@ -40,7 +40,7 @@ impl RunContext {
         Self::with(RealClock::start(), call_limit_ns, Ending::Answer)
     }
 
-    pub(super) fn with(clock: RealClock, call_limit_ns: u64, ending: Ending) -> Result<Self, Failure> {
+    fn with(clock: RealClock, call_limit_ns: u64, ending: Ending) -> Result<Self, Failure> {
         let (interrupted, inputs, kept) = (interrupt::flag()?, RefCell::default(), RefCell::default());
         Ok(Self { clock, interrupted, inputs, call_limit_ns, ending, kept })
     }

@@ -1,22 +1,22 @@
 //! One of several drivers on a database that all of them reach: driver 1 makes it ready, coordinates, and checks it for all;
-//! the others join driver 1. No statement passes through another driver.
+//! the others join driver 1. No statement passes through another driver. Of the processes that a run shares out its users over,
+//! each is such a driver, and the process that started them coordinates.
 
-use super::system::{failure, prepared, served, waiting};
+use super::system::{prepared, served, waiting};
 use crate::failure::Failure;
 use crate::hold::{self, Held};
 use crate::interrupt;
 use crate::oltp::database::{Ready, refuse_foreign};
-use crate::plan::{Brokerage, brokerage::Coordinate};
+use crate::plan::{Brokerage, brokerage::Coordinate, targets};
 use crate::progress::note;
 use crate::tpce::database::found;
-use crate::tpce::serve::{resolved, tell};
+use crate::tpce::serve::{failure, resolved, tell};
 use bourse_driver::{Clock, Fault, Progress, RealClock};
 use bourse_egen::Inputs;
 use bourse_engine::Engine;
 use bourse_record::NameValue;
-use bourse_serve::address::socket_path;
 use bourse_serve::client::ClockOffset;
-use bourse_serve::server::Offer;
+use bourse_serve::server::{Event, Offer};
 use bourse_serve::{Address, Coordinated, Remote, ServeError, Server, ServerOptions, Token};
 use bourse_tpce::load::{self, Fingerprint};
 use bourse_tpce::sut::Share;
@@ -40,21 +40,8 @@ pub(crate) struct Driver {
     coordinator: OnceLock<Coordinator>,
     /// The hold of driver 1, shared with it.
     held: OnceLock<Held>,
-}
-
-/// The place of `--coordinate`, as an address.
-pub(crate) fn place(text: &str) -> Result<Address, Failure> {
-    let refused = |why: String| {
-        Failure::usage(format!("invalid value '{text}' for --coordinate: {why}"))
-            .hint("expected HOST:PORT, as 127.0.0.1:4781, or unix:PATH; the same for all drivers")
-    };
-    if let Some(path) = text.strip_prefix("unix:") {
-        return socket_path(path).map(|path| Address::Unix { path }).map_err(|why| refused(why.to_owned()));
-    }
-    format!("bourse://{text}").parse().map_err(|error: ServeError| match error {
-        ServeError::Address { why, .. } => refused(why.to_owned()),
-        other => refused(other.to_string()),
-    })
+    /// Whether this is a process of users, whose parent coordinates.
+    is_process: bool,
 }
 
 impl Driver {
@@ -70,15 +57,20 @@ impl Driver {
             return Err(Failure::usage(format!("--reload: driver {share} does not load {target}, driver 1 does"))
                 .hint("give --reload to driver 1 alone"));
         }
+        let token = match &coordinate.process {
+            Some(process) => Token::new(&process.token, "the request of this process").map(Some),
+            None => Token::find(job.token_file.as_deref()),
+        };
         Ok(Self {
             engine: Arc::from(engine),
             share,
-            place: place(&coordinate.place)?,
+            place: targets::place(&coordinate.place)?,
             gather: Duration::from_nanos(coordinate.gather_ns),
-            token: Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?,
+            token: token.map_err(|error| failure(target, &error))?,
             joined: OnceLock::new(),
             coordinator: OnceLock::new(),
             held: OnceLock::new(),
+            is_process: coordinate.process.is_some(),
         })
     }
 
@@ -101,6 +93,13 @@ impl Driver {
         interrupted: &AtomicBool,
     ) -> Result<Ready, Failure> {
         let failed = |error: ServeError| failure(target, &error);
+        if self.is_process {
+            // The parent has found its database fit, and holds it.
+            self.join(self.place.clone()).map_err(failed)?;
+            let fingerprint = self.remote().map(|remote| remote.fingerprint().clone());
+            let fingerprint = fingerprint.ok_or_else(|| Failure::usage("the parent process was not joined"))?;
+            return Ok(Ready { fingerprint, history: String::new(), checks: Vec::new() });
+        }
         if self.share.number() == 1 {
             let options = self.options(job)?;
             // An address that cannot be listened on is refused before minutes of loading; a driver that came already would
@@ -115,7 +114,11 @@ impl Driver {
                 self.share.of(),
                 address.to_string().trim_start_matches("bourse://").replace("bourse+unix:", "unix:")
             ));
-            let coordinator = Coordinator::start(server, Arc::clone(&self.engine), &ready, clock.clone());
+            let refused = AtomicU64::new(0);
+            let coordinator =
+                Coordinator::start(server, Arc::clone(&self.engine), &ready, clock.clone(), move |event| {
+                    tell(event, &refused);
+                });
             // Set once: a target has one database.
             let _ = self.coordinator.set(coordinator?);
             self.join(address).map_err(failed)?;
@@ -210,7 +213,7 @@ impl Driver {
             ran.fault.get_or_insert(Fault::CoordinatorLost { cause });
             return Ok(ran);
         }
-        if let (Ok(after), 2..) = (driver.read_clocks(clock), self.share.number()) {
+        if let (Ok(after), 2.., false) = (driver.read_clocks(clock), self.share.number(), self.is_process) {
             // The round itself ran with the corrected calendar.
             let value = clocks(&ClockOffset { calendar_ms: before.calendar_ms, ..driver.offset() }, &after);
             ran.round.facts.push(NameValue { name: "clock".to_owned(), value });
@@ -243,21 +246,27 @@ impl Drop for Driver {
     }
 }
 
-/// The thread in which driver 1 coordinates; ended when dropped, after all drivers were answered.
-struct Coordinator {
+/// The thread in which a round is coordinated; ended when dropped, after all drivers were answered.
+pub(super) struct Coordinator {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Coordinator {
-    fn start(server: Server, engine: Arc<dyn Engine>, ready: &Ready, clock: RealClock) -> Result<Self, Failure> {
+    /// Starts to coordinate; `tell` is called with each event.
+    pub(super) fn start(
+        server: Server,
+        engine: Arc<dyn Engine>,
+        ready: &Ready,
+        clock: RealClock,
+        tell: impl Fn(&Event) + Send + Sync + 'static,
+    ) -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, fingerprint, history) = (Arc::clone(&stop), ready.fingerprint.clone(), ready.history.clone());
         let coordinate = move || {
             let offer = Offer { engine: engine.as_ref(), fingerprint: &fingerprint, history: &history };
-            let refused = AtomicU64::new(0);
-            if let Err(error) = server.run(offer, &clock, &stopped, &|event| tell(&event, &refused)) {
-                note(&format!("driver 1 cannot coordinate: {error}"));
+            if let Err(error) = server.run(offer, &clock, &stopped, &|event| tell(&event)) {
+                note(&format!("cannot coordinate the drivers: {error}"));
             }
         };
         let thread = std::thread::Builder::new().name("coordinator".to_owned()).spawn(coordinate);

@@ -1,8 +1,8 @@
 //! Databases of the brokerage workload: each opened and loaded once, copied, and put back before a round.
 
+use super::RunContext;
 use super::keeper::Keeper;
 use super::system::SystemUnderTest;
-use super::{RunContext, mix};
 use crate::engines;
 use crate::failure::Failure;
 use crate::oltp::database::{Ready, engine_failure};
@@ -29,7 +29,7 @@ pub(super) struct PreparedDatabase {
 
 /// A database that is ready.
 #[derive(Clone, Copy)]
-pub(super) enum At {
+pub(super) enum DatabaseRef {
     /// Index of a database in this process.
     Here(usize),
     /// Index of a database in a process of its own.
@@ -37,7 +37,7 @@ pub(super) enum At {
 }
 
 /// A database in the care of a process of its own.
-struct Apart {
+struct KeptByProcess {
     target: String,
     size: String,
     place: String,
@@ -45,7 +45,7 @@ struct Apart {
 }
 
 /// A copy of a database, or why there is none.
-enum Kept {
+enum CopyOrReason {
     Copy(Copy),
     Cannot(String),
 }
@@ -55,11 +55,11 @@ struct Copy {
     target: String,
     /// Whether the database outlives the run.
     is_in_files: bool,
-    taken: Taken,
+    taken: CopyHolder,
 }
 
 /// Holder of a copy.
-enum Taken {
+enum CopyHolder {
     Here(Box<dyn Snapshot>),
     Apart(Rc<Keeper>, String),
 }
@@ -69,8 +69,8 @@ enum Taken {
 pub(crate) struct Databases {
     prepared: Vec<PreparedDatabase>,
     /// Databases of engines whose library would stay in this process.
-    apart: Vec<Apart>,
-    copies: BTreeMap<String, Kept>,
+    apart: Vec<KeptByProcess>,
+    copies: BTreeMap<String, CopyOrReason>,
     /// Cases at each place.
     cases: BTreeMap<String, u32>,
     /// Whether files are put back after the run.
@@ -85,13 +85,13 @@ impl Databases {
 
     /// The database of a target for rounds in other processes: prepared here, or by a process of its own if its library
     /// would stay in this process.
-    pub(super) fn prepared(&mut self, target: &str, job: &Job, context: &RunContext) -> Result<At, Failure> {
+    pub(super) fn prepared(&mut self, target: &str, job: &Job, context: &RunContext) -> Result<DatabaseRef, Failure> {
         if !engines::stays_loaded(target) {
-            return self.ready(target, job, context).map(At::Here);
+            return self.ready(target, job, context).map(DatabaseRef::Here);
         }
         let size = job.database_key();
         if let Some(at) = self.apart.iter().position(|it| it.target == target && it.size == size) {
-            return Ok(At::Apart(at));
+            return Ok(DatabaseRef::Apart(at));
         }
         let place = self.place(target, &engines::location(target)?);
         let step = Step::waiting(format!("preparing {target} in a process of its own"));
@@ -102,8 +102,8 @@ impl Databases {
             Ok(_) => step.done(),
             Err(_) => step.abandon(),
         }
-        self.apart.push(Apart { target: target.to_owned(), size, place, keeper: Rc::new(keeper?) });
-        Ok(At::Apart(self.apart.len() - 1))
+        self.apart.push(KeptByProcess { target: target.to_owned(), size, place, keeper: Rc::new(keeper?) });
+        Ok(DatabaseRef::Apart(self.apart.len() - 1))
     }
 
     /// Opens the database of a target in this process, and loads it unless it is loaded; returns its index.
@@ -112,7 +112,7 @@ impl Databases {
         if let Some(at) = self.prepared.iter().position(|it| it.target == target && it.size == size) {
             return Ok(at);
         }
-        let (system, ready) = opened(target, job, context)?;
+        let (system, ready) = job.rounds().open(target, context)?;
         let place = self.place(target, &system.engine().location());
         self.prepared.push(PreparedDatabase { target: target.to_owned(), system, ready, size, place });
         Ok(self.prepared.len() - 1)
@@ -127,15 +127,15 @@ impl Databases {
     }
 
     /// Counts a case that runs on a database.
-    pub(super) fn join(&mut self, at: At) {
+    pub(super) fn join(&mut self, at: DatabaseRef) {
         let place = self.place_of(at).to_owned();
         *self.cases.entry(place).or_default() += 1;
     }
 
-    fn place_of(&self, at: At) -> &str {
+    fn place_of(&self, at: DatabaseRef) -> &str {
         match at {
-            At::Here(at) => &self.prepared[at].place,
-            At::Apart(at) => &self.apart[at].place,
+            DatabaseRef::Here(at) => &self.prepared[at].place,
+            DatabaseRef::Apart(at) => &self.apart[at].place,
         }
     }
 
@@ -146,10 +146,10 @@ impl Databases {
 
     /// Makes a database ready for a round, and returns its history as text. If other rounds run on it, of its case or of
     /// another that shares it, each finds it as the first did; and so does the next run, if it is in files.
-    pub(super) fn begin(&mut self, at: At, others: bool) -> Result<String, Failure> {
+    pub(super) fn begin(&mut self, at: DatabaseRef, others: bool) -> Result<String, Failure> {
         let history = match at {
-            At::Here(at) => self.prepared[at].ready.history.clone(),
-            At::Apart(at) => self.apart[at].keeper.history.clone(),
+            DatabaseRef::Here(at) => self.prepared[at].ready.history.clone(),
+            DatabaseRef::Apart(at) => self.apart[at].keeper.history.clone(),
         };
         let place = self.place_of(at).to_owned();
         let others = others || self.cases.get(&place).is_some_and(|cases| *cases > 1);
@@ -162,7 +162,7 @@ impl Databases {
             false => format!("{history}; not restored after the run: {why}"),
         };
         match at {
-            At::Here(at) => match &self.prepared[at].system {
+            DatabaseRef::Here(at) => match &self.prepared[at].system {
                 SystemUnderTest::Server(remote) => {
                     remote.begin_alike();
                     return Ok(history);
@@ -174,15 +174,15 @@ impl Databases {
                 SystemUnderTest::Model(_) => return Ok(history),
                 SystemUnderTest::InProcess(_) => {}
             },
-            At::Apart(_) => {}
+            DatabaseRef::Apart(_) => {}
         }
         match self.copies.get(&place) {
-            Some(Kept::Copy(copy)) => {
+            Some(CopyOrReason::Copy(copy)) => {
                 let took = copy.restore(Part::Restore)?;
                 let how = copy.how();
                 Ok(format!("restored in {took:.1} s to the state before the first round: {history} ({how})"))
             }
-            Some(Kept::Cannot(why)) => Ok(format!("as the round before left it: {why}")),
+            Some(CopyOrReason::Cannot(why)) => Ok(format!("as the round before left it: {why}")),
             None => {
                 let begin = Instant::now();
                 let (kept, words) = match self.keep(at, others)? {
@@ -200,14 +200,14 @@ impl Databases {
                         let words = format!(
                             "{history}; snapshot{further} taken in {took:.1} s and put back in {back:.1} s, {when}"
                         );
-                        (Kept::Copy(copy), words)
+                        (CopyOrReason::Copy(copy), words)
                     }
                     Err(why) => {
                         let words = left_as_it_is(&why);
                         if outlives {
                             note(&format!("{}: not restored after the run: {why}", self.target(at)));
                         }
-                        (Kept::Cannot(why), words)
+                        (CopyOrReason::Cannot(why), words)
                     }
                 };
                 self.copies.insert(place, kept);
@@ -216,31 +216,31 @@ impl Databases {
         }
     }
 
-    fn target(&self, at: At) -> &str {
+    fn target(&self, at: DatabaseRef) -> &str {
         match at {
-            At::Here(at) => &self.prepared[at].target,
-            At::Apart(at) => &self.apart[at].target,
+            DatabaseRef::Here(at) => &self.prepared[at].target,
+            DatabaseRef::Apart(at) => &self.apart[at].target,
         }
     }
 
-    fn location(&self, at: At) -> Result<Location, Failure> {
+    fn location(&self, at: DatabaseRef) -> Result<Location, Failure> {
         match at {
-            At::Here(at) => Ok(self.prepared[at].system.engine().location()),
-            At::Apart(at) => engines::location(&self.apart[at].target),
+            DatabaseRef::Here(at) => Ok(self.prepared[at].system.engine().location()),
+            DatabaseRef::Apart(at) => engines::location(&self.apart[at].target),
         }
     }
 
     /// A copy for further rounds, if there are `others`, and for the end of the run; or the reason why there can be none.
-    fn keep(&self, at: At, others: bool) -> Result<Result<Copy, String>, Failure> {
+    fn keep(&self, at: DatabaseRef, others: bool) -> Result<Result<Copy, String>, Failure> {
         let target = self.target(at);
         let is_in_files = self.location(at)?.file().is_some();
         let step = Step::waiting(format!("taking a snapshot of {target}"));
         let _spending = spent::on(Part::Copy);
         let taken = match at {
-            At::Here(at) => self.prepared[at].copy(others).map(|taken| taken.map(Taken::Here)),
-            At::Apart(at) => {
+            DatabaseRef::Here(at) => self.prepared[at].copy(others).map(|taken| taken.map(CopyHolder::Here)),
+            DatabaseRef::Apart(at) => {
                 let keeper = &self.apart[at].keeper;
-                keeper.copy().map(|taken| taken.map(|how| Taken::Apart(Rc::clone(keeper), how)))
+                keeper.copy().map(|taken| taken.map(|how| CopyHolder::Apart(Rc::clone(keeper), how)))
             }
         };
         step.done();
@@ -250,27 +250,13 @@ impl Databases {
     /// Puts files back, so that the next run finds them as this one did; files that are removed with the run are left.
     pub(super) fn put_back(&self) -> Result<(), Failure> {
         for kept in self.copies.values().filter(|_| self.puts_back) {
-            if let Kept::Copy(copy) = kept
+            if let CopyOrReason::Copy(copy) = kept
                 && copy.is_in_files
             {
                 copy.restore(Part::PutBack)?;
             }
         }
         Ok(())
-    }
-}
-
-/// Opens a target and makes sure that it holds the database of a job.
-fn opened(target: &str, job: &Job, context: &RunContext) -> Result<(SystemUnderTest, Ready), Failure> {
-    match job {
-        Job::Brokerage(job) => {
-            let inputs = context.inputs(job.database.flat_in.as_deref())?;
-            let system = SystemUnderTest::open(target, job)?;
-            let ready = system.ready(target, job, &inputs, &context.clock, &context.interrupted)?;
-            Ok((system, ready))
-        }
-        Job::Mix(job) => mix::opened(target, job, context),
-        Job::Classic(job) => Err(Failure::usage(format!("{} makes its own tables for each round", job.workload))),
     }
 }
 
@@ -294,8 +280,8 @@ impl Copy {
     /// Description of the way the copy was made.
     fn how(&self) -> &str {
         match &self.taken {
-            Taken::Here(copy) => copy.how(),
-            Taken::Apart(_, how) => how,
+            CopyHolder::Here(copy) => copy.how(),
+            CopyHolder::Apart(_, how) => how,
         }
     }
 
@@ -305,8 +291,8 @@ impl Copy {
         let step = Step::waiting(format!("restoring {}", self.target));
         let begin = Instant::now();
         let restored = match &self.taken {
-            Taken::Here(copy) => copy.restore().map_err(|error| engine_failure(&self.target, &error)),
-            Taken::Apart(keeper, _) => keeper.restore(),
+            CopyHolder::Here(copy) => copy.restore().map_err(|error| engine_failure(&self.target, &error)),
+            CopyHolder::Apart(keeper, _) => keeper.restore(),
         };
         step.done();
         restored.map(|()| seconds(begin))

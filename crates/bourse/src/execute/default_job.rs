@@ -2,11 +2,11 @@
 //! database afterwards.
 
 use crate::args::{Arguments, Command, Run, Tpce};
+use crate::commands::tpce::load::load;
 use crate::execute;
 use crate::output::ResultFolder;
 use crate::plan::Plan;
 use crate::plan::brokerage::{LatencyPlan, plan};
-use crate::tpce::load::load;
 use bourse_driver::{MS, SECOND};
 use bourse_record::{CheckStatus, Durability, PhaseKind, Round, RunFile, StoppingRule};
 use clap::CommandFactory as _;

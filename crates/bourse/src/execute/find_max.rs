@@ -3,22 +3,27 @@
 
 use super::bracket::{Bracket, Try};
 use super::judge::Judgement;
+use super::strategy::Strategy;
 use super::{CaseRun, Executor, Turn};
 use crate::failure::Failure;
 use crate::plan::{Block, Job, Search};
 use crate::progress::note;
 use bourse_record::{Probe, Round};
 
-impl Executor<'_> {
-    /// Finds the rate of each case, one after the other.
-    pub(super) fn searches(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
+/// Each case's rate, one after the other.
+pub(super) struct FindMax;
+
+impl Strategy for FindMax {
+    fn run(&self, executor: &mut Executor<'_>, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
         for case in cases.iter_mut().filter(|case| case.goes_on()) {
             let Some(search) = case.planned.job.search() else { continue };
-            self.search(case, &search, block.rounds)?;
+            executor.search(case, &search, block.rounds)?;
         }
         Ok(())
     }
+}
 
+impl Executor<'_> {
     /// Finds the rate of a case, which then has the rounds of full length that ended the search.
     fn search(&mut self, case: &mut CaseRun, search: &Search, rounds: u32) -> Result<(), Failure> {
         let job = case.planned.job.clone();
@@ -29,7 +34,7 @@ impl Executor<'_> {
         if capacity <= 0.0 {
             note(&format!("{}: nothing completed, so no rate can be searched", case.label()));
         }
-        let mut found = Found::new(search, capacity);
+        let mut found = SearchState::new(search, capacity);
         let ended = found.run(search, &job, |next| {
             let tried = match next {
                 Try::Short(rate) => {
@@ -62,12 +67,12 @@ impl Executor<'_> {
 }
 
 /// State of a search.
-struct Found {
+struct SearchState {
     bracket: Bracket,
     search: bourse_record::Search,
 }
 
-impl Found {
+impl SearchState {
     fn new(search: &Search, capacity: f64) -> Self {
         let found = bourse_record::Search {
             unit: search.unit.to_owned(),
@@ -186,7 +191,7 @@ mod tests {
             search: Some(RateSearch { limits, arrivals: Arrivals::Shared }),
         });
         let search = job.search().unwrap();
-        let mut found = Found::new(&search, first);
+        let mut found = SearchState::new(&search, first);
         found.run(&search, &job, |next| Ok(Some(vec![round(schedule(next.rate()))]))).unwrap();
         found.search
     }

@@ -9,14 +9,13 @@
 //! | `quiet` | waits for a quiet machine |
 //! | `repeats` | repeats of rounds that other processes disturbed |
 //! | `round` | one round of a job: a request in, an outcome out |
-//! | `brokerage`, `classic` | the round of each kind of job |
+//! | `brokerage`, `mix`, `classic` | the rounds of each workload; `on_database` has what transactional ones share |
 //! | `child` | a round in a process of its own: the request and the outcome as JSON |
 //! | `keeper` | databases of engines whose library stays loaded: prepared, copied and put back by a process of their own |
 //! | `lost` | calls that never return |
 //! | `processes` | users in several processes on the same database: started together, their figures merged |
-//! | `server` | the application server of a case that is served |
 //! | `case_run` | a case with the rounds it has had |
-//! | `find_max` | the search for the highest rate, over the same rounds |
+//! | `strategy` | ways to run a block's rounds: `in_turn` with repeats, or `find_max`, the search for the highest rate |
 //! | `bracket` | the rates that a search tries |
 //! | `judge` | whether a round of a search met its limits |
 //! | `expected` | the difference that a comparison can be expected to show |
@@ -36,18 +35,20 @@ mod databases;
 mod default_job;
 mod expected;
 mod find_max;
+mod in_turn;
 mod judge;
 mod keeper;
 mod lost;
 mod mix;
 mod model;
+mod on_database;
 mod processes;
 mod quiet;
 mod repeats;
 mod round;
 mod sample;
 mod scratch;
-mod server;
+mod strategy;
 pub(crate) mod system;
 #[cfg(test)]
 mod tests;
@@ -55,7 +56,6 @@ pub(crate) mod verdict;
 
 pub(crate) use case_run::CaseRun;
 pub(crate) use context::RunContext;
-pub(crate) use quiet::VAIN_WAITS;
 pub(crate) use round::{RoundOutcome, RoundRequest};
 
 use crate::args::Execution;
@@ -67,7 +67,8 @@ use crate::provenance::provenance;
 use crate::{hold, interrupt, live, panics, spent};
 use bourse_driver::{Clock as _, calibrate};
 use bourse_record::{RunFile, Warning};
-use databases::{At, Databases};
+use child::{ChildProcess, Request, Words};
+use databases::{DatabaseRef, Databases};
 use quiet::QuietWaits;
 use scratch::Scratch;
 use std::path::Path;
@@ -229,8 +230,7 @@ impl Executor<'_> {
             whole.advance(about::shared_ns(block));
         }
         self.begin();
-        let searched = cases.iter().any(CaseRun::is_searched);
-        let ran = if searched { self.searches(block, cases) } else { self.rounds(block, cases) };
+        let ran = strategy::of(cases).run(self, block, cases);
         // Restored after a failure too: the next run must not begin with half of this one. The first failure is reported.
         let restored = self.databases.put_back();
         ran.and(restored)?;
@@ -260,9 +260,9 @@ impl Executor<'_> {
     }
 
     /// The database of a case for rounds of this process, or of others.
-    fn in_place(&mut self, case: &PlannedCase, job: &Job) -> Result<At, Failure> {
+    fn in_place(&mut self, case: &PlannedCase, job: &Job) -> Result<DatabaseRef, Failure> {
         match case.rounds_in {
-            RoundsIn::ThisProcess => self.databases.ready(&case.target, job, &self.context).map(At::Here),
+            RoundsIn::ThisProcess => self.databases.ready(&case.target, job, &self.context).map(DatabaseRef::Here),
             RoundsIn::Child => self.databases.prepared(&case.target, job, &self.context),
         }
     }
@@ -307,93 +307,6 @@ impl Executor<'_> {
     /// Seconds since the first round began.
     fn offset_s(&self) -> f64 {
         (self.context.clock.now() - self.begin) as f64 / 1e9
-    }
-
-    /// The rounds, in turn. Results before a failure are retained.
-    fn rounds(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
-        let of = block.rounds;
-        let mut budget = self.plan.budget(block);
-        for round in 0..of {
-            let (turns, left_out): (Vec<usize>, Vec<usize>) =
-                block.turns(round, self.plan.seed).into_iter().partition(|at| cases[*at].goes_on());
-            for case in left_out.iter().map(|at| &cases[*at].planned).filter(|case| case.not_run.is_none()) {
-                self.round_is_over(case);
-            }
-            let mut order = turns;
-            self.turns(block, cases, round, &order)?;
-            order.iter().for_each(|at| self.round_is_over(&cases[*at].planned));
-            while !self.context.is_interrupted() && self.may_repeat(block, &order) {
-                let Some(again) = repeats::again(&mut budget, round, &order, cases) else { break };
-                let why = if again.nothing_ended { "nothing ended in" } else { "others disturbed" };
-                let labels: Vec<_> = again.cases.iter().map(|at| cases[*at].label()).collect();
-                note(&format!("round {} of {of}: repeated, since {why} it: {}", round + 1, labels.join(", ")));
-                let begun = self.context.clock.now();
-                let before: Vec<usize> = again.cases.iter().map(|at| cases[*at].rounds().len()).collect();
-                let done = self.turns(block, cases, round, &again.cases);
-                self.repeated_ns += self.context.clock.now() - begun;
-                // A disturbed round is better than none.
-                for (at, before) in again.cases.iter().zip(before) {
-                    if cases[*at].rounds().len() == before {
-                        cases[*at].take_back();
-                    }
-                }
-                done?;
-                order = again.cases;
-            }
-            if self.context.is_interrupted() {
-                return Ok(());
-            }
-            if let (Some(_), [one, other]) = (&self.plan.compares, &*cases)
-                && let Some(case) = &one.case
-                && let Some(words) = expected::after(&case.workload, one.rounds(), other.rounds(), of)
-            {
-                note(&words);
-            }
-            if let (Some(comparing), [one, other]) = (&self.plan.compares, &*cases)
-                && comparing.looks.contains(&(round + 1))
-                && let Some(verdict) = expected::decided(comparing, one, other)
-            {
-                note(&format!("decided after {} of at most {of} pairs: {verdict}", round + 1));
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// The rounds of these cases, in this order. Results before a failure are retained.
-    fn turns(&mut self, block: &Block, cases: &mut [CaseRun], round: u32, order: &[usize]) -> Result<(), Failure> {
-        let of = block.rounds;
-        for (nth, at) in order.iter().enumerate() {
-            if self.context.is_interrupted() {
-                return Ok(());
-            }
-            let case = &mut cases[*at];
-            let label = match (self.plan.on_failure, of) {
-                (OnFailure::LeaveOutCase, _) => {
-                    let (round, nth, all, label) = (round + 1, nth + 1, order.len(), case.label());
-                    format!("round {round} of {of}, case {nth} of {all}: {label}")
-                }
-                (OnFailure::EndRun, 1) => case.label().to_owned(),
-                (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
-            };
-            self.turn(case, round, of, &label)?;
-        }
-        Ok(())
-    }
-
-    /// Whether there is time to repeat rounds of these cases.
-    fn may_repeat(&self, block: &Block, order: &[usize]) -> bool {
-        let expected = order.iter().map(|at| about::round_ns(&block.cases[*at])).fold(0, u64::saturating_add);
-        self.plan.repeats_at_most_ns.is_none_or(|most| self.repeated_ns.saturating_add(expected) <= most)
-    }
-
-    /// Advances the progress by a round that was run, or left out.
-    fn round_is_over(&mut self, case: &PlannedCase) {
-        let expected_ns = about::round_ns(case);
-        live::round_done(expected_ns);
-        if let Some(whole) = &mut self.whole {
-            whole.round_ended(expected_ns);
-        }
     }
 
     /// Runs a case's round; its failure ends the run, or leaves the case out.
@@ -493,12 +406,14 @@ impl Executor<'_> {
         let interrupted = &self.context.interrupted;
         let mut server = None;
         if let Some(job) = request.job.brokerage().filter(|job| job.served) {
-            let started = server::Server::start(&request.target, &job.database, interrupted)?;
-            request.target.clone_from(&started.address);
-            server = Some(started);
+            let (target, database) = (request.target.clone(), job.database.clone());
+            let (serve, what) = (Request::Serve { target, database }, "the application server");
+            let started = server.insert(ChildProcess::start(&serve, what, Words::Collected)?);
+            // The address comes after the database is loaded, which may take minutes.
+            request.target = started.answer(Some(interrupted))?;
         }
         let ran = child::run(&request, interrupted);
-        drop(server);
+        server.iter_mut().for_each(ChildProcess::interrupt);
         ran
     }
 }

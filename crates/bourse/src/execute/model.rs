@@ -1,7 +1,7 @@
 //! The brokerage workload without a database: the reference model in memory answers, so that the driver and the model are
 //! measured.
 
-use crate::args::{self, Database};
+use crate::args::Database;
 use crate::failure::Failure;
 use crate::oltp::database::{Ready, engine_failure};
 use crate::tpce::whole;
@@ -12,7 +12,7 @@ use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
 use bourse_model::Model;
 use bourse_schema::{Balance, TableRow as _, TradeId, tables};
 use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
-use bourse_tpce::load::{Constraints, fingerprint};
+use bourse_tpce::load::fingerprint;
 use bourse_tpce::sut::{Answer, Connector, OpenError, Opened, Sut, Terms};
 use bourse_tpce::transactions::{Output, Request, SendToMarket, TxnError};
 use bourse_tpce::verify::Subject as _;
@@ -24,10 +24,7 @@ pub(super) const NOTE: &str = "no database: one reference model in memory answer
 
 /// The requested database; none is created.
 pub(super) fn ready(target: &str, wanted: &Database, inputs: &Inputs) -> Result<Ready, Failure> {
-    let constraints = match wanted.constraints {
-        args::Constraints::Full => Constraints::Full,
-        args::Constraints::Keys => Constraints::KeysOnly,
-    };
+    let constraints = wanted.constraints.into();
     let fingerprint = fingerprint(&NullEngine, inputs, whole(wanted)?, constraints);
     let fingerprint = fingerprint.map_err(|error| engine_failure(target, &error))?;
     Ok(Ready { fingerprint, history: NOTE.to_owned(), checks: Vec::new() })

@@ -1,9 +1,7 @@
 //! Waits of rounds for a quiet machine: none after several were in vain.
 
+use crate::plan::VAIN_WAITS;
 use bourse_record::{Round, Warning};
-
-/// Waits in vain after which no round waits.
-pub(crate) const VAIN_WAITS: u32 = 2;
 
 /// Waits of a run until now.
 #[derive(Debug, Default)]

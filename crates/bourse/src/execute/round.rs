@@ -1,12 +1,15 @@
 //! One round of a job: a request and its outcome; both are data, so that another process can run it.
 
+use super::RunContext;
 use super::databases::Databases;
-use super::{RunContext, brokerage, classic, mix};
+use super::system::SystemUnderTest;
 use crate::failure::Failure;
+use crate::oltp::database::Ready;
 use crate::plan::Job;
 use crate::progress::Step;
 use crate::spent;
 use bourse_driver::{FixedLoop, wait_for_quiet};
+use bourse_engine::Description;
 use bourse_record::{Conditions, Engine, Round, Warning, Workload};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +80,49 @@ pub(crate) struct RoundOutcome {
     pub(crate) failure: Option<Failure>,
 }
 
+impl RoundOutcome {
+    /// Outcome of a round that ended by itself.
+    pub(super) fn of(round: Round, described: Description, workload: Workload, conditions: Conditions) -> Self {
+        Self {
+            round,
+            warnings: described.warnings.clone(),
+            engine: bourse_driver::described(described),
+            workload,
+            conditions,
+            interrupted: false,
+            fixed_loop_ns: None,
+            spent: spent::Parts::new(),
+            failure: None,
+        }
+    }
+}
+
+/// Execution of a workload's rounds.
+pub(super) trait Rounds {
+    /// Opens a target and makes sure that it holds the database of the job.
+    fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, Ready), Failure>;
+
+    /// Runs a round.
+    fn round(
+        &self,
+        request: &RoundRequest,
+        databases: &mut Databases,
+        context: &RunContext,
+        label: &str,
+    ) -> Result<RoundOutcome, Failure>;
+}
+
+impl Job {
+    /// The workload whose rounds are run: the only place in this module that knows all workloads.
+    pub(super) fn rounds(&self) -> &dyn Rounds {
+        match self {
+            Self::Brokerage(job) => &**job,
+            Self::Classic(job) => job,
+            Self::Mix(job) => job,
+        }
+    }
+}
+
 /// Runs a round in this process.
 pub(crate) fn round(
     request: &RoundRequest,
@@ -85,11 +131,7 @@ pub(crate) fn round(
     label: &str,
 ) -> Result<RoundOutcome, Failure> {
     let _spending = spent::on(spent::Part::Rounds);
-    let mut outcome = match &request.job {
-        Job::Brokerage(job) => brokerage::round(request, job, databases, context, label),
-        Job::Classic(job) => classic::round(request, job, context),
-        Job::Mix(job) => mix::round(request, job, databases, context, label),
-    }?;
+    let mut outcome = request.job.rounds().round(request, databases, context, label)?;
     spent::of_round(&outcome.round, request.is_probe);
     if !request.is_probe && !context.is_interrupted() {
         let FixedLoop { median_ns, p90_ns } = FixedLoop::now(&context.clock);

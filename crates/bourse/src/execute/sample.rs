@@ -46,17 +46,17 @@ const CHECKS: [(&str, &str, &str); 2] = [
 ];
 
 /// Results of a sample: of the transactions in lockstep, and of two concurrent sessions.
-pub(super) type Sampled = [Found; 2];
+pub(super) type Sampled = [SampleCheck; 2];
 
 /// Result of a check.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Found {
+pub(super) struct SampleCheck {
     status: CheckStatus,
     evidence: String,
     took_s: f64,
 }
 
-impl Found {
+impl SampleCheck {
     fn not_run(why: &str) -> Self {
         Self { status: CheckStatus::NotApplicable, evidence: format!("not run: {why}"), took_s: 0.0 }
     }
@@ -80,7 +80,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                 let found: Sampled = match job.driver() {
                     // One sample for all drivers is enough.
                     Some(driver) if driver.number() > 1 && job.coordinate.is_some() => {
-                        [(); 2].map(|()| Found::not_run("driver 1 samples the transactions"))
+                        [(); 2].map(|()| SampleCheck::not_run("driver 1 samples the transactions"))
                     }
                     _ if engines::stays_loaded(&target) => {
                         let step = Step::waiting(format!("sampling transactions on {target}"));
@@ -99,14 +99,14 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                         of_target(&target, &inputs, context)?
                     }
                 };
-                for ((name, ..), Found { evidence, took_s, .. }) in CHECKS.iter().zip(&found) {
+                for ((name, ..), SampleCheck { evidence, took_s, .. }) in CHECKS.iter().zip(&found) {
                     note(&format!("{target}: {name}, {took_s:.1} s: {evidence}"));
                 }
                 sampled.insert(target, found.clone());
                 found
             }
         };
-        for ((name, condition, source), Found { status, evidence, took_s }) in CHECKS.iter().zip(found) {
+        for ((name, condition, source), SampleCheck { status, evidence, took_s }) in CHECKS.iter().zip(found) {
             let [name, condition, source] = [name, condition, source].map(|text| (*text).to_owned());
             round.checks.push(Check { name, condition, source, status, evidence, took_s });
         }
@@ -117,11 +117,12 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
 /// Result of a target's sample, with its evidence.
 pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<Sampled, Failure> {
     let begin = context.clock.now();
-    let alone =
-        |status, evidence| [Found { status, evidence, took_s: 0.0 }, Found::not_run("the lockstep sample failed")];
+    let alone = |status, evidence| {
+        [SampleCheck { status, evidence, took_s: 0.0 }, SampleCheck::not_run("the lockstep sample failed")]
+    };
     let side = match Side::of(target)? {
         Ok(side) => side,
-        Err(why) => return Ok([(); 2].map(|()| Found::not_run(&why))),
+        Err(why) => return Ok([(); 2].map(|()| SampleCheck::not_run(&why))),
     };
     let (customers, days) = SIZE;
     let part = Part::whole(customers, days).expect("the smallest database is one");
@@ -136,7 +137,7 @@ pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> 
         (Err(LoadError::Stopped), _) => Err(interrupt::interrupted("the sample of transactions was not ended")),
         (Err(LoadError::Engine(error)), _) if is_told(error.kind()) => {
             let why = format!("no database for it: {}", error.message());
-            Ok([(); 2].map(|()| Found::not_run(&why)))
+            Ok([(); 2].map(|()| SampleCheck::not_run(&why)))
         }
         (Err(LoadError::Engine(error)), _) => Err(engine_failure(target, &error)),
         (Err(error), _) => Ok(alone(CheckStatus::Failed, format!("its database: {error}"))),
@@ -191,7 +192,7 @@ fn at_once(
     part: Part,
     inputs: &Inputs,
     context: &RunContext,
-) -> Result<Found, Failure> {
+) -> Result<SampleCheck, Failure> {
     let begin = context.clock.now();
     let contention = contend(engine, inputs, part, &context.interrupted).map_err(|error| match error {
         ContentionError::Engine(error) => engine_failure(target, &error),
@@ -207,7 +208,7 @@ fn at_once(
         Some(fault) => (CheckStatus::Failed, format!("{work}: {fault}")),
         None => (CheckStatus::Passed, format!("{work}: nothing lost")),
     };
-    Ok(Found { status, evidence, took_s: (context.clock.now() - begin) as f64 / 1e9 })
+    Ok(SampleCheck { status, evidence, took_s: (context.clock.now() - begin) as f64 / 1e9 })
 }
 
 fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {

@@ -2,29 +2,27 @@
 
 use super::coordinated::Driver;
 use super::model::{self, ModelHouse};
-use crate::args::CheckDepth;
 use crate::engines;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::oltp::database::{Ready, engine_failure, refuse_foreign};
 use crate::plan::{Brokerage, targets};
 use crate::progress::note;
-use crate::tpce::database;
+use crate::tpce::{database, serve::failure};
 use bourse_driver::{Clock, Progress, RealClock};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Location};
 use bourse_record::{Check, SharedRound, Warning};
 use bourse_serve::client::{Wait, Waiting};
-use bourse_serve::{Address, Remote, ServeError, Token};
-use bourse_tpce::check::Depth;
-use bourse_tpce::load::{self, Constraints, Fingerprint, part_of};
+use bourse_serve::{Address, Remote};
+use bourse_tpce::load::{self, Fingerprint, part_of};
 use bourse_tpce::sut::InProcess;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// System that runs the transactions.
 pub(crate) enum SystemUnderTest {
-    InProcess(Box<dyn Engine>),
+    InProcess(Arc<dyn Engine>),
     /// The reference model, in place of an engine that stores nothing.
     Model(Box<dyn Engine>),
     Server(Box<Remote>),
@@ -39,21 +37,24 @@ impl SystemUnderTest {
         }
         targets::check(target, job)?;
         let engine = engines::open(target)?;
-        refuse_foreign(target, engine.as_ref())?;
+        if job.process().is_none() {
+            refuse_foreign(target, engine.as_ref())?;
+        }
         match (&job.coordinate, job.driver()) {
             (Some(coordinate), Some(share)) => {
                 let driver = Driver::new(target, engine, coordinate, share, job)?;
                 Ok(Self::Coordinated(Box::new(driver)))
             }
             _ if matches!(engine.location(), Location::Nowhere) => Ok(Self::Model(engine)),
-            _ => Ok(Self::InProcess(engine)),
+            _ => Ok(Self::InProcess(Arc::from(engine))),
         }
     }
 
     /// The database's engine.
     pub(crate) fn engine(&self) -> &dyn Engine {
         match self {
-            Self::InProcess(engine) | Self::Model(engine) => engine.as_ref(),
+            Self::InProcess(engine) => engine.as_ref(),
+            Self::Model(engine) => engine.as_ref(),
             Self::Server(remote) => remote.as_ref(),
             Self::Coordinated(driver) => driver.engine(),
         }
@@ -202,30 +203,11 @@ pub(super) fn prepared(
     interrupted: &AtomicBool,
 ) -> Result<Ready, Failure> {
     engines::make_folder(target)?;
-    let depth = match job.check {
-        CheckDepth::Full => Depth::Full,
-        CheckDepth::Quick => Depth::Quick,
-    };
-    database::ready(target, engine, &job.database, job.explicitly_set, inputs, depth, interrupted)
-}
-
-/// Address and token of a server; options that it would refuse, or cannot apply, are refused before it is called.
-pub(crate) fn caller(target: &str, job: &Brokerage) -> Result<(Address, Option<Token>), Failure> {
-    if job.database.reload {
-        return Err(Failure::usage(format!("--reload cannot be used with the server {target}"))
-            .hint("stop the server, and start it again with --reload"));
-    }
-    if let Some(part) = job.driver().filter(|part| part.of() > 1 && job.find_max) {
-        return Err(Failure::usage(format!("--find-max cannot be used with driver {part} of several"))
-            .hint("use one driver, without --part; or give each driver its share of a known --rate"));
-    }
-    let address: Address = target.parse().map_err(|error| failure(target, &error))?;
-    let token = Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?;
-    Ok((address, token))
+    database::ready(target, engine, &job.database, job.explicitly_set, inputs, job.check.into(), interrupted)
 }
 
 fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
-    let (address, token) = caller(target, job)?;
+    let (address, token) = targets::caller(target, job)?;
     Remote::call(address, token, env!("CARGO_PKG_VERSION"), waiting()).map_err(|error| failure(target, &error))
 }
 
@@ -262,11 +244,7 @@ pub(super) fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &In
         or_served(set.days, database.days.into(), served.days()),
     )
     .map_err(|error| Failure::usage(error.to_string()))?;
-    let constraints = match database.constraints {
-        _ if !set.constraints => there.constraints,
-        crate::args::Constraints::Full => Constraints::Full,
-        crate::args::Constraints::Keys => Constraints::KeysOnly,
-    };
+    let constraints = if set.constraints { database.constraints.into() } else { there.constraints };
     let ours = load::fingerprint(remote, inputs, part, constraints).map_err(|error| engine_failure(target, &error))?;
     // The schema is hashed in the dialect of the server's engine, which is not ours to know.
     let wanted = Fingerprint { schema: there.schema.clone(), ..ours };
@@ -280,31 +258,4 @@ pub(super) fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &In
         refused = refused.hint("the server uses other input data: give --flat-in on both sides, or on neither");
     }
     Err(refused)
-}
-
-/// Failure of an error between driver and server.
-pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
-    let usage = |hint: &str| Failure::usage(error.to_string()).hint(hint);
-    match error {
-        ServeError::Address { .. } => usage("expected bourse://HOST:PORT or bourse+unix:PATH"),
-        ServeError::Token { .. } | ServeError::TokenNeeded { .. } => usage(
-            "put a secret of 8 bytes or more into BOURSE_TOKEN, or into a file named by --token-file, on both sides",
-        ),
-        ServeError::Listen { .. } => {
-            usage("--listen HOST:PORT or unix:PATH names another place; port 0 takes a free one")
-        }
-        ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
-            .hint("`bourse tpce serve TARGET` starts a server and prints its address"),
-        ServeError::Version { .. } => usage("run the same version on both sides"),
-        ServeError::NotAServer { .. } => usage("check the port"),
-        ServeError::Engine(error) => engine_failure(target, error),
-        ServeError::Unauthenticated(fault) => Failure::usage(format!("{target} refused: {fault}"))
-            .hint("set BOURSE_TOKEN or --token-file to the server's token"),
-        ServeError::Refused(why) => {
-            Failure::new(Exit::Target, format!("{target} refused")).detail("cause", why.clone())
-        }
-        ServeError::Lost(_) | ServeError::Codec(_) | ServeError::Unexpected { .. } => {
-            Failure::new(Exit::Target, format!("{target} was lost")).detail("cause", error.to_string())
-        }
-    }
 }

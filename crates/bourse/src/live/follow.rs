@@ -30,11 +30,11 @@ pub(crate) fn goes_on(folder: &Path) -> bool {
 
 /// Reads the file of a run, and derives the run's state from it.
 #[derive(Debug)]
-pub(super) struct Follower {
+pub(crate) struct Follower {
     file: File,
     /// Bytes read of an incomplete line.
     rest: Vec<u8>,
-    pub(super) state: State,
+    pub(crate) state: State,
     /// Time at which the run began.
     started: Option<jiff::Timestamp>,
     /// Lines were read that another version wrote.
@@ -43,13 +43,13 @@ pub(super) struct Follower {
 
 impl Follower {
     /// Opens the file of a run's folder.
-    pub(super) fn open(folder: &Path) -> std::io::Result<Self> {
+    pub(crate) fn open(folder: &Path) -> std::io::Result<Self> {
         let file = File::open(folder.join(FILE))?;
         Ok(Self { file, rest: Vec::new(), state: State::default(), started: None, other_version: None })
     }
 
     /// Reads new lines; returns whether there were any.
-    pub(super) fn poll(&mut self) -> std::io::Result<bool> {
+    pub(crate) fn poll(&mut self) -> std::io::Result<bool> {
         if self.file.read_to_end(&mut self.rest)? == 0 {
             return Ok(false);
         }
@@ -75,14 +75,14 @@ impl Follower {
     }
 
     /// Failure of a file that cannot be followed, because of its version.
-    pub(super) fn refused(&self) -> Option<Failure> {
+    pub(crate) fn refused(&self) -> Option<Failure> {
         let version = self.other_version?;
         let message = format!("{FILE} has version {version} of its format; this program reads version {VERSION}");
         Some(Failure::new(Exit::Usage, message).hint("follow it with the version of bourse that runs it"))
     }
 
     /// Whether the process that writes the file is alive.
-    pub(super) fn is_written(&self) -> bool {
+    pub(crate) fn is_written(&self) -> bool {
         match self.file.try_lock_shared() {
             Ok(()) => {
                 // No process waits for this lock; it goes with the file if it cannot be released.
@@ -98,7 +98,7 @@ impl Follower {
     }
 
     /// The view of the run now.
-    pub(super) fn view(&self) -> LiveRun {
+    pub(crate) fn view(&self) -> LiveRun {
         let since = |started| jiff::Timestamp::now().duration_since(started).as_secs_f64();
         // The duration of a run that has ended is fixed; a clock that was set back is ignored.
         let running_s = self.started.filter(|_| self.state.outcome.is_none()).map_or(0.0, since);

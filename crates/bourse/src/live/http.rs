@@ -35,7 +35,7 @@ enum Served {
 }
 
 /// Listens at an address; `what` names the content in messages.
-pub(super) fn listen(address: SocketAddr, what: &str) -> Result<TcpListener, Failure> {
+pub(crate) fn listen(address: SocketAddr, what: &str) -> Result<TcpListener, Failure> {
     let listener = TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(listener)
@@ -48,22 +48,22 @@ pub(super) fn listen(address: SocketAddr, what: &str) -> Result<TcpListener, Fai
 }
 
 /// Serves until it is dropped.
-pub(super) struct Server {
+pub(crate) struct Server {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    pub(super) address: SocketAddr,
+    pub(crate) address: SocketAddr,
 }
 
 impl Server {
     /// Serves the figures of the run of that folder.
-    pub(super) fn of_metrics(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of_metrics(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
         let this = Self::start(listener, folder, Served::Metrics)?;
         crate::progress::note(&format!("metrics: http://{}/metrics", this.address));
         Ok(this)
     }
 
     /// Serves the page that follows it.
-    pub(super) fn of_page(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of_page(listener: TcpListener, folder: &Path) -> Result<Self, Failure> {
         let this = Self::start(listener, folder, Served::Page)?;
         crate::progress::note(&format!("page: http://{}/", this.address));
         Ok(this)
@@ -98,7 +98,7 @@ impl Server {
     }
 
     /// Serves for a moment after the end.
-    pub(super) fn linger(self) {
+    pub(crate) fn linger(self) {
         std::thread::sleep(AFTERWARDS);
     }
 }

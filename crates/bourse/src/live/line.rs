@@ -8,15 +8,15 @@ pub(crate) const FILE: &str = "live.ndjson";
 
 /// Version of the lines. It grows when a reader of the earlier one would misunderstand them; additional fields do not change
 /// it.
-pub(super) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// An event with its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Line {
     /// Seconds since the run began.
-    pub(super) at_s: f64,
+    pub(crate) at_s: f64,
     #[serde(flatten)]
-    pub(super) event: Event,
+    pub(crate) event: Event,
 }
 
 /// An event of a run.
@@ -60,56 +60,56 @@ pub(crate) enum Event {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunBegun {
     /// Version of the lines.
-    pub(super) version: u32,
+    pub(crate) version: u32,
     /// Name of the run.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Version of the program.
-    pub(super) program: String,
+    pub(crate) program: String,
     /// Time at which it began, in RFC 3339.
-    pub(super) started_at: String,
+    pub(crate) started_at: String,
     /// Id of the process that writes the file.
-    pub(super) process: u32,
+    pub(crate) process: u32,
     /// Number of its rounds, over all cases.
-    pub(super) rounds: u32,
+    pub(crate) rounds: u32,
     /// Approximate duration, in seconds.
-    pub(super) about_s: f64,
+    pub(crate) about_s: f64,
 }
 
 /// A round that begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RoundBegun {
     /// Name of its case.
-    pub(super) case: String,
+    pub(crate) case: String,
     /// Name of the workload.
-    pub(super) workload: String,
+    pub(crate) workload: String,
     /// Whether its figures are not reported, as in a search for the highest rate.
-    pub(super) is_probe: bool,
+    pub(crate) is_probe: bool,
 }
 
 /// A second of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Second {
     /// The phase.
-    pub(super) phase: PhaseKind,
+    pub(crate) phase: PhaseKind,
     /// Whether response times are measured at a part of the round's rate, after its interval.
     #[serde(default)]
-    pub(super) is_latency: bool,
+    pub(crate) is_latency: bool,
     /// Seconds since the warm-up began.
-    pub(super) elapsed_s: f64,
+    pub(crate) elapsed_s: f64,
     /// Seconds of warm-up and interval, as planned.
-    pub(super) planned_s: f64,
+    pub(crate) planned_s: f64,
     /// Seconds of the warm-up alone.
     #[serde(default)]
-    pub(super) warm_up_s: f64,
+    pub(crate) warm_up_s: f64,
     /// The operations.
-    pub(super) operations: Vec<OperationProgress>,
+    pub(crate) operations: Vec<OperationProgress>,
     /// The row of the round's series: the metrics of the run file.
-    pub(super) row: SeriesRow,
+    pub(crate) row: SeriesRow,
 }
 
 impl Second {
     /// Seconds of the phase: passed and planned.
-    pub(super) fn of_phase(&self) -> [f64; 2] {
+    pub(crate) fn of_phase(&self) -> [f64; 2] {
         match self.phase {
             PhaseKind::WarmUp => [self.elapsed_s, self.warm_up_s],
             _ => [self.elapsed_s - self.warm_up_s, self.planned_s - self.warm_up_s],
@@ -131,7 +131,7 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// Text for the view.
-    pub(super) const fn words(self) -> &'static str {
+    pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Finished => "finished",
             Self::Interrupted => "interrupted",

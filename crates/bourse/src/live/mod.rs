@@ -10,7 +10,6 @@
 //! | `terminal` | the terminal that shows it, put back on every way out; in builds without the view, the message instead |
 //! | `metrics` | the state in the text format of Prometheus: pure |
 //! | `http` | answers to a browser or a scraper |
-//! | `watch` | `bourse watch` |
 //!
 //! Nothing here is called by an operation that is measured: the driver's sampler reports each second once it is over.
 
@@ -26,15 +25,14 @@ mod terminal;
 #[cfg(not(feature = "live"))]
 #[path = "no_terminal.rs"]
 mod terminal;
-mod watch;
 mod writer;
 
-pub(crate) use follow::{goes_on, is_left, is_of_run};
+pub(crate) use follow::{Follower, goes_on, is_left, is_of_run};
+pub(crate) use http::{Server, listen};
 pub(crate) use line::{FILE, Outcome};
-pub(crate) use terminal::restore;
-pub(crate) use watch::{unfinished, watch};
+pub(crate) use terminal::{restore, watched};
 pub(crate) use writer::{
-    abandon, begin, end, passed_on, round, round_done, second, share, step, step_ended, tell_parent, told,
+    abandon, begin, end, passed_on, progress_of, round, round_done, second, share, step, step_ended, tell_parent, told,
 };
 
 use crate::args::Execution;

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 pub(crate) const fn restore() {}
 
 /// Refuses the view.
-pub(super) fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<(), Failure> {
     Err(missing())
 }
 
@@ -22,15 +22,15 @@ fn missing() -> Failure {
 }
 
 /// No view is shown: lines are printed instead.
-pub(super) const fn watched(_: &mut Follower, _: &AtomicBool) -> Option<io::Result<bool>> {
+pub(crate) const fn watched(_: &mut Follower, _: &AtomicBool) -> Option<io::Result<bool>> {
     None
 }
 
 /// The view of a run: there is none.
-pub(super) enum View {}
+pub(crate) enum View {}
 
 impl View {
-    pub(super) fn of_run(_: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of_run(_: &Path) -> Result<Self, Failure> {
         Err(missing())
     }
 }

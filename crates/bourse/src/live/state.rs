@@ -13,46 +13,46 @@ const KEPT: usize = 600;
 
 /// State of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct State {
-    pub(super) run: Option<RunBegun>,
-    pub(super) round: Option<RoundBegun>,
+pub(crate) struct State {
+    pub(crate) run: Option<RunBegun>,
+    pub(crate) round: Option<RoundBegun>,
     /// Rounds that are done, and their expected duration, in seconds.
-    pub(super) done: u32,
+    pub(crate) done: u32,
     done_s: f64,
     /// Time at which the last of them was done.
     done_at_s: f64,
     /// Time of the last line.
-    pub(super) at_s: f64,
+    pub(crate) at_s: f64,
     /// Steps in progress outside the round, the innermost last, and the part of it that is done.
     steps: Vec<String>,
     share: Option<f64>,
     /// The last second of the round; `None` once another step begins.
-    pub(super) second: Option<Second>,
+    pub(crate) second: Option<Second>,
     points: VecDeque<LivePoint>,
     /// States of the cases, by name, in the order in which they began.
-    pub(super) cases: Vec<(String, CaseState)>,
-    pub(super) outcome: Option<Outcome>,
+    pub(crate) cases: Vec<(String, CaseState)>,
+    pub(crate) outcome: Option<Outcome>,
 }
 
 /// State of a case, over all its rounds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct CaseState {
-    pub(super) workload: String,
+pub(crate) struct CaseState {
+    pub(crate) workload: String,
     /// Valid and failed by operation, of the rounds before.
     before: BTreeMap<String, [u64; 2]>,
     /// Operations of the round, as of its last second.
-    pub(super) operations: Vec<OperationProgress>,
+    pub(crate) operations: Vec<OperationProgress>,
     /// End of that second, from the begin of the round.
     elapsed_s: f64,
     /// Sums of the metrics of resource usage, by name.
-    pub(super) used: BTreeMap<String, f64>,
+    pub(crate) used: BTreeMap<String, f64>,
     /// The last row.
-    pub(super) row: SeriesRow,
+    pub(crate) row: SeriesRow,
 }
 
 impl CaseState {
     /// Valid and failed of each operation, over all rounds.
-    pub(super) fn totals(&self) -> BTreeMap<&str, [u64; 2]> {
+    pub(crate) fn totals(&self) -> BTreeMap<&str, [u64; 2]> {
         let mut totals: BTreeMap<&str, [u64; 2]> =
             self.before.iter().map(|(name, counts)| (name.as_str(), *counts)).collect();
         for operation in &self.operations {
@@ -92,7 +92,7 @@ impl CaseState {
 
 impl State {
     /// Takes in what happened.
-    pub(super) fn take(&mut self, line: Line) {
+    pub(crate) fn take(&mut self, line: Line) {
         self.at_s = self.at_s.max(line.at_s);
         match line.event {
             Event::Run(run) => self.run = Some(run),
@@ -160,7 +160,7 @@ impl State {
     }
 
     /// Current phase: a name for programs, and a text.
-    pub(super) fn phase(&self) -> (Phase, String) {
+    pub(crate) fn phase(&self) -> (Phase, String) {
         if let Some(outcome) = self.outcome {
             return (Phase::Ended, outcome.words().to_owned());
         }
@@ -181,7 +181,7 @@ impl State {
     }
 
     /// Approximate time left, in seconds, after the run has lasted for `running_s`.
-    pub(super) fn left_s(&self, running_s: f64) -> Option<f64> {
+    pub(crate) fn left_s(&self, running_s: f64) -> Option<f64> {
         let run = self.run.as_ref().filter(|_| self.outcome.is_none())?;
         let of_round = self.second.as_ref().map(|second| (second.planned_s - second.elapsed_s).max(0.0));
         // The rounds to come are assumed to have the pace of the completed ones.
@@ -192,13 +192,13 @@ impl State {
     }
 
     /// Number of the current round, and of all rounds.
-    pub(super) fn rounds(&self) -> Option<[u32; 2]> {
+    pub(crate) fn rounds(&self) -> Option<[u32; 2]> {
         let of = self.run.as_ref()?.rounds;
         self.round.as_ref().map(|_| [(self.done + 1).min(of), of])
     }
 
     /// The view of the run after `running_s` seconds.
-    pub(super) fn view(&self, running_s: f64) -> LiveRun {
+    pub(crate) fn view(&self, running_s: f64) -> LiveRun {
         let running_s = self.at_s.max(running_s);
         let case = self.case();
         LiveRun {
@@ -219,7 +219,7 @@ impl State {
 
 /// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(crate) enum Phase {
     WarmUp,
     Measuring,
     Latency,
@@ -231,7 +231,7 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    pub(super) const ALL: [Self; 7] =
+    pub(crate) const ALL: [Self; 7] =
         [Self::WarmUp, Self::Measuring, Self::Latency, Self::Drain, Self::Other, Self::Between, Self::Ended];
 
     /// Text for the view.
@@ -248,7 +248,7 @@ impl Phase {
     }
 
     /// Name for programs.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::WarmUp => "warm_up",
             Self::Measuring => "measuring",
@@ -262,7 +262,7 @@ impl Phase {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::live::line::VERSION;
 

@@ -33,7 +33,7 @@ pub(crate) fn restore() {
 }
 
 /// Refuses a view without a terminal.
-pub(super) fn check() -> Result<(), Failure> {
+pub(crate) fn check() -> Result<(), Failure> {
     if io::stderr().is_terminal() && io::stdin().is_terminal() {
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub(super) fn check() -> Result<(), Failure> {
 
 /// Reason why the view was left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum ExitReason {
     /// The key `q`.
     Asked,
     /// Ctrl-C.
@@ -115,7 +115,7 @@ fn key(time: Duration) -> Key {
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Shows a run until it ends, or the view is left.
-fn show(follower: &mut Follower, keys: &str, over: &AtomicBool) -> io::Result<Left> {
+fn show(follower: &mut Follower, keys: &str, over: &AtomicBool) -> io::Result<ExitReason> {
     let mut screen = Screen::take()?;
     let mut drawn: Option<Instant> = None;
     let mut size = None;
@@ -124,7 +124,7 @@ fn show(follower: &mut Follower, keys: &str, over: &AtomicBool) -> io::Result<Le
         let now_size = screen.terminal.size().ok();
         let is_due = drawn.is_none_or(|at| at.elapsed() >= Duration::from_secs(1));
         if !TAKEN.load(Ordering::SeqCst) {
-            return Ok(Left::Gone);
+            return Ok(ExitReason::Gone);
         }
         if is_new || is_due || now_size != size {
             let run = follower.view();
@@ -132,32 +132,32 @@ fn show(follower: &mut Follower, keys: &str, over: &AtomicBool) -> io::Result<Le
             (drawn, size) = (Some(Instant::now()), now_size);
         }
         if over.load(Ordering::Relaxed) || follower.state.outcome.is_some() || !(is_new || follower.is_written()) {
-            return Ok(Left::Ended);
+            return Ok(ExitReason::Ended);
         }
         match key(LOOK) {
-            Key::Quit => return Ok(Left::Asked),
-            Key::Interrupt => return Ok(Left::Interrupted),
-            Key::Gone => return Ok(Left::Gone),
+            Key::Quit => return Ok(ExitReason::Asked),
+            Key::Interrupt => return Ok(ExitReason::Interrupted),
+            Key::Gone => return Ok(ExitReason::Gone),
             Key::None => {}
         }
     }
 }
 
 /// Shows a run, if there is a terminal; returns whether the view was left before the run ended.
-pub(super) fn watched(follower: &mut Follower, interrupted: &AtomicBool) -> Option<io::Result<bool>> {
+pub(crate) fn watched(follower: &mut Follower, interrupted: &AtomicBool) -> Option<io::Result<bool>> {
     let has_terminal = io::stdout().is_terminal() && io::stderr().is_terminal() && io::stdin().is_terminal();
-    has_terminal.then(|| Ok(show(follower, "q leaves this view, the run goes on", interrupted)? != Left::Ended))
+    has_terminal.then(|| Ok(show(follower, "q leaves this view, the run goes on", interrupted)? != ExitReason::Ended))
 }
 
 /// The view of a run of this process, in a thread of its own.
-pub(super) struct View {
+pub(crate) struct View {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl View {
     /// Shows the run of that folder.
-    pub(super) fn of_run(folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn of_run(folder: &Path) -> Result<Self, Failure> {
         let failed =
             |error: io::Error| Failure::usage("cannot show the run with --live").detail("cause", error.to_string());
         let mut follower = Follower::open(folder).map_err(failed)?;
@@ -169,7 +169,7 @@ impl View {
             // However the view ends, the run continues and reports as it does without a view.
             let _held = Held;
             let left = show(&mut follower, "q leaves this view, the run goes on · Ctrl-C interrupts the run", &is_over);
-            if matches!(left, Ok(Left::Interrupted)) {
+            if matches!(left, Ok(ExitReason::Interrupted)) {
                 // Raw mode swallows Ctrl-C, so its signal is sent here.
                 let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
             }

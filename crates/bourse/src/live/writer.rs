@@ -29,6 +29,9 @@ enum Sink {
     Parent,
 }
 
+/// Begin of a line with progress.
+const PROGRESS: &str = "{\"progress\":";
+
 static SINK: Mutex<Option<Sink>> = Mutex::new(None);
 
 fn sink() -> MutexGuard<'static, Option<Sink>> {
@@ -39,6 +42,13 @@ fn sink() -> MutexGuard<'static, Option<Sink>> {
 #[derive(Serialize, Deserialize)]
 struct PassedOn<E> {
     live: E,
+}
+
+/// Progress of a round in the output of its process.
+#[derive(Serialize, Deserialize)]
+struct PassedProgress<P> {
+    progress: P,
+    is_latency: bool,
 }
 
 /// A line for the user, from the process of a round.
@@ -141,8 +151,21 @@ impl Sink {
     }
 }
 
+/// Progress of a round, if a line of its process reports it.
+pub(crate) fn progress_of(line: &str) -> Option<Progress> {
+    let passed: PassedProgress<Progress> =
+        serde_json::from_str(Some(line).filter(|it| it.starts_with(PROGRESS))?).ok()?;
+    Some(passed.progress)
+}
+
 /// Handles a line of a round's process, unless it is the answer; returns whether it was handled.
 pub(crate) fn passed_on(line: &str) -> bool {
+    if line.starts_with(PROGRESS) {
+        if let Ok(PassedProgress { progress, is_latency }) = serde_json::from_str(line) {
+            second(&progress, is_latency);
+        }
+        return true;
+    }
     if line.starts_with("{\"note\":") {
         if let Ok(Noted { note: words }) = serde_json::from_str(line) {
             told(&words);
@@ -188,6 +211,12 @@ pub(crate) fn round(case: &str, workload: &str, is_probe: bool) {
 
 /// Reports that a second of a round is over.
 pub(crate) fn second(progress: &Progress, is_latency: bool) {
+    if matches!(*sink(), Some(Sink::Parent)) {
+        if let Ok(text) = serde_json::to_string(&PassedProgress { progress, is_latency }) {
+            let _ = print(&format!("{text}\n"));
+        }
+        return;
+    }
     tell(Event::Second(Second {
         phase: progress.phase,
         is_latency,

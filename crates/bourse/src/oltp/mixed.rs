@@ -126,7 +126,7 @@ impl<T: Transactions + Debug> Mixed for T {
             Box::new(SqlSubject::new(name, session, OnSession::<T>::new()))
         };
         let mut subjects: Vec<_> = sessions.into_iter().map(subject).collect();
-        verification.run(&mut subjects, &mut Sequence::<T>::new(size, verification.seed), interrupted)
+        verification.run(&mut subjects, &mut Sequence::<T>::new(size, verification.settings.seed), interrupted)
     }
 
     fn meaning(&self, code: i32) -> Option<&'static str> {

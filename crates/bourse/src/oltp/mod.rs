@@ -1,7 +1,25 @@
-//! Commands that every transactional workload has: `bourse WORKLOAD load`, `check` and `verify`.
+//! Transactional workloads as the program's commands have them.
 
-pub(crate) mod check;
 pub(crate) mod database;
-pub(crate) mod load;
 pub(crate) mod mixed;
 pub(crate) mod verify;
+
+use crate::args::{CheckDepth, Constraints};
+
+impl From<Constraints> for bourse_oltp::load::Constraints {
+    fn from(constraints: Constraints) -> Self {
+        match constraints {
+            Constraints::Full => Self::Full,
+            Constraints::Keys => Self::KeysOnly,
+        }
+    }
+}
+
+impl From<CheckDepth> for bourse_oltp::check::Depth {
+    fn from(depth: CheckDepth) -> Self {
+        match depth {
+            CheckDepth::Full => Self::Full,
+            CheckDepth::Quick => Self::Quick,
+        }
+    }
+}

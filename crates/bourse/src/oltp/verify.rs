@@ -1,6 +1,7 @@
 //! `bourse WORKLOAD verify`: the same transactions in the same order on each target, everything compared.
 
 use super::database::engine_failure;
+use crate::args::VerifySettings;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::output::print;
@@ -19,20 +20,20 @@ const ROWS_SHOWN: usize = 20;
 pub(crate) struct Verification<'v> {
     /// Targets as typed.
     pub(crate) targets: &'v [String],
-    /// Seed of the sequence of transactions.
-    pub(crate) seed: u64,
     /// Extent of the comparison.
     pub(crate) extent: Extent,
-    /// Number of the one transaction to show; `None` to compare.
-    pub(crate) replay: Option<u64>,
-    /// Whether the result is printed as JSON.
-    pub(crate) json: bool,
+    /// Seed, and what is shown.
+    pub(crate) settings: &'v VerifySettings,
     /// Tables to compare.
     pub(crate) tables: &'v [&'static Table],
     /// Meaning of a status code, for the list of outcomes.
     pub(crate) meaning: &'v dyn Fn(i32) -> Option<&'static str>,
-    /// The command that repeats the verification, without its transaction.
-    pub(crate) command: String,
+    /// Name of the workload, as its command.
+    pub(crate) workload: &'v str,
+    /// Options of this workload alone, for the command that repeats the verification.
+    pub(crate) own_options: String,
+    /// Whether the databases have no constraints but keys.
+    pub(crate) has_keys_only: bool,
 }
 
 impl Verification<'_> {
@@ -46,7 +47,7 @@ impl Verification<'_> {
     where
         S::Request: Debug,
     {
-        match self.replay {
+        match self.settings.replay {
             Some(number) => self.show_one(subjects, script, number, interrupted),
             None => self.compare(subjects, script, interrupted),
         }
@@ -67,7 +68,7 @@ impl Verification<'_> {
         let verdict = lockstep::verify(subjects, script, self.tables, &self.extent, &mut progress);
         step.done();
         let verdict = verdict.map_err(|error| failed(&error))?;
-        print(&if self.json { self.as_json(&verdict) } else { self.in_words(&verdict) })?;
+        print(&if self.settings.json { self.as_json(&verdict) } else { self.in_words(&verdict) })?;
         if verdict.difference.is_some() {
             return Err(Failure::new(Exit::Check, "the targets differ"));
         }
@@ -123,7 +124,7 @@ impl Verification<'_> {
         let step = verdict.difference.as_ref().and_then(|difference| difference.step.as_ref());
         let document = json!({
             "targets": self.targets,
-            "seed": self.seed,
+            "seed": self.settings.seed,
             "transactions": verdict.transactions,
             "rows_compared": verdict.rows_compared,
             "outcomes": outcomes,
@@ -137,7 +138,14 @@ impl Verification<'_> {
 
     /// The command that replays a transaction.
     fn again(&self, number: u64) -> String {
-        format!("{} --replay {number}", self.command)
+        let mut command = format!("bourse {} verify", self.workload);
+        for target in self.targets {
+            write!(command, " '{target}'").expect("a String takes all");
+        }
+        let VerifySettings { seed, transactions, .. } = self.settings;
+        let constraints = if self.has_keys_only { " --constraints keys" } else { "" };
+        let own = &self.own_options;
+        format!("{command} --reload --seed {seed} --transactions {transactions}{own}{constraints} --replay {number}")
     }
 
     fn show_one<S: Script>(

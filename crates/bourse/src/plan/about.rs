@@ -1,8 +1,7 @@
 //! Approximate duration of a plan, on two cores without other load.
 
-use super::{Block, Plan, PlannedCase, show};
+use super::{Block, Plan, PlannedCase, VAIN_WAITS, show};
 use crate::engines;
-use crate::execute::VAIN_WAITS;
 use bourse_driver::SECOND;
 use std::collections::BTreeMap;
 use std::time::Duration;

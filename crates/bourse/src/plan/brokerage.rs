@@ -1,16 +1,16 @@
 //! The brokerage workload as a job, and the plan of `bourse tpce run`.
 
-use super::sweep::{Sweep, combinations, with_option};
+use super::sweep::{Sweep, on_each, with_option};
 use super::targets::{self, default_target, with_size};
-use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
+use super::{Block, Job, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, Database, ExplicitlySet, MarketAge, Run, RunSettings, numbers};
 use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_driver::SECOND;
-use bourse_record::{NameValue, StoppingRule};
+use bourse_record::StoppingRule;
 use bourse_serve::Address;
 use bourse_tpce::sut::Share;
-use bourse_tpce::users::{Load, RunOptions};
+use bourse_tpce::users::{Load, OptionsError, RunOptions};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -94,12 +94,38 @@ pub(crate) struct Coordinate {
     pub(crate) place: String,
     /// Longest wait for the other drivers, in nanoseconds.
     pub(crate) gather_ns: u64,
+    /// The process, if this driver is one of those that another process of this machine started and coordinates.
+    #[serde(default)]
+    pub(crate) process: Option<ProcessOfUsers>,
+}
+
+/// One of the processes of this machine that the users of a round are distributed over.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ProcessOfUsers {
+    /// Number of the process, from 1.
+    pub(crate) number: u32,
+    /// Text of the token of the process that coordinates.
+    pub(crate) token: String,
+}
+
+impl std::fmt::Debug for ProcessOfUsers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProcessOfUsers").field("number", &self.number).finish_non_exhaustive()
+    }
 }
 
 impl Brokerage {
-    /// This driver's share of a round on a server, if several drivers share it.
+    /// This driver's share of a round, if several drivers share it.
     pub(crate) fn driver(&self) -> Option<Share> {
-        self.part.and_then(|(number, of)| Share::new(number, of))
+        match self.process() {
+            Some(process) => Share::process(process.number, self.processes),
+            None => self.part.and_then(|(number, of)| Share::new(number, of)),
+        }
+    }
+
+    /// The process of users that this is, if another process of this machine started it.
+    pub(crate) fn process(&self) -> Option<&ProcessOfUsers> {
+        self.coordinate.as_ref()?.process.as_ref()
     }
 
     /// The options of the latency phase after a round with `per_second` customers' transactions a second.
@@ -150,8 +176,9 @@ impl Brokerage {
             share: self.driver().unwrap_or(default.share),
             ..default
         };
-        options.check().map_err(|error| Failure::usage(error.to_string()))?;
-        Ok(options)
+        let refused = |error: OptionsError| Failure::usage(error.to_string());
+        options.check().map_err(refused)?;
+        self.process().map_or(Ok(options), |process| options.of_process(process.number).map_err(refused))
     }
 
     /// The workload on that database with default options otherwise.
@@ -205,7 +232,7 @@ impl Brokerage {
             part: arguments.part.map(|part| (part.number(), part.of())),
             coordinate: arguments.coordinate.clone().map(|place| {
                 let gather_ns = nanoseconds(arguments.gather.unwrap_or(GATHER));
-                Coordinate { place, gather_ns }
+                Coordinate { place, gather_ns, process: None }
             }),
             check: settings.check,
             token_file: arguments.token.path.clone(),
@@ -315,7 +342,7 @@ fn until_steady(cases: &mut [PlannedCase], longest: Duration, is_alone: bool) ->
         let longest = nanoseconds(longest);
         job.warm_up_ns = longest / 5 * 2;
         job.measure_ns = longest - job.warm_up_ns;
-        job.until = Some(StoppingRule::SteadinessTold);
+        job.until = Some(StoppingRule::SteadinessDecided);
     }
     Ok(())
 }
@@ -330,14 +357,7 @@ pub(super) fn cases(arguments: &Run) -> Result<Vec<PlannedCase>, Failure> {
     if settings.find_max && sweeps.iter().any(|sweep| sweep.name == "rate") {
         return Err(Failure::usage("--find-max cannot be combined with --sweep rate"));
     }
-    let named: Vec<Option<&String>> = if targets.is_empty() { vec![None] } else { targets.iter().map(Some).collect() };
-    let mut planned = Vec::new();
-    for target in named {
-        for chosen in combinations(&sweeps) {
-            planned.push(case(target, arguments, &chosen)?);
-        }
-    }
-    Ok(planned)
+    on_each(targets, &sweeps, |target, chosen| case(target, arguments, chosen))
 }
 
 fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Result<PlannedCase, Failure> {
@@ -391,24 +411,7 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
     }
     targets::check(&target, &job)?;
     job.options(0)?;
-    let varied = varied(chosen);
-    let mut label = target.clone();
-    for NameValue { name, value } in &varied {
-        // Options in the target's URL need not be repeated.
-        if !target.split(['?', '&']).any(|option| option.split_once('=') == Some((name, value))) {
-            label.push_str(&format!(" {name}={value}"));
-        }
-    }
-    let rounds_in = RoundsIn::of_brokerage(&target);
-    Ok(PlannedCase {
-        label,
-        subject: target.clone(),
-        target,
-        job: Job::Brokerage(Box::new(job)),
-        varied,
-        rounds_in,
-        not_run: None,
-    })
+    Ok(PlannedCase::of_database(target, Job::Brokerage(Box::new(job)), varied(chosen)))
 }
 
 /// Scope of a swept option.

@@ -101,7 +101,7 @@ fn known(name: &str) -> Result<&'static WorkloadSpec, Failure> {
 }
 
 /// Workload arguments shared by `micro run`, `compare` and `quick`.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ClassicArgs<'a> {
     /// Name of the workload.
     pub(crate) workload: &'a str,
     /// Options of the workload, as `rows=1000`.
@@ -134,7 +134,7 @@ pub(super) fn rounds_of(cases: usize) -> u32 {
 
 /// The plan of `bourse micro run`.
 pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
-    let asked = Asked {
+    let asked = ClassicArgs {
         workload: &arguments.workload,
         set: &arguments.set,
         sweep: &arguments.sweep,
@@ -156,7 +156,7 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
     Plan::of(name, block, arguments.seed, &arguments.execution, &arguments.output).checked()
 }
 
-impl Asked<'_> {
+impl ClassicArgs<'_> {
     /// A case of each target with each combination of the sweeps, all checked.
     pub(crate) fn cases(&self, targets: &[String]) -> Result<Vec<PlannedCase>, Failure> {
         let spec = known(self.workload)?;
@@ -242,15 +242,8 @@ impl Asked<'_> {
         if !lacking.is_empty() {
             return Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))));
         }
-        Ok(PlannedCase {
-            label: label.join(" "),
-            subject: target.clone(),
-            target,
-            job: Job::Classic(job),
-            varied: varied(chosen),
-            rounds_in: RoundsIn::Child,
-            not_run: None,
-        })
+        let case = PlannedCase::new(label.join(" "), target, Job::Classic(job), RoundsIn::Child);
+        Ok(PlannedCase { varied: varied(chosen), ..case })
     }
 }
 

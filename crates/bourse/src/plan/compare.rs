@@ -1,7 +1,7 @@
 //! The plan of `bourse compare` on two targets: the brokerage workload, or any classic one.
 
 use super::brokerage::{self, WORKLOAD};
-use super::classic::{Asked, OpenLoop};
+use super::classic::{ClassicArgs, OpenLoop};
 use super::{Block, Comparing, Plan, able, mix};
 use crate::args::{Compare, ExplicitlySet, MixDatabase, MixExplicitlySet, MixRun, Run, Timed};
 use crate::failure::Failure;
@@ -137,9 +137,9 @@ fn only_mix(arguments: &Compare) -> Result<(), Failure> {
     }
 }
 
-fn classic(arguments: &Compare) -> Asked<'_> {
+fn classic(arguments: &Compare) -> ClassicArgs<'_> {
     let settings = &arguments.settings;
-    Asked {
+    ClassicArgs {
         workload: &arguments.workload,
         set: &arguments.set,
         sweep: &[],

@@ -1,9 +1,9 @@
 //! Workloads whose users draw transactions by their shares as jobs, and the plan of `bourse WORKLOAD run`.
 
 use super::classic::{OpenLoop, RateSearch, rounds_of};
-use super::sweep::{Sweep, combinations, with_option};
+use super::sweep::{Sweep, on_each, with_option};
 use super::targets::with_suffix;
-use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
+use super::{Block, Job, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{Arrivals, CheckDepth, Constraints, MixDatabase, MixRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
@@ -107,17 +107,7 @@ pub(super) fn cases(mixed: &dyn Mixed, arguments: &MixRun) -> Result<Vec<Planned
         return Err(Failure::usage("--for 0s leaves nothing to measure"));
     }
     let sweeps = Sweep::parse_all(&arguments.sweep)?;
-    let mut planned = Vec::new();
-    let named: Vec<Option<&String>> = match arguments.targets.as_slice() {
-        [] => vec![None],
-        targets => targets.iter().map(Some).collect(),
-    };
-    for target in named {
-        for chosen in combinations(&sweeps) {
-            planned.push(case(mixed, target, arguments, &chosen)?);
-        }
-    }
-    Ok(planned)
+    on_each(&arguments.targets, &sweeps, |target, chosen| case(mixed, target, arguments, chosen))
 }
 
 fn case(
@@ -155,18 +145,5 @@ fn case(
         target = with_option(&target, name, value);
     }
     engines::needs(&target, engines::open(&target)?.as_ref(), bourse_oltp::mix::needs)?;
-    let varied = varied(chosen);
-    let mut label = target.clone();
-    for chosen in varied.iter().filter(|it| !target.contains(&format!("{}={}", it.name, it.value))) {
-        label.push_str(&format!(" {}={}", chosen.name, chosen.value));
-    }
-    Ok(PlannedCase {
-        label,
-        subject: target.clone(),
-        rounds_in: RoundsIn::of_brokerage(&target),
-        target,
-        job: Job::Mix(job),
-        varied,
-        not_run: None,
-    })
+    Ok(PlannedCase::of_database(target, Job::Mix(job), varied(chosen)))
 }

@@ -42,6 +42,9 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Waits for a quiet machine in vain after which no round of a run waits.
+pub(crate) const VAIN_WAITS: u32 = 2;
+
 /// Everything that a command is going to run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Plan {
@@ -133,6 +136,24 @@ pub(crate) struct PlannedCase {
 }
 
 impl PlannedCase {
+    /// A case that is run, with nothing varied.
+    pub(crate) fn new(label: impl Into<String>, target: impl Into<String>, job: Job, rounds_in: RoundsIn) -> Self {
+        let (label, target) = (label.into(), target.into());
+        Self { label, subject: target.clone(), target, job, varied: Vec::new(), rounds_in, not_run: None }
+    }
+
+    /// A case of a transactional workload, labelled by its target and by the varied parameters that the target's URL lacks.
+    fn of_database(target: String, job: Job, varied: Vec<NameValue>) -> Self {
+        let mut label = target.clone();
+        for NameValue { name, value } in &varied {
+            if !target.split(['?', '&']).any(|option| option.split_once('=') == Some((name, value))) {
+                label.push_str(&format!(" {name}={value}"));
+            }
+        }
+        let rounds_in = RoundsIn::of_brokerage(&target);
+        Self { varied, ..Self::new(label, target, job, rounds_in) }
+    }
+
     /// Whether its rounds find the same database: it is in this process for all of them, or in files.
     pub(crate) fn has_one_database(&self) -> bool {
         let is_file = || engines::location(&self.target).is_ok_and(|location| location.file().is_some());
@@ -293,15 +314,8 @@ pub(crate) mod tests {
             open_loop: None,
             search: None,
         };
-        PlannedCase {
-            label: label.to_owned(),
-            subject: label.to_owned(),
-            target: "null:".to_owned(),
-            job: Job::Classic(job),
-            varied: Vec::new(),
-            rounds_in: RoundsIn::Child,
-            not_run: None,
-        }
+        let case = PlannedCase::new(label, "null:", Job::Classic(job), RoundsIn::Child);
+        PlannedCase { subject: label.to_owned(), ..case }
     }
 
     /// Two rounds of three cases that load.

@@ -2,7 +2,7 @@
 //! private servers and clusters too.
 
 use super::brokerage::Brokerage;
-use super::classic::Asked;
+use super::classic::ClassicArgs;
 use super::targets::{self, size};
 use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about, nanoseconds};
 use crate::args::{CheckDepth, Database, Quick};
@@ -74,7 +74,7 @@ fn with_times(arguments: &Quick, warm_up: Duration, interval: Duration) -> Resul
     plan.blocks.extend(of_servers.into_iter().map(|case| Block { cases: vec![case], rounds: 1 }));
     for workload in classic {
         let is_timed = bourse_micro::find(workload).is_ok_and(|spec| spec.extent != Extent::Work);
-        let asked = Asked {
+        let asked = ClassicArgs {
             workload,
             set: &[],
             sweep: &[],
@@ -150,15 +150,8 @@ fn brokerage_cases(arguments: &Quick, warm_up: Duration, interval: Duration) -> 
             if !users::needs(&engines::open(&target)?.capabilities()).is_empty() {
                 continue;
             }
-            cases.push(PlannedCase {
-                label: target.clone(),
-                subject: target.clone(),
-                rounds_in: RoundsIn::of_brokerage(&target),
-                target,
-                job: Job::Brokerage(Box::new(job)),
-                varied: Vec::new(),
-                not_run: None,
-            });
+            let (job, rounds_in) = (Job::Brokerage(Box::new(job)), RoundsIn::of_brokerage(&target));
+            cases.push(PlannedCase::new(target.clone(), target, job, rounds_in));
             break;
         }
     }
@@ -167,22 +160,17 @@ fn brokerage_cases(arguments: &Quick, warm_up: Duration, interval: Duration) -> 
 
 /// A classic workload on the fastest target of every engine: in memory, or in a file if it has none in memory; labels
 /// contain the workload.
-fn classic_cases(asked: &Asked<'_>, all: bool) -> Result<Vec<PlannedCase>, Failure> {
+fn classic_cases(asked: &ClassicArgs<'_>, all: bool) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
     for kind in here(all) {
         let in_process = kind.memory_target().or_else(|| kind.file_target(DATA_FOLDER, "quick"));
         let Some(target) = in_process.or_else(|| kind.private_target(true)) else { continue };
         let job = asked.job()?;
         let lacking = targets::lacking(&target, &job)?;
-        cases.push(PlannedCase {
-            label: format!("{}, {target}", asked.workload),
-            subject: target.clone(),
-            target,
-            job: Job::Classic(job),
-            varied: Vec::new(),
-            rounds_in: RoundsIn::Child,
-            not_run: (!lacking.is_empty()).then(|| lacking.join("; ")),
-        });
+        let label = format!("{}, {target}", asked.workload);
+        let not_run = (!lacking.is_empty()).then(|| lacking.join("; "));
+        let case = PlannedCase::new(label, target, Job::Classic(job), RoundsIn::Child);
+        cases.push(PlannedCase { not_run, ..case });
     }
     Ok(cases)
 }

@@ -31,7 +31,7 @@ pub(crate) fn show(plan: &Plan) -> String {
         text.push_str("before   calibration of harness overhead and machine noise, about 1 s\n");
     }
     if let Some(limit) = plan.wait_quiet_ns {
-        let (limit, waits) = (time(limit), crate::execute::VAIN_WAITS);
+        let (limit, waits) = (time(limit), super::VAIN_WAITS);
         text.push_str(&format!(
             "wait     up to {limit} before each round for background load to drop; no more after {waits} waits in vain\n"
         ));

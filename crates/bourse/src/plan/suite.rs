@@ -106,15 +106,8 @@ fn planned(
         }
         Job::Classic(job)
     };
-    Ok(PlannedCase {
-        label: label(cells, at),
-        subject: case.target.clone(),
-        target,
-        job,
-        varied: Vec::new(),
-        rounds_in: RoundsIn::Child,
-        not_run,
-    })
+    let planned = PlannedCase::new(label(cells, at), target, job, RoundsIn::Child);
+    Ok(PlannedCase { subject: case.target.clone(), not_run, ..planned })
 }
 
 fn nanoseconds(seconds: f64) -> u64 {

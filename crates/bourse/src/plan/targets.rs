@@ -3,10 +3,11 @@
 use super::{Brokerage, Classic};
 use crate::args::Database;
 use crate::engines;
-use crate::execute::{coordinated, system};
 use crate::failure::Failure;
+use crate::tpce::serve::failure;
 use bourse_engine::{Hosting, Location};
-use bourse_serve::Address;
+use bourse_serve::address::socket_path;
+use bourse_serve::{Address, ServeError, Token};
 
 /// Requirements of a classic workload that a target does not meet; empty if it meets all.
 pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failure> {
@@ -33,7 +34,7 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
             return Err(Failure::usage(format!("--processes cannot be used with the server {target}"))
                 .hint("start several drivers, each with its --part K/N"));
         }
-        return system::caller(target, job).map(|_| ());
+        return caller(target, job).map(|_| ());
     }
     if let (Some(driver), None) = (job.driver(), &job.coordinate) {
         return Err(Failure::usage(format!(
@@ -50,7 +51,7 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
     let shares = job.processes > 1 || job.coordinate.is_some();
     if !shares || engine.capabilities().processes {
         return match &job.coordinate {
-            Some(coordinate) => coordinated::place(&coordinate.place).map(|_| ()),
+            Some(coordinate) => place(&coordinate.place).map(|_| ()),
             None => Ok(()),
         };
     }
@@ -65,6 +66,36 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
     let option = if job.coordinate.is_some() { "--coordinate" } else { "--processes" };
     Err(Failure::usage(format!("{option} cannot be used with {target}: {why}"))
         .hint("for instance sqlite:PATH, or a running server such as mariadb://USER@HOST/DATABASE"))
+}
+
+/// Address and token of a server; options that it would refuse, or cannot apply, are refused before it is called.
+pub(crate) fn caller(target: &str, job: &Brokerage) -> Result<(Address, Option<Token>), Failure> {
+    if job.database.reload {
+        return Err(Failure::usage(format!("--reload cannot be used with the server {target}"))
+            .hint("stop the server, and start it again with --reload"));
+    }
+    if let Some(part) = job.driver().filter(|part| part.of() > 1 && job.find_max) {
+        return Err(Failure::usage(format!("--find-max cannot be used with driver {part} of several"))
+            .hint("use one driver, without --part; or give each driver its share of a known --rate"));
+    }
+    let address: Address = target.parse().map_err(|error| failure(target, &error))?;
+    let token = Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?;
+    Ok((address, token))
+}
+
+/// The place of `--coordinate`, as an address.
+pub(crate) fn place(text: &str) -> Result<Address, Failure> {
+    let refused = |why: String| {
+        Failure::usage(format!("invalid value '{text}' for --coordinate: {why}"))
+            .hint("expected HOST:PORT, as 127.0.0.1:4781, or unix:PATH; the same for all drivers")
+    };
+    if let Some(path) = text.strip_prefix("unix:") {
+        return socket_path(path).map(|path| Address::Unix { path }).map_err(|why| refused(why.to_owned()));
+    }
+    format!("bourse://{text}").parse().map_err(|error: ServeError| match error {
+        ServeError::Address { why, .. } => refused(why.to_owned()),
+        other => refused(other.to_string()),
+    })
 }
 
 /// File of the default target, whose name describes its content.

@@ -1,7 +1,7 @@
 //! The database of a target for TPC-E: the options of the command line as a size.
 
 use super::{threads, whole};
-use crate::args::{self, Database, ExplicitlySet};
+use crate::args::{Database, ExplicitlySet};
 use crate::failure::Failure;
 use crate::oltp::database::{self, Ready, Wanted};
 use bourse_egen::Inputs;
@@ -37,7 +37,7 @@ pub(crate) fn wanted<T>(
         workload: &Tpce,
         generator: &Egen(inputs),
         size: size_of(whole(wanted)?),
-        constraints: constraints(wanted),
+        constraints: wanted.constraints.into(),
         adopt: &|found| of_its_own_size(found, wanted, set),
         reload: wanted.reload,
         threads: threads(wanted.threads),
@@ -50,13 +50,6 @@ pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure>
     database::found(target, engine, &Tpce)
 }
 
-fn constraints(wanted: &Database) -> Constraints {
-    match wanted.constraints {
-        args::Constraints::Full => Constraints::Full,
-        args::Constraints::Keys => Constraints::KeysOnly,
-    }
-}
-
 fn in_words(size: &Size) -> String {
     let [_, customers, _, _, days] = size.0[..] else { return "a database".to_owned() };
     format!("{customers} customers, {}", if days == 1 { "1 day".to_owned() } else { format!("{days} days") })
@@ -66,7 +59,7 @@ fn in_words(size: &Size) -> String {
 fn of_its_own_size(found: &Fingerprint, wanted: &Database, set: ExplicitlySet) -> (Size, Constraints) {
     let part = part_of(found);
     let mut sized = wanted.clone();
-    let mut declared = constraints(wanted);
+    let mut declared = wanted.constraints.into();
     // A part of a larger database cannot be requested.
     if part.customers() == part.total_customers() {
         if let (false, Ok(customers)) = (set.customers, u64::try_from(part.customers())) {

@@ -1,11 +1,7 @@
-//! `bourse tpce …`.
+//! TPC-E as the program's commands have it.
 
-pub(crate) mod acid;
 pub(crate) mod database;
-pub(crate) mod generate;
-pub(crate) mod load;
 pub(crate) mod serve;
-pub(crate) mod verify;
 
 use crate::args::Database;
 use crate::failure::Failure;

@@ -1,35 +1,19 @@
-//! `bourse tpce serve`: the application server, for drivers elsewhere.
+//! The application server, for drivers elsewhere.
 
-use crate::args::{Database, ExplicitlySet, Serve};
-use crate::execute::system::failure;
-use crate::failure::Failure;
+use crate::args::{Database, ExplicitlySet};
+use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
-use crate::output::print;
+use crate::oltp::database::engine_failure;
 use crate::progress::note;
-use crate::{engines, hold, interrupt};
+use crate::{engines, interrupt};
 use bourse_driver::RealClock;
 use bourse_serve::address::socket_path;
 use bourse_serve::server::{Event, Offer};
-use bourse_serve::{Address, Listen, Server, ServerOptions, Token};
+use bourse_serve::{Address, Listen, ServeError, Server, ServerOptions};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::part_of;
 use std::net::ToSocketAddrs as _;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Loads if needed, listens, serves until it is interrupted.
-pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
-    let options = ServerOptions {
-        workers: arguments.workers.into(),
-        connections: arguments.connections.into(),
-        gather: arguments.gather,
-        silence: arguments.silence,
-        token: Token::find(arguments.token.path.as_deref()).map_err(|error| failure(&arguments.target, &error))?,
-        ..ServerOptions::new(resolved("--listen", &arguments.listen)?, env!("CARGO_PKG_VERSION"))
-    };
-    let target = arguments.target.as_str();
-    let _held = hold::for_writing([target])?;
-    serve_as(target, &arguments.database, arguments.explicitly_set, options, |address| print(&format!("{address}\n")))
-}
 
 /// Serves a database to programs of this machine at a free port, and passes its address to a callback.
 pub(crate) fn serve_here(
@@ -46,7 +30,8 @@ pub(crate) fn serve_here(
     )
 }
 
-fn serve_as(
+/// Loads if needed, listens, serves until it is interrupted.
+pub(crate) fn serve_as(
     target: &str,
     database: &Database,
     set: ExplicitlySet,
@@ -121,4 +106,31 @@ pub(crate) fn resolved(option: &str, listen: &str) -> Result<Listen, Failure> {
     }
     let mut found = listen.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
     found.next().map(Listen::Tcp).ok_or_else(|| refused("the name has no address".to_owned()))
+}
+
+/// Failure of an error between driver and server.
+pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
+    let usage = |hint: &str| Failure::usage(error.to_string()).hint(hint);
+    match error {
+        ServeError::Address { .. } => usage("expected bourse://HOST:PORT or bourse+unix:PATH"),
+        ServeError::Token { .. } | ServeError::TokenNeeded { .. } => usage(
+            "put a secret of 8 bytes or more into BOURSE_TOKEN, or into a file named by --token-file, on both sides",
+        ),
+        ServeError::Listen { .. } => {
+            usage("--listen HOST:PORT or unix:PATH names another place; port 0 takes a free one")
+        }
+        ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
+            .hint("`bourse tpce serve TARGET` starts a server and prints its address"),
+        ServeError::Version { .. } => usage("run the same version on both sides"),
+        ServeError::NotAServer { .. } => usage("check the port"),
+        ServeError::Engine(error) => engine_failure(target, error),
+        ServeError::Unauthenticated(fault) => Failure::usage(format!("{target} refused: {fault}"))
+            .hint("set BOURSE_TOKEN or --token-file to the server's token"),
+        ServeError::Refused(why) => {
+            Failure::new(Exit::Target, format!("{target} refused")).detail("cause", why.clone())
+        }
+        ServeError::Lost(_) | ServeError::Codec(_) | ServeError::Unexpected { .. } => {
+            Failure::new(Exit::Target, format!("{target} was lost")).detail("cause", error.to_string())
+        }
+    }
 }

@@ -115,7 +115,7 @@ impl Work for Brokerage {
         let until = match self.until {
             None => "",
             Some(StoppingRule::RateLevel) => ", warm-up until the rate shows no trend",
-            Some(StoppingRule::SteadinessTold) => ", until its steady state is determined",
+            Some(StoppingRule::SteadinessDecided) => ", until its steady state is determined",
         };
         let market_age = match self.market {
             MarketAge::New => String::new(),

@@ -1,0 +1,168 @@
+//! `bourse crash`: tests which commits each durability setting really preserves.
+
+mod drawn;
+mod enumerated;
+
+pub(crate) use enumerated::work;
+
+use crate::args::{Crash, CrashPart};
+use crate::commands::tpce::acid::{FileSite, database, database_in_words, default_target};
+use crate::failure::{Exit, Failure};
+use crate::inputs::inputs;
+use crate::oltp::database::engine_failure;
+use crate::output::{Published, ResultFolder};
+use crate::plan::sweep::{Sweep, combinations, with_option};
+use crate::progress::{Step, note};
+use crate::provenance::provenance;
+use crate::{engines, hold, interrupt};
+use bourse_acid::durability_matrix::crashed;
+use bourse_acid::states::folder_of;
+use bourse_acid::{Site, Subject, TestConfig};
+use bourse_engine::Hosting;
+use bourse_record::crash::{CrashFile, CrashRow};
+use bourse_tpce::check::first_trade;
+use bourse_tpce::load::part_of;
+use drawn::Traces;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Enumerates states, crashes every target, writes the evidence, prints the tables.
+pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
+    if let Some((trace, number)) = arguments.replay.as_deref().and_then(drawn::parse) {
+        return drawn::replay(&trace, number, arguments);
+    }
+    if let Some(state) = &arguments.replay {
+        return enumerated::replay(state, arguments.seed, &arguments.output.directory);
+    }
+    crate::tpce::whole(&arguments.database)?;
+    let (wants_states, wants_load) = match (arguments.only, &arguments.target) {
+        (Some(CrashPart::States), Some(target)) => {
+            return Err(Failure::usage(format!(
+                "--only states cannot be used with a target ({target}): it uses its own small database"
+            ))
+            .hint("leave out the target, or --only"));
+        }
+        (Some(CrashPart::States), None) => (true, false),
+        (Some(CrashPart::Load), _) | (None, Some(_)) => (false, true),
+        (None, None) => match bourse_crash::preload::library() {
+            Ok(_) => (true, true),
+            Err(why) => {
+                note(&format!("disk states are not enumerated: {why}"));
+                (false, true)
+            }
+        },
+    };
+    let target = match wants_load {
+        true => Some(arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database))),
+        false => None,
+    };
+    let targets = target.as_ref().map_or(Ok(Vec::new()), |target| targets(target, &arguments.sweep))?;
+    // Everything is checked before anything is loaded.
+    for target in &targets {
+        let engine = engines::open(target)?;
+        engines::needs_tpce(target, engine.as_ref())?;
+        if matches!(engine.hosting(), Hosting::External) {
+            let why = "Bourse did not start this server";
+            return Err(Failure::nothing_tried([(&**target, why)].into_iter()).hint(CAN_BE_CRASHED));
+        }
+    }
+    let _held = hold::for_writing(targets.iter().map(String::as_str))?;
+    let interrupted = interrupt::flag()?;
+    let folder = ResultFolder::new(&arguments.output.directory, "crash")?;
+    let mut file = CrashFile::new(provenance(arguments.seed));
+    if wants_states {
+        file.states = enumerated::states(arguments, folder.path(), &interrupted)?;
+    }
+    let traces = Traces::new()?;
+    for (number, target) in targets.iter().enumerate() {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let step = Step::waiting(format!("crashing {target} ({} of {})", number + 1, targets.len()));
+        let row = row(target, number + 1, &traces, arguments, &interrupted, &mut file.database);
+        step.done();
+        match row {
+            // A test that was interrupted shows nothing.
+            Ok(_) | Err(_) if interrupted.load(Ordering::Relaxed) => {}
+            row => file.rows.push(row?),
+        }
+    }
+    file.interrupted = interrupted.load(Ordering::Relaxed);
+    publish(&mut file, &traces, &folder, arguments)?;
+    if file.violated() > 0 {
+        return Err(Failure::new(
+            Exit::Check,
+            format!("{} of {} guarantees are violated", file.violated(), file.tried()),
+        ));
+    }
+    if file.interrupted {
+        return Err(interrupt::interrupted("the crashes until then are reported"));
+    }
+    match file.untried() {
+        [] => Ok(()),
+        rows => {
+            Err(Failure::nothing_tried(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(CAN_BE_CRASHED))
+        }
+    }
+}
+
+const CAN_BE_CRASHED: &str =
+    "targets that can be crashed: files of SQLite and other engines in process, private servers";
+
+/// The target with every combination of its sweeps.
+fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
+    let usual = engines::crash_sweeps(target).unwrap_or_default();
+    let given = |text: &&str| {
+        let name = text.split('=').next().unwrap_or_default();
+        target.contains(&format!("?{name}=")) || target.contains(&format!("&{name}="))
+    };
+    let usual = usual.iter().copied().filter(|text| sweeps.is_empty() && !given(text));
+    let texts = usual.chain(sweeps.iter().map(String::as_str));
+    let sweeps: Vec<Sweep> = texts.map(Sweep::parse).collect::<Result<_, _>>()?;
+    let with = |chosen: &Vec<(&str, &str)>| {
+        chosen.iter().fold(target.to_owned(), |target, (name, value)| with_option(&target, name, value))
+    };
+    Ok(combinations(&sweeps).iter().map(with).collect())
+}
+
+fn row(
+    target: &str,
+    number: usize,
+    traces: &Traces,
+    arguments: &Crash,
+    interrupted: &AtomicBool,
+    database_words: &mut String,
+) -> Result<CrashRow, Failure> {
+    let engine = engines::open(target)?;
+    let flat_in = arguments.database.flat_in.as_deref();
+    let inputs = inputs(flat_in)?;
+    let (found, history) = database(target, engine.as_ref(), &arguments.database, &inputs, interrupted)?;
+    *database_words = database_in_words(&found, &history);
+    let described = engine.description().map_err(|error| engine_failure(target, &error))?;
+    let site = FileSite::of(target, flat_in)?;
+    let subject = Subject {
+        engine: engine.as_ref(),
+        part: part_of(&found.fingerprint),
+        first_free: first_trade(part_of(&found.fingerprint)),
+        class: described.durability,
+        may_lose: described.may_lose,
+        class_reason: &described.durability_reason,
+        inputs: &inputs,
+        site: site.as_ref().map(|site| site as &dyn Site),
+        config: TestConfig { seed: arguments.seed, ..TestConfig::DEFAULT },
+        interrupted,
+    };
+    let mut row = crashed(&subject, target, arguments.times)
+        .map_err(|error| Failure::new(Exit::Target, format!("cannot test crashes of {target}: {error}")))?;
+    if !interrupted.load(Ordering::Relaxed) {
+        traces.sample(&subject, &mut row, number, arguments.samples)?;
+    }
+    Ok(row)
+}
+
+fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, arguments: &Crash) -> Result<(), Failure> {
+    traces.publish(file, folder.path())?;
+    for example in file.states.iter().flat_map(|states| states.violations()) {
+        note(&format!("state:    {}", folder_of(&example.state, folder.path()).display()));
+    }
+    Published { document: &*file, sheet: bourse_report::crash(file) }.put(folder, &arguments.output)
+}

@@ -1,0 +1,4 @@
+//! `bourse micro …`: the classic workloads.
+
+pub(crate) mod list;
+pub(crate) mod run;

@@ -1,0 +1,82 @@
+//! `bourse WORKLOAD check`: the conditions that a database must meet, each with its text and its offences.
+
+use crate::args::Check;
+use crate::failure::{Exit, Failure};
+use crate::oltp::database::{engine_failure, found};
+use crate::output::print;
+use crate::progress::{Step, note};
+use crate::{engines, hold};
+use bourse_oltp::Workload;
+use bourse_oltp::check::{Checked, check_all};
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Runs every check and prints its result.
+pub(crate) fn check(workload: &dyn Workload, arguments: &Check) -> Result<(), Failure> {
+    let target = arguments.target.as_str();
+    let engine = engines::open(target)?;
+    engines::needs_sql(target, engine.as_ref(), workload.name())?;
+    let failed = |error| engine_failure(target, &error);
+    let _held = hold::for_reading([target])?;
+    let reading = engine.for_reading().map_err(failed)?;
+    if let Some(copied) = reading.as_ref().and_then(|reading| reading.copied.as_deref()) {
+        note(&format!("{target}: {copied}"));
+    }
+    // Nothing is made, changed or removed in the database's folder.
+    let engine = reading.as_ref().map_or(engine.as_ref(), |reading| reading.engine.as_ref());
+    let database = found(target, engine, workload)?;
+    let step = Step::waiting(format!("checking {target}"));
+    let checked = check_all(engine, workload, &database.fingerprint, &mut |checked| step.say(checked.name.clone()));
+    step.done();
+    let checked = checked.map_err(failed)?;
+    reading.as_ref().map_or(Ok(()), |reading| (reading.unchanged)()).map_err(failed)?;
+    print(&if arguments.json { as_json(target, &checked) } else { in_words(&checked) })?;
+    let broken = checked.iter().filter(|checked| !checked.passed()).count();
+    if broken == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Check, format!("{broken} of {} checks failed on {target}", checked.len())))
+}
+
+fn in_words(checked: &[Checked]) -> String {
+    let mut text = String::new();
+    for check in checked {
+        let verdict = match (&check.not_run, check.passed()) {
+            (Some(_), _) => "not run",
+            (None, true) => "passed",
+            (None, false) => "FAILED",
+        };
+        writeln!(text, "{verdict}  {}: {} ({})", check.name, check.words, check.source).expect("a String takes all");
+        if let Some(why) = &check.not_run {
+            writeln!(text, "        {why}").expect("a String takes all");
+        }
+        if !check.passed() {
+            writeln!(text, "        offences: {}", check.offences).expect("a String takes all");
+            for row in &check.evidence {
+                writeln!(text, "        {row}").expect("a String takes all");
+            }
+            if !check.sql.is_empty() {
+                writeln!(text, "        query: {}", check.sql).expect("a String takes all");
+            }
+        }
+    }
+    let failed = checked.iter().filter(|check| !check.passed()).count();
+    let not_run = checked.iter().filter(|check| check.not_run.is_some()).count();
+    let passed = checked.len() - failed - not_run;
+    let left_out = if not_run == 0 { String::new() } else { format!(", {not_run} not run") };
+    writeln!(text, "{passed} checks passed, {failed} failed{left_out}").expect("a String takes all");
+    text
+}
+
+fn as_json(target: &str, checked: &[Checked]) -> String {
+    let checks: Vec<_> = checked
+        .iter()
+        .map(|check| {
+            json!({
+                "name": check.name, "source": check.source, "words": check.words, "sql": check.sql,
+                "passed": check.passed(), "not_run": check.not_run, "offences": check.offences, "evidence": check.evidence,
+            })
+        })
+        .collect();
+    format!("{:#}\n", json!({ "target": target, "checks": checks }))
+}

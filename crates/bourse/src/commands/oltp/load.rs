@@ -1,0 +1,30 @@
+//! `bourse WORKLOAD load`: a database, and nothing run on it.
+
+use crate::failure::Failure;
+use crate::oltp::database::{Wanted, engine_failure, ready};
+use crate::progress::note;
+use crate::{engines, hold, interrupt};
+use bourse_engine::{Capabilities, Location};
+use bourse_oltp::check::Depth;
+
+/// Loads the database, or says that it exists already. `needs` are the reasons why an engine cannot run the workload; `wanted`
+/// calls its argument with the wanted database.
+pub(crate) fn load(
+    target: &str,
+    name: &str,
+    needs: fn(&Capabilities) -> Vec<String>,
+    wanted: impl FnOnce(&mut dyn FnMut(&Wanted<'_>) -> Result<(), Failure>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let engine = engines::open(target)?;
+    engines::needs(target, engine.as_ref(), needs)?;
+    if matches!(engine.location(), Location::Memory | Location::Nowhere) {
+        return Err(Failure::usage(format!("cannot load {target}: a database in memory ends with this command"))
+            .hint(format!("name a file or a server; `bourse {name} run` loads a database in memory by itself")));
+    }
+    let _held = hold::for_writing([target])?;
+    let interrupted = interrupt::flag()?;
+    wanted(&mut |wanted| ready(target, engine.as_ref(), wanted, Depth::Full, &interrupted).map(drop))?;
+    let sizes = engine.footprint().map_err(|error| engine_failure(target, &error))?;
+    note(&format!("{target}: {:.1} MB", sizes.data_bytes as f64 / 1e6));
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! Result folders: listed, found by name, compared, removed; and the index page over them.
+
+use super::compare::refused;
+use super::report;
+use super::watch::unfinished;
+use crate::args::{Report, Runs};
+use crate::failure::Failure;
+use crate::live;
+use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, terminal_width};
+use crate::progress::note;
+use bourse_engine::open_regular;
+use bourse_record::acid::AcidFile;
+use bourse_record::crash::CrashFile;
+use bourse_record::faults::FaultsFile;
+use bourse_record::{Document, DocumentKind, RunFile};
+use bourse_report::comparison::{Compared, Noise, TOLERANCE, stored_pairs};
+use bourse_report::{StoredRun, history_tables};
+use bourse_suite::SuiteFile;
+use std::path::{Path, PathBuf};
+
+/// Version of the program that draws the history.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Name of the run that began last.
+const LAST: &str = "last";
+
+/// Carries out `bourse runs`.
+pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
+    match command {
+        Runs::Ls(arguments) => {
+            let directory = &arguments.results.directory;
+            // Before the first run there is no such folder.
+            let found = if is_absent(directory) { Vec::new() } else { stored(directory)? };
+            if arguments.json {
+                return print(&format!("{:#}\n", serde_json::json!(found)));
+            }
+            if is_absent(directory) {
+                return print(&format!("none: {} does not exist\n", directory.display()));
+            }
+            print(&bourse_report::runs(&found, VERSION).terminal(terminal_width(), has_color(), false))?;
+            unfinished(&arguments.results.directory).iter().try_for_each(|line| print(&format!("{line}\n")))
+        }
+        Runs::Show { run, results, verbose } => {
+            let path = named(&results.directory, run)?;
+            report::report(&Report { verbose: *verbose, ..Report::of(path) })
+        }
+        Runs::Diff { base, head, results } => diff(&results.directory, base, head),
+        Runs::Rm { runs, results } => {
+            // All are checked before the first is removed.
+            let owned = |run: &String| {
+                let folder = removable(&results.directory, run)?;
+                let files = files_of(&folder)?;
+                Ok((folder, files))
+            };
+            let owned: Vec<(PathBuf, Vec<PathBuf>)> = runs.iter().map(owned).collect::<Result<_, Failure>>()?;
+            owned.iter().try_for_each(|(folder, files)| remove(folder, files))
+        }
+    }
+}
+
+/// Whether a path does not exist.
+pub(super) fn is_absent(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// Whether a path is a folder of result folders, rather than one of them.
+pub(crate) fn is_results_folder(path: &Path) -> bool {
+    path.is_dir() && document_in(path).is_none()
+}
+
+/// Draws the history of a folder of results.
+pub(crate) fn index(directory: &Path, arguments: &Report) -> Result<(), Failure> {
+    let found = stored(directory)?;
+    if found.is_empty() {
+        return Err(Failure::usage(format!("{} has no results", directory.display()))
+            .hint("expected a run's folder, a run.json, or a folder with results of runs, as bourse-runs"));
+    }
+    let sheet = bourse_report::runs(&found, VERSION);
+    report::put(&sheet, Some(&history_tables(&found)), false, &arguments.target())
+}
+
+/// The document of a result folder. A suite has a run file too.
+fn document_in(folder: &Path) -> Option<(DocumentKind, PathBuf)> {
+    let in_order =
+        [DocumentKind::Suite, DocumentKind::Run, DocumentKind::Acid, DocumentKind::Crash, DocumentKind::Faults];
+    in_order.into_iter().map(|kind| (kind, folder.join(kind.file_name()))).find(|(_, file)| file.is_file())
+}
+
+/// Every result folder in a folder, the oldest run first. Unreadable results are reported and skipped.
+fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
+    let mut found: Vec<StoredRun> = Vec::new();
+    for folder in of_results(directory)? {
+        let Some((kind, file)) = document_in(&folder) else { continue };
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match reduced(&name, kind, &file, bytes_of(&folder)) {
+            Ok(run) => found.push(run),
+            Err(why) => note(&format!("{} is not read: {why}", folder.display())),
+        }
+    }
+    let time = |run: &StoredRun| run.started_at.parse::<jiff::Timestamp>().ok();
+    found.sort_by(|one, other| (time(one), &one.folder).cmp(&(time(other), &other.folder)));
+    Ok(found)
+}
+
+/// The folders of runs in a folder of results, by name. A suite has a run too.
+pub(crate) fn run_folders(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let has_run = |folder: &PathBuf| folder.join(DocumentKind::Run.file_name()).is_file();
+    Ok(of_results(directory)?.into_iter().filter(has_run).collect())
+}
+
+fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<StoredRun, String> {
+    fn read<D: Document>(file: &Path) -> Result<D, String> {
+        D::read(file).map_err(|error| error.to_string())
+    }
+    let provenance = match kind {
+        DocumentKind::Run => return Ok(StoredRun::of_run(name, &read(file)?, bytes)),
+        DocumentKind::Suite => read::<SuiteFile>(file)?.provenance,
+        DocumentKind::Acid => read::<AcidFile>(file)?.provenance,
+        DocumentKind::Crash => read::<CrashFile>(file)?.provenance,
+        DocumentKind::Faults => read::<FaultsFile>(file)?.provenance,
+    };
+    Ok(StoredRun::of_document(name, kind, &provenance, bytes))
+}
+
+/// The run files of the result folders in a folder; folders without a readable one are skipped.
+pub(crate) fn run_files(directory: &Path) -> std::io::Result<Vec<RunFile>> {
+    let files = folders(directory)?.into_iter().map(|folder| folder.join(DocumentKind::Run.file_name()));
+    Ok(files.filter_map(|file| RunFile::read(&file).ok()).collect())
+}
+
+/// The folders in a folder of results.
+fn of_results(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    folders(directory).map_err(|error| {
+        Failure::usage(format!("cannot read {}: {error}", directory.display()))
+            .hint("-o names the folder with the results of runs")
+    })
+}
+
+/// The folders in a folder, by name.
+pub(crate) fn folders(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        // Links are skipped: their targets are not part of this folder.
+        if entry.file_type()?.is_dir() {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn bytes_of(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries.filter_map(|entry| entry.ok()?.metadata().ok()).filter(|it| it.is_file()).map(|it| it.len()).sum()
+}
+
+/// The result folder of a name or a path.
+pub(crate) fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+    if name == LAST {
+        let last = stored(directory)?.pop();
+        return last.map(|run| directory.join(run.folder)).ok_or_else(|| {
+            Failure::usage(format!("{} has no results", directory.display()))
+                .hint("-o names the folder with the results of runs")
+        });
+    }
+    let candidates = [directory.join(name), PathBuf::from(name)];
+    candidates.into_iter().find(|path| document_in(path).is_some()).ok_or_else(|| {
+        let known: Vec<String> = folders(directory)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+            .collect();
+        let near = bourse_engine::did_you_mean(name, known.iter().map(String::as_str));
+        Failure::usage(format!("unknown run '{name}'{near}")).hint("`bourse runs ls` lists the stored runs")
+    })
+}
+
+/// The folder to remove, by a name or a path: also of a run that was ended from outside.
+fn removable(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let Some(folder) = [directory.join(name), PathBuf::from(name)].into_iter().find(|path| live::is_left(path)) else {
+        return named(directory, name);
+    };
+    if live::goes_on(&folder) {
+        return Err(Failure::usage(format!("cannot remove {}: it goes on", folder.display()))
+            .hint("Ctrl-C ends a run; `bourse watch` follows it"));
+    }
+    Ok(folder)
+}
+
+/// Compares two stored runs; the noise is estimated from the other runs of the folder, if there are enough of them.
+fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
+    let [one, other] = [named(directory, base)?, named(directory, head)?];
+    let base = report::read(&one)?;
+    let machine = Box::new(base.provenance.machine.clone());
+    let (pairs, notes) = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
+    // Both runs may be in other folders.
+    let earlier = run_files(directory).unwrap_or_default();
+    print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs { earlier, machine }).text(line_width()))
+}
+
+/// The files of a result folder, if all of them are of a run, each with the contents of one.
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let refused = |why: String| {
+        Failure::usage(format!("cannot remove {}: {why}", folder.display()))
+            .hint("it is left as it is; only folders with nothing but a run's results are removed")
+    };
+    if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+        return Err(refused("it is a link".to_owned()));
+    }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| refused(error.to_string()))? {
+        let entry = entry.map_err(|error| refused(error.to_string()))?;
+        let (name, kind) = (entry.file_name(), entry.file_type().map_err(|error| refused(error.to_string()))?);
+        let is_ours = name.to_str().is_some_and(files::is_result);
+        if !kind.is_file() || !is_ours {
+            return Err(refused(format!("{} is no file of a run's results", name.to_string_lossy())));
+        }
+        contents(&entry.path()).map_err(refused)?;
+        found.push(entry.path());
+    }
+    Ok(found)
+}
+
+/// Checks the contents of a file with the name of a run's file, if its kind can be recognised; the error is the reason for
+/// refusal.
+fn contents(file: &Path) -> Result<(), String> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(kind) = DocumentKind::ALL.into_iter().find(|kind| kind.file_name() == name) {
+        return reduced(&name, kind, file, 0).map(drop);
+    }
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let is_ours = || -> std::io::Result<bool> {
+        let mut opened = open_regular(file, false)?;
+        Ok(match &*name {
+            LIST => is_list(&mut opened)?,
+            live::FILE => opened.metadata()?.len() == 0 || live::is_of_run(folder),
+            _ if name.ends_with(".html") => has_mark(&mut opened)?,
+            // Tables of a suite, in the folder of its document.
+            _ => folder.join(DocumentKind::Suite.file_name()).is_file(),
+        })
+    };
+    match is_ours().map_err(|error| format!("{name}: {error}"))? {
+        true => Ok(()),
+        false => Err(format!("{name} is not as Bourse writes it")),
+    }
+}
+
+fn remove(folder: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::usage(format!("cannot remove {}: {error}", folder.display()));
+    files.iter().try_for_each(std::fs::remove_file).map_err(failed)?;
+    std::fs::remove_dir(folder).map_err(failed)?;
+    note(&format!("removed: {}", folder.display()));
+    Ok(())
+}

@@ -1,0 +1,4 @@
+//! `bourse suite …`: the published experiments.
+
+pub(crate) mod list;
+pub(crate) mod run;

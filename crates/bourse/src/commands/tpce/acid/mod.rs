@@ -1,0 +1,161 @@
+//! `bourse tpce acid`: the specification's tests of atomicity, consistency, isolation and durability.
+
+mod load;
+mod site;
+
+pub(crate) use load::load;
+pub(crate) use site::FileSite;
+
+use crate::args::{self, Acid, DurabilityClass};
+use crate::failure::{Exit, Failure};
+use crate::inputs::inputs;
+use crate::oltp::database::engine_failure;
+use crate::output::{Published, ResultFolder};
+use crate::progress::{Step, note};
+use crate::provenance::provenance;
+use crate::tpce::database::ready;
+use crate::{engines, hold, interrupt};
+use bourse_acid::{Site, Subject, TESTS, TestConfig, run_tests};
+use bourse_egen::Inputs;
+use bourse_engine::{Durability, Engine};
+use bourse_record::Warning;
+use bourse_record::acid::{AcidFile, Test, Verdict};
+use bourse_tpce::check::{Depth, first_trade};
+use bourse_tpce::load::{Existing, Found, identify, part_of};
+use bourse_tpce::users;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Examines a target, writes the evidence, prints the verdicts.
+pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
+    let only = selected(&arguments.only)?;
+    crate::tpce::whole(&arguments.database)?;
+    let target = arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database));
+    let engine = engines::open(&target)?;
+    engines::needs_tpce(&target, engine.as_ref())?;
+    let inputs = inputs(arguments.database.flat_in.as_deref())?;
+    let interrupted = interrupt::flag()?;
+    let _held = hold::for_writing([target.as_str()])?;
+    let folder = ResultFolder::new(&arguments.output.directory, "acid")?;
+    let (found, history) = database(&target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
+    let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
+    let class = arguments.demand.map_or(described.durability, durability);
+    let class_reason = match arguments.demand {
+        Some(_) => format!("demanded; its settings promise {}: {}", described.durability, described.durability_reason),
+        None => described.durability_reason.clone(),
+    };
+    let site = FileSite::of(&target, arguments.database.flat_in.as_deref())?;
+    let subject = Subject {
+        engine: engine.as_ref(),
+        part: part_of(&found.fingerprint),
+        first_free: first_trade(part_of(&found.fingerprint)),
+        class,
+        // A demanded class has no exceptions, unlike the class of the settings.
+        may_lose: described.may_lose.filter(|_| arguments.demand.is_none()),
+        class_reason: &class_reason,
+        inputs: &inputs,
+        site: site.as_ref().map(|site| site as &dyn Site),
+        config: TestConfig { seed: arguments.seed, repeats: arguments.repeats, patience: arguments.patience },
+        interrupted: &interrupted,
+    };
+    let warnings = described.warnings.iter().map(Warning::of_engine).collect();
+    let engine_found = bourse_driver::described(described);
+    let database = database_in_words(&found, &history);
+    let isolation = users::isolation(&engine.capabilities());
+    let mut file =
+        AcidFile { warnings, isolation, ..AcidFile::new(provenance(arguments.seed), engine_found, database) };
+    let wanted =
+        |id: &str| only.is_empty() || only.iter().any(|name| id == name || (name.len() == 1 && id.starts_with(name)));
+    let step = Step::waiting(format!("examining {target}"));
+    let tests =
+        run_tests(&subject, &wanted, &mut |test: &Test| step.say(format!("{} {}", test.id, test.verdict.name())));
+    step.done();
+    file.tests = tests.map_err(|error| Failure::new(Exit::Target, format!("cannot test {target}: {error}")))?;
+    file.interrupted = interrupted.load(Ordering::Relaxed);
+    drop(site);
+    publish(&file, &folder, arguments)?;
+    verdict(&file)
+}
+
+fn publish(file: &AcidFile, folder: &ResultFolder, arguments: &Acid) -> Result<(), Failure> {
+    Published { document: file, sheet: bourse_report::acid(file) }.put(folder, &arguments.output)
+}
+
+fn verdict(file: &AcidFile) -> Result<(), Failure> {
+    let failed: Vec<_> =
+        file.tests.iter().filter(|test| test.verdict == Verdict::Failed).map(|test| test.id.as_str()).collect();
+    if !failed.is_empty() {
+        return Err(Failure::new(Exit::Check, format!("{} of {} tests failed", failed.len(), file.tests.len()))
+            .detail("failed", failed.join(", ")));
+    }
+    if file.interrupted {
+        return Err(interrupt::interrupted("the tests run until then are reported"));
+    }
+    Ok(())
+}
+
+/// The selected tests, each by its name or a property's letter; empty for all.
+fn selected(only: &[String]) -> Result<Vec<String>, Failure> {
+    let names: Vec<String> = only.iter().map(|name| name.trim().to_ascii_uppercase()).collect();
+    for name in &names {
+        let is_known = |id: &str| id == name || (name.len() == 1 && id.starts_with(name.as_str()));
+        if !TESTS.iter().any(|spec| is_known(spec.id)) {
+            let known: Vec<_> = TESTS.iter().map(|spec| spec.id).collect();
+            return Err(Failure::usage(format!("unknown test '{name}' in --only"))
+                .hint(format!("tests: {}; or A, C, I, D for all of a property", known.join(", "))));
+        }
+    }
+    Ok(names)
+}
+
+const fn durability(class: DurabilityClass) -> Durability {
+    match class {
+        DurabilityClass::Volatile => Durability::Volatile,
+        DurabilityClass::Process => Durability::Process,
+        DurabilityClass::Consistent => Durability::Consistent,
+        DurabilityClass::Durable => Durability::Durable,
+    }
+}
+
+/// A file apart from those of runs: the tests leave trades in it.
+pub(crate) fn default_target(database: &args::Database) -> String {
+    let target = format!("sqlite:{}/acid-c{}-d{}.db", crate::tpce::DATA_FOLDER, database.customers, database.days);
+    note(&format!("no target given: using {target}"));
+    target
+}
+
+/// The existing database of whatever size, or a new one of the requested size.
+pub(crate) fn database(
+    target: &str,
+    engine: &dyn Engine,
+    wanted: &args::Database,
+    inputs: &Inputs,
+    interrupted: &AtomicBool,
+) -> Result<(Found, String), Failure> {
+    let look = || identify(engine).map_err(|error| engine_failure(target, &error));
+    if !wanted.reload
+        && let Existing::Matches(found) = look()?
+    {
+        if found.fingerprint.inputs != format!("{:032x}", inputs.fingerprint()) {
+            return Err(Failure::usage(format!("{target} was loaded with other input data"))
+                .hint("give --flat-in with the folder of that input data"));
+        }
+        let words = Existing::Matches(found.clone()).to_string();
+        note(&format!("{target}: {words}"));
+        return Ok((found, words));
+    }
+    let history = ready(target, engine, wanted, args::ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?.history;
+    match look()? {
+        Existing::Matches(found) => Ok((found, history)),
+        other => Err(Failure::new(Exit::Target, format!("{target}: {other}"))),
+    }
+}
+
+pub(crate) fn database_in_words(found: &Found, history: &str) -> String {
+    let part = part_of(&found.fingerprint);
+    let days = if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) };
+    format!(
+        "{} customers, {days} of trades, constraints {}; {history}",
+        part.customers(),
+        found.fingerprint.constraints
+    )
+}

@@ -1,0 +1,122 @@
+//! `bourse tpce gen`: the initial database as files.
+
+use crate::args::{self, Gen};
+use crate::failure::{Exit, Failure};
+use crate::inputs::inputs;
+use crate::interrupt;
+use crate::output::OwnedFolder;
+use crate::progress::{Step, note};
+use crate::work_folder::WorkFolder;
+use bourse_egen::{Inputs, Part};
+use bourse_gen::{FlatOptions, Format, GenError, Written, write_flat};
+use bourse_schema::{Table, tables};
+use std::path::Path;
+
+/// Writes the files.
+pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
+    let last = arguments.first.saturating_add(arguments.count).saturating_sub(1);
+    let total = arguments.total.unwrap_or(last.max(1_000));
+    let part = crate::tpce::part(arguments.first, arguments.count, total, arguments.scale, arguments.days)?;
+    let tables = chosen(&arguments.tables)?;
+    let threads = crate::tpce::threads(arguments.threads);
+    let (write, format): (Write, Format) = match arguments.format {
+        args::Format::Flat => (write_flat, Format::Flat),
+        args::Format::Csv => (write_flat, Format::Csv),
+        args::Format::Parquet => (parquet()?, Format::default()),
+    };
+    let inputs = inputs(arguments.flat_in.as_deref())?;
+    let folder = OwnedFolder::at(&arguments.output, arguments.overwrite)?;
+    let names: Vec<String> = tables
+        .as_deref()
+        .unwrap_or(tables::all())
+        .iter()
+        .map(|table| format!("{}.{}", table.file, ending(arguments.format)))
+        .collect();
+    folder.refuse_others(names.iter().map(String::as_str))?;
+    // Folder of the files until all of them are complete.
+    let work = WorkFolder::new(".bourse-gen-", &arguments.output).map_err(|error| {
+        Failure::usage("cannot make a folder for unfinished files")
+            .detail("folder", arguments.output.display().to_string())
+            .detail("cause", error.to_string())
+    })?;
+    let cancel = interrupt::flag()?;
+
+    let customers = part.customers();
+    let step = Step::counting_bytes(format!("generating {customers} customers, {} days", part.days()), 1);
+    let options = FlatOptions {
+        tables,
+        threads,
+        format,
+        cancel,
+        progress: &|progress| step.of(progress.bytes, progress.expected_bytes),
+    };
+    match write(work.path(), &inputs, part, &options) {
+        Ok(written) => {
+            folder.take(&written.files.iter().map(|(_, file)| file.clone()).collect::<Vec<_>>())?;
+            step.at(written.bytes);
+            step.done();
+            note(&format!("{} files in {}", written.files.len(), arguments.output.display()));
+            Ok(())
+        }
+        Err(error) => {
+            step.abandon();
+            Err(failure(&error))
+        }
+    }
+}
+
+/// Ending of the files' names in a format.
+const fn ending(format: args::Format) -> &'static str {
+    match format {
+        args::Format::Flat => Format::Flat.extension(),
+        args::Format::Csv => Format::Csv.extension(),
+        args::Format::Parquet => "parquet",
+    }
+}
+
+/// Function that writes the files.
+type Write = fn(&Path, &Inputs, Part, &FlatOptions<'_>) -> Result<Written, GenError>;
+
+#[cfg(feature = "parquet")]
+#[expect(clippy::unnecessary_wraps, reason = "other builds have none")]
+fn parquet() -> Result<Write, Failure> {
+    Ok(bourse_gen::parquet::write_parquet)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet() -> Result<Write, Failure> {
+    Err(Failure::usage("this build writes no Parquet files")
+        .hint("install it with `--features full`, or use --format csv"))
+}
+
+fn failure(error: &GenError) -> Failure {
+    match error {
+        GenError::Cancelled => interrupt::interrupted("no file is complete, all that was begun is removed"),
+        GenError::Io { source, .. } => Failure::new(Exit::Target, error.to_string())
+            .detail("cause", source.to_string())
+            .hint("partly written files were removed; -o chooses another folder"),
+        GenError::Input { source, .. } => Failure::usage(error.to_string()).detail("cause", source.to_string()),
+    }
+}
+
+/// The tables of these names, SQL's or the files'; `None` for all.
+fn chosen(names: &[String]) -> Result<Option<Vec<&'static Table>>, Failure> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let of_name = |name: &String| {
+        let plain = name.trim().trim_end_matches(".txt");
+        let found = tables::all()
+            .iter()
+            .find(|table| table.name.eq_ignore_ascii_case(plain) || table.file.eq_ignore_ascii_case(plain));
+        found.copied().ok_or_else(|| {
+            let known: Vec<_> = tables::all().iter().map(|table| table.name).collect();
+            Failure::usage(format!(
+                "unknown table '{name}' in --tables{}",
+                bourse_engine::did_you_mean(name, known.iter().copied())
+            ))
+            .hint(format!("tables: {}", known.join(", ")))
+        })
+    };
+    names.iter().map(of_name).collect::<Result<_, _>>().map(Some)
+}

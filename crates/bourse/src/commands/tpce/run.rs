@@ -1,0 +1,17 @@
+//! `bourse tpce run`.
+
+use crate::args::Run;
+use crate::failure::Failure;
+use crate::plan::brokerage;
+use crate::progress::note;
+
+/// Loads if needed, runs on each target, checks, reports.
+pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
+    let plan = brokerage::plan(arguments)?;
+    if arguments.targets.is_empty()
+        && let Some(case) = plan.cases().next()
+    {
+        note(&format!("no target given: running on {}", case.target));
+    }
+    crate::commands::run(&plan, &arguments.settings.execution, &arguments.settings.output)
+}

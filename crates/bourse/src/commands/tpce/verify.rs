@@ -1,0 +1,99 @@
+//! `bourse tpce verify`: targets and the reference model compared over the transactions of TPC-E.
+
+use crate::args::{Constraints, Database, ExplicitlySet, Verify};
+use crate::failure::Failure;
+use crate::inputs::inputs;
+use crate::oltp::database::engine_failure;
+use crate::oltp::verify::Verification;
+use crate::progress::Step;
+use crate::tpce::database::{found, ready};
+use crate::tpce::whole;
+use crate::{engines, hold, interrupt};
+use bourse_egen::{Inputs, Part};
+use bourse_engine::Engine;
+use bourse_model::Model;
+use bourse_schema::tables;
+use bourse_tpce::check::Depth;
+use bourse_tpce::transactions::Status;
+use bourse_tpce::verify::{Plan, TpceSubject, sql_subject};
+use std::sync::atomic::AtomicBool;
+
+/// Runs and compares, or with `--replay` shows one transaction.
+pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
+    let part = whole(&arguments.database)?;
+    let inputs = inputs(arguments.database.flat_in.as_deref())?;
+    let interrupted = interrupt::flag()?;
+    let plan = plan(arguments, part);
+    let alone = arguments.settings.replay.is_some();
+    if arguments.targets.len() < if alone { 1 } else { 2 } {
+        return Err(Failure::usage("invalid number of targets '1': expected two or more to compare")
+            .hint(format!("add another target, as {}, the reference model", Model::NAME)));
+    }
+    // Refused before the first database is loaded. A server performs at its own pace and by its own clock.
+    let in_engines = arguments.targets.iter().map(String::as_str).filter(|target| *target != Model::NAME);
+    for target in in_engines.clone() {
+        engines::needs_sql(target, engines::open(target)?.as_ref(), "tpce")?;
+    }
+    let _held = hold::for_writing(in_engines)?;
+    // Engines outlive their sessions: a memory database is gone with its engine.
+    let mut engines = Vec::new();
+    let mut subjects: Vec<Box<TpceSubject>> = Vec::new();
+    for target in &arguments.targets {
+        if target == Model::NAME {
+            let step = Step::waiting("filling the model");
+            subjects.push(Box::new(Model::new(&inputs, part)));
+            step.done();
+        } else {
+            let engine = open(target, arguments, &inputs, &interrupted)?;
+            let session = engine.session().map_err(|error| engine_failure(target, &error))?;
+            subjects.push(Box::new(sql_subject(target, session, plan.database.first_free_trade())));
+            engines.push(engine);
+        }
+    }
+    let mut stream = plan.stream(&inputs).map_err(|error| Failure::usage(error.to_string()))?;
+    let verification = Verification {
+        targets: &arguments.targets,
+        extent: plan.extent(true),
+        settings: &arguments.settings,
+        tables: tables::all(),
+        meaning: &|code| Status::of(code).meaning().filter(|_| code != 0),
+        workload: "tpce",
+        own_options: own_options(arguments),
+        has_keys_only: arguments.database.constraints == Constraints::Keys,
+    };
+    verification.run(&mut subjects, &mut stream, &interrupted)
+}
+
+fn plan(arguments: &Verify, part: Part) -> Plan {
+    let database = bourse_egen::driver::Database::of(part.total_customers(), part.scale_factor(), part.days());
+    Plan {
+        database,
+        seed: arguments.settings.seed,
+        transactions: arguments.settings.transactions,
+        requests_per_second: arguments.rate,
+        digest_every: arguments.settings.digest_every,
+    }
+}
+
+/// A target's engine with a fresh database.
+fn open(
+    target: &str,
+    arguments: &Verify,
+    inputs: &Inputs,
+    interrupted: &AtomicBool,
+) -> Result<Box<dyn Engine>, Failure> {
+    let engine = engines::open(target)?;
+    ready(target, engine.as_ref(), &arguments.database, ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?;
+    match found(target, engine.as_ref())?.gained {
+        0 => Ok(engine),
+        gained => Err(Failure::usage(format!("{target}: earlier runs have added {gained} trades"))
+            .hint("verification needs a fresh database: --reload loads it anew")),
+    }
+}
+
+/// Options of the command that repeats the verification, those of TPC-E alone.
+fn own_options(arguments: &Verify) -> String {
+    let Verify { database: Database { customers, days, scale_factor, flat_in, .. }, rate, .. } = arguments;
+    let folder = flat_in.as_ref().map(|folder| format!(" --flat-in '{}'", folder.display())).unwrap_or_default();
+    format!(" --customers {customers} --days {days} --scale-factor {scale_factor} --rate {rate}{folder}")
+}

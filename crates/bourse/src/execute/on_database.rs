@@ -1,0 +1,142 @@
+//! Parts of a round that all transactional workloads share: the database restored, the run shown, the checks after it.
+
+use super::databases::{DatabaseRef, Databases, PreparedDatabase};
+use super::{RoundOutcome, RoundRequest, RunContext};
+use crate::failure::{Exit, Failure};
+use crate::oltp::database::{Ready, engine_failure};
+use crate::progress::Step;
+use crate::{live, panics, spent};
+use bourse_driver::{Fault, Progress};
+use bourse_engine::{Description, Engine, Location};
+use bourse_record::{Check, Conditions, NameValue, Round, Workload};
+
+/// A round that was measured and checked.
+pub(super) struct Measured {
+    pub(super) round: Round,
+    /// Whether it was cut off from outside.
+    pub(super) interrupted: bool,
+    /// Failure that ended it, if it did not end by itself.
+    pub(super) failure: Option<Failure>,
+}
+
+/// A database that is ready for a round.
+pub(super) struct OnDatabase<'d> {
+    pub(super) database: &'d PreparedDatabase,
+    /// History of the database, for the run file.
+    pub(super) history: String,
+    /// Conditions that follow from the database.
+    pub(super) conditions: Conditions,
+}
+
+/// Runs a round: `sessions` is the number of sessions on a database, and `measure` runs and checks.
+pub(super) fn round(
+    request: &RoundRequest,
+    databases: &mut Databases,
+    context: &RunContext,
+    sessions: impl FnOnce(&Ready) -> Result<usize, Failure>,
+    measure: impl FnOnce(OnDatabase<'_>) -> Result<(Measured, Workload, Conditions), Failure>,
+) -> Result<RoundOutcome, Failure> {
+    let target = &request.target;
+    let at = databases.ready(target, &request.job, context)?;
+    let database = databases.at(at);
+    let engine = database.system.engine();
+    let _ = engine.expect_sessions(sessions(&database.ready)?);
+    // The description read here holds for every round; changes by rounds are in their own figures.
+    let described = engine.description().map_err(|error| engine_failure(target, &error))?;
+    let conditions = conditions(engine, &database.ready, &described, context);
+    let history = match &request.history {
+        Some(history) => history.clone(),
+        None => databases.begin(DatabaseRef::Here(at), request.begins_alike)?,
+    };
+    let database = databases.at(at);
+    let not_quiet = request.wait(context);
+    let (mut measured, workload, conditions) = measure(OnDatabase { database, history, conditions })?;
+    measured.round.warnings.extend(not_quiet);
+    if request.is_first && !request.is_probe {
+        measured.round.checks.splice(0..0, database.ready.checks.iter().cloned());
+    }
+    let Measured { round, interrupted, failure } = measured;
+    Ok(RoundOutcome { interrupted, failure, ..RoundOutcome::of(round, described, workload, conditions) })
+}
+
+fn conditions(engine: &dyn Engine, ready: &Ready, described: &Description, context: &RunContext) -> Conditions {
+    let location = engine.location();
+    Conditions {
+        constraints: Some(ready.fingerprint.constraints.to_string()),
+        storage: bourse_driver::storage(&location),
+        raw_syncs: bourse_driver::raw_syncs(&location, described.durability, &context.clock),
+        free_bytes: free_bytes(&location),
+        ..Conditions::default()
+    }
+}
+
+/// Room for the database to grow, in bytes: on its file system, or in the machine's memory. `None` for servers, whose
+/// storage is unknown.
+fn free_bytes(location: &Location) -> Option<u64> {
+    match location {
+        Location::Memory => Some(bourse_record::MachineMemory::now()?.free_bytes),
+        elsewhere => elsewhere.free_bytes(),
+    }
+}
+
+/// Runs a measured part, and shows its progress; `line` describes it.
+pub(super) fn shown<T>(
+    label: &str,
+    target: &str,
+    context: &RunContext,
+    is_latency: bool,
+    line: impl Fn(&Progress) -> String,
+    run: impl FnOnce(&mut dyn FnMut(&Progress)) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let step = Step::waiting(format!("running on {label}"));
+    let ran = run(&mut |progress: &Progress| {
+        step.say(format!("{label}  {}", line(progress)));
+        live::second(progress, is_latency);
+        context.end_if_lost(target, progress);
+    });
+    match &ran {
+        Ok(_) => step.done(),
+        Err(_) => step.abandon(),
+    }
+    ran
+}
+
+/// Voids a round that a fault has ended; the failure of the run.
+pub(super) fn ended(round: &mut Round, fault: &Fault, target: &str) -> Failure {
+    round.make_void(format!("the round was ended: {fault}"));
+    Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault.to_string())
+}
+
+/// Checks a database after a round, and shows the progress.
+pub(super) fn checked(
+    target: &str,
+    check: impl FnOnce(&mut dyn FnMut(String)) -> Result<Vec<Check>, Failure>,
+) -> Result<Vec<Check>, Failure> {
+    panics::caught(|| {
+        panics::asked_for("check");
+        let step = Step::waiting(format!("checking {target}"));
+        let _spending = spent::on(spent::Part::ChecksAfter);
+        let checked = check(&mut |name| step.say(name));
+        step.done();
+        checked
+    })
+}
+
+/// Adds checks to a round, which is void if they could not be made; the failure then.
+pub(super) fn add_checks(round: &mut Round, checked: Result<Vec<Check>, Failure>) -> Option<Failure> {
+    match checked {
+        Ok(checks) => {
+            round.checks.extend(checks);
+            None
+        }
+        Err(failure) => {
+            round.make_void(format!("the database could not be checked: {}", failure.line()));
+            Some(failure)
+        }
+    }
+}
+
+/// The fact of a database's history.
+pub(super) fn history(words: String) -> NameValue {
+    NameValue { name: "database".to_owned(), value: words }
+}

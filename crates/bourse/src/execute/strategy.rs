@@ -1,0 +1,18 @@
+//! Ways to run the rounds of a block.
+
+use super::find_max::FindMax;
+use super::in_turn::InTurn;
+use super::{CaseRun, Executor};
+use crate::failure::Failure;
+use crate::plan::Block;
+
+/// Decides by the rounds until now which round is run next, and when a block is done.
+pub(super) trait Strategy {
+    /// Runs the rounds of a block. Results before a failure are retained.
+    fn run(&self, executor: &mut Executor<'_>, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure>;
+}
+
+/// The strategy for the cases of a block.
+pub(super) fn of(cases: &[CaseRun]) -> &'static dyn Strategy {
+    if cases.iter().any(|case| case.planned.job.search().is_some()) { &FindMax } else { &InTurn }
+}

@@ -1,3 +1,0 @@
-//! `bourse micro list`: the classic workloads.
-
-pub(crate) mod list;

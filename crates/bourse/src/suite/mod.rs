@@ -1,3 +1,0 @@
-//! `bourse suite list` and `show`: the published experiments.
-
-pub(crate) mod list;
