@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 113_000;
+const MOST_LINES: usize = 108_500;
 /// Upper bound of the workspace's crates below `crates/`.
-const MOST_CRATES: usize = 40;
+const MOST_CRATES: usize = 38;
 /// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
 const MOST_DEPENDENCIES: usize = 170;
 /// Upper bound of the release binary in bytes.

@@ -49,7 +49,7 @@ pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, Engin
         Ok::<_, EngineError>(Setting { name: name.to_owned(), value })
     };
     let mut settings = PRAGMAS.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let is_mvcc = settings.first().is_some_and(|journal| Journal::parse(&journal.value) == Some(Journal::Mvcc));
+    let is_mvcc = settings.first().is_some_and(|journal| Journal::parse(&journal.value) == Ok(Journal::Mvcc));
     if is_mvcc {
         settings.extend(PRAGMAS_OF_MVCC.into_iter().map(read).collect::<Result<Vec<_>, _>>()?);
     }

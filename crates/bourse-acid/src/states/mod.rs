@@ -206,7 +206,11 @@ fn recoveries(find: &Finder<'_>, recorded: &Recorded, interrupted: &AtomicBool) 
     let wanted = RECOVERIES.min(count);
     let id = |number: usize| StateId {
         point: number * count / wanted,
-        selection: if number % 2 == 0 { bourse_crash::Selection::All } else { bourse_crash::Selection::Drawn(0) },
+        selection: if number.is_multiple_of(2) {
+            bourse_crash::Selection::All
+        } else {
+            bourse_crash::Selection::Drawn(0)
+        },
     };
     let state = |number| Some((id(number), state_at(&recorded.trace, case.device, seed, id(number))?));
     let (ids, states): (Vec<_>, Vec<_>) = (0..wanted).filter_map(state).unzip();

@@ -113,11 +113,11 @@ pub fn check_all(
     })
 }
 
+/// Checks that pass each result to their argument.
+type Checks<'c> = dyn FnMut(&mut dyn FnMut(Checked)) -> Result<(), EngineError> + 'c;
+
 /// Collects the results that checks pass to their argument; `progress` is called after each.
-fn collected(
-    progress: &mut dyn FnMut(&Checked),
-    checks: &mut dyn FnMut(&mut dyn FnMut(Checked)) -> Result<(), EngineError>,
-) -> Result<Vec<Checked>, EngineError> {
+fn collected(progress: &mut dyn FnMut(&Checked), checks: &mut Checks<'_>) -> Result<Vec<Checked>, EngineError> {
     let mut results = Vec::new();
     checks(&mut |checked| {
         progress(&checked);

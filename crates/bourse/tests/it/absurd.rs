@@ -25,7 +25,7 @@ const ABSURD: [&str; 15] = [
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 29] = [
+const CALLS: [(&str, &[&str]); 30] = [
     ("tpce run", &["lmdb:none"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -55,6 +55,7 @@ const CALLS: [(&str, &[&str]); 29] = [
     ("runs rm", &["none"]),
     ("data ls", &["none"]),
     ("data rm", &["none"]),
+    ("data adopt", &["sqlite:none.db"]),
 ];
 
 #[test]

@@ -47,7 +47,7 @@ fn a_run_that_is_killed_leaves_a_database_the_next_run_can_trust() {
     let again = output(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "1s", "--warmup", "1s"]);
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
     assert!(text(&again.stderr).contains("earlier runs have added"), "{}", text(&again.stderr));
-    assert!(text(&again.stdout).contains("Trade-Cleanup: before the warm-up"), "{}", text(&again.stdout));
+    assert!(text(&again.stdout).contains("before the warm-up: "), "{}", text(&again.stdout));
 }
 
 #[test]

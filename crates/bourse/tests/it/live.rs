@@ -143,7 +143,9 @@ fn a_page_follows_a_run() {
         page.contains("Content-Security-Policy: default-src 'none';") && page.contains("sqlite::memory:"),
         "{page}"
     );
-    assert!(wait_for("a curve", || Some(get("/now")).filter(|now| now.contains("<svg"))).contains("a second"));
+    assert!(
+        wait_for("a curve", || Some(get("/now")).filter(|now| now.contains("class=\"plot\""))).contains("a second")
+    );
     assert!(get("/live.js").contains("fetch(") && get("/metrics").contains("bourse_phase{"));
     watch.kill().expect("it can be killed");
     watch.wait().expect("it has ended");

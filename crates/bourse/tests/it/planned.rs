@@ -191,7 +191,8 @@ fn asked(folder: &Path, request: &str) -> (Option<i32>, Value, String) {
     let said = text(&ended.stdout);
     let mut lines: Vec<&str> = said.lines().collect();
     let answer = lines.pop().and_then(|answer| serde_json::from_str(answer).ok()).unwrap_or(Value::Null);
-    assert!(lines.iter().all(|line| line.starts_with("{\"live\":{\"")), "{said}");
+    let reported = ["{\"live\":{\"", "{\"progress\":{\""];
+    assert!(lines.iter().all(|line| reported.iter().any(|start| line.starts_with(start))), "{said}");
     (ended.status.code(), answer, text(&ended.stderr))
 }
 

@@ -60,12 +60,14 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     for target in &targets {
         let engine = engines::open(target)?;
         engines::needs_tpce(target, engine.as_ref())?;
-        if matches!(engine.hosting(), Hosting::External) {
+    }
+    let _held = hold::for_writing(targets.iter().map(String::as_str))?;
+    for target in &targets {
+        if matches!(engines::open(target)?.hosting(), Hosting::External) {
             let why = "Bourse did not start this server";
             return Err(Failure::nothing_tried([(&**target, why)].into_iter()).hint(CAN_BE_CRASHED));
         }
     }
-    let _held = hold::for_writing(targets.iter().map(String::as_str))?;
     let interrupted = interrupt::flag()?;
     let folder = ResultFolder::new(&arguments.output.directory, "crash")?;
     let mut file = CrashFile::new(provenance(arguments.seed));
