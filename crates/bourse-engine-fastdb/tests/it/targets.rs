@@ -4,7 +4,8 @@ use std::path::Path;
 
 #[track_caller]
 fn refused(target: &str, expected: &str) {
-    let message = open(target).err().expect(target).to_string();
+    let Err(error) = open(target) else { panic!("{target} was opened") };
+    let message = error.to_string();
     assert!(message.contains(expected), "{target}: {message}");
 }
 

@@ -94,7 +94,8 @@ fn targets_are_read_or_refused() {
         ("fjall:x?workers=0", "out of range; expected"),
         ("fjall:x?workers=many", "expected auto, or a number"),
     ] {
-        let message = open(target).err().expect(target).to_string();
+        let Err(error) = open(target) else { panic!("{target} was opened") };
+        let message = error.to_string();
         assert!(message.contains(expected), "{target}: {message}");
     }
 }

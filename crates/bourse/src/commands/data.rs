@@ -52,7 +52,10 @@ fn adopt(target: &str) -> Result<(), Failure> {
     let failed = |error: EngineError| engine_failure(target, &error);
     let Some(files) = location.database_files() else { return Err(cannot("it is in no file")) };
     match files.owner().map_err(failed)? {
-        FileOwner::Bourse => return Ok(note(&format!("{target} has Bourse's mark already"))),
+        FileOwner::Bourse => {
+            note(&format!("{target} has Bourse's mark already"));
+            return Ok(());
+        }
         FileOwner::Nobody => return Err(cannot("nothing is there")),
         FileOwner::Foreign(_) => {}
     }
