@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// Upper bound of lines of production code: neither blank nor comments, tests and benchmarks excepted.
-const MOST_LINES: usize = 108_500;
+const MOST_LINES: usize = 109_000;
 /// Upper bound of the workspace's crates below `crates/`.
 const MOST_CRATES: usize = 38;
 /// Upper bound of packages, Bourse's own excepted, that the program is linked with or built by.
-const MOST_DEPENDENCIES: usize = 170;
+const MOST_DEPENDENCIES: usize = 187;
 /// Upper bound of the release binary in bytes.
 const MOST_BYTES: u64 = 27_000_000;
 

@@ -77,7 +77,7 @@ fn adopt(target: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What Bourse made in a database by the database's own list.
+/// Objects that Bourse made in a database, by the database's own list.
 ///
 /// # Errors
 /// [`Refused`](ErrorKind::Refused) if it has no list, or holds anything else; the engine's.
@@ -108,7 +108,7 @@ struct Database {
     engine: &'static str,
     /// Its files, the main one first.
     files: Vec<PathBuf>,
-    /// The same, with the mark.
+    /// Files with the mark of Bourse.
     #[serde(skip)]
     marked: Option<DatabaseFiles>,
     /// Bytes of all its files.

@@ -165,7 +165,7 @@ pub(super) enum Message<T> {
     Line(String),
     /// Nothing within the given time.
     Nothing,
-    /// It prints no more.
+    /// End of the output.
     End,
 }
 

@@ -8,7 +8,7 @@ use crate::plan::{Block, OnFailure, PlannedCase, about};
 use crate::progress::note;
 use bourse_driver::Clock as _;
 
-/// As many rounds of each case as are planned.
+/// Strategy that runs as many rounds of each case as are planned.
 pub(super) struct InTurn;
 
 impl Strategy for InTurn {
