@@ -565,7 +565,7 @@ fn arguments_need_not_be_utf8() {
         .expect("a test may do so")
         .path();
     let run = bourse_record::RunFile::read(&written.join("run.json")).expect("a test may do so");
-    assert!(run.provenance.command.iter().any(|word| word == "out\u{fffd}"), "{:?}", run.provenance.command);
+    assert!(run.provenance.command.iter().any(|word| word == "$'out\\377'"), "{:?}", run.provenance.command);
     assert_eq!(ended(&["report"], &[]).0, Some(0));
     assert_eq!(ended(&["runs", "ls", "-o"], &[]).0, Some(0));
     for command in [

@@ -79,7 +79,7 @@ fn costs(server: &dyn Engine, target: impl FnOnce(&Path) -> String) {
     let report = text(&ended.stdout);
     assert_eq!(ended.status.code(), Some(0), "{target}: {report} {}", text(&ended.stderr));
     assert!(report.contains("\nclient's processor time (the server's is not known)  "), "{target}: {report}");
-    assert!(!report.contains("\nwritten ") && !report.contains("\nread "), "{target}: {report}");
+    assert!(!report.contains("\nwritten  ") && !report.contains("\nread  "), "{target}: {report}");
     let run = std::fs::read_dir(folder.path().join("out")).expect("a folder").next().expect("a run").expect("an entry");
     let run = std::fs::read_to_string(run.path().join("run.json")).expect("its document");
     let run: serde_json::Value = serde_json::from_str(&run).expect("it is JSON");
