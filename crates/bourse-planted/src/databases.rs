@@ -72,6 +72,8 @@ impl Databases {
             std::fs::copy(self.original(), &path).expect("it can be copied");
         }
         let copy = Copy { folder, bug, inputs };
+        let location = copy.sqlite(OPTIONS).location();
+        location.database_files().expect("a file").mark().expect("it is there");
         match bug {
             Some(Bug::IndexMissing) => copy.change_indexes().expect("indexes can be changed"),
             Some(Bug::IndexIncomplete) => copy.hide_an_entry().expect("an entry can be hidden"),
