@@ -8,7 +8,7 @@ use bourse_engine::{Durability, Hosting};
 use bourse_record::SplitMix;
 use bourse_record::crash::{CrashOutcome, CrashRow, Guarantee};
 
-/// Crashes a target `times` times in each possible way.
+/// Crashes a target `times` times in each possible way. A server that Bourse did not start is the caller's to refuse.
 ///
 /// # Errors
 /// If a crash could not be caused; its result is never an error.
@@ -26,14 +26,9 @@ pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashR
         row.not_tried = "nothing is guaranteed: its durability class is volatile".to_owned();
         return Ok(row);
     }
-    let hosting = subject.engine.hosting();
-    let is_in_process = matches!(hosting, Hosting::InProcess);
-    if matches!(hosting, Hosting::External) || (is_in_process && subject.site.is_none()) {
-        row.not_tried = match hosting {
-            Hosting::External => "Bourse did not start this server",
-            _ => "Bourse cannot crash databases of this engine",
-        }
-        .to_owned();
+    let is_in_process = matches!(subject.engine.hosting(), Hosting::InProcess);
+    if is_in_process && subject.site.is_none() {
+        row.not_tried = "Bourse cannot crash databases of this engine".to_owned();
         return Ok(row);
     }
     row.killed = Some(outcome(subject, Crash::Kill, times)?);

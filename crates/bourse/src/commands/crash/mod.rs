@@ -57,16 +57,17 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     };
     let targets = target.as_ref().map_or(Ok(Vec::new()), |target| targets(target, &arguments.sweep))?;
     // Everything is checked before anything is loaded.
+    let mut external = None;
     for target in &targets {
         let engine = engines::open(target)?;
         engines::needs_tpce(target, engine.as_ref())?;
+        if matches!(engine.hosting(), Hosting::External) {
+            external = Some((target.as_str(), "Bourse did not start this server"));
+        }
     }
     let _held = hold::for_writing(targets.iter().map(String::as_str))?;
-    for target in &targets {
-        if matches!(engines::open(target)?.hosting(), Hosting::External) {
-            let why = "Bourse did not start this server";
-            return Err(Failure::nothing_tried([(&**target, why)].into_iter()).hint(CAN_BE_CRASHED));
-        }
+    if external.is_some() {
+        return Err(Failure::nothing_tried(external.into_iter()).hint(CAN_BE_CRASHED));
     }
     let interrupted = interrupt::flag()?;
     let folder = ResultFolder::new(&arguments.output.directory, "crash")?;
