@@ -34,14 +34,13 @@ fn hello(purpose: Purpose) -> Hello {
     Hello { protocol: PROTOCOL, program: "1.2.3".to_owned(), proof: None, purpose }
 }
 
-/// Waits until the server has closed the connection; returns how long that took.
-fn closed(stream: &mut TcpStream) -> Duration {
+/// Waits until the server has closed the connection.
+fn closed(stream: &mut TcpStream) {
     let begun = Instant::now();
     let mut rest = Vec::new();
     // A reset is an end too.
     let _ = stream.read_to_end(&mut rest);
     assert!(begun.elapsed() < Duration::from_secs(19), "the server keeps the connection");
-    begun.elapsed()
 }
 
 /// Checks that the server still serves a whole round.
@@ -66,7 +65,7 @@ fn bytes_that_are_no_messages_end_their_own_connection() {
             let greeting: Greeting = hear(&mut stream);
             assert_eq!(greeting.program, "1.2.3");
             stream.write_all(noise).expect("is taken");
-            assert!(closed(&mut stream) < Duration::from_secs(4));
+            closed(&mut stream);
         }
         // Once as a driver, and once as a driver's user.
         let mut driver = plain(address);
@@ -94,10 +93,11 @@ fn peers_that_are_slow_or_silent_are_not_waited_for() {
     let served = serve(&database.engine, options(), |address| {
         std::thread::scope(|scope| {
             scope.spawn(|| {
+                let begun = Instant::now();
                 let mut silent = plain(address);
                 let _: Greeting = hear(&mut silent);
-                let took = closed(&mut silent);
-                assert!((4.0..9.0).contains(&took.as_secs_f64()), "{took:?}");
+                closed(&mut silent);
+                assert!(begun.elapsed() >= Duration::from_secs(5), "{:?}", begun.elapsed());
             });
             scope.spawn(|| {
                 let mut trickles = plain(address);

@@ -121,10 +121,10 @@ fn a_driver_that_falls_silent_is_given_up_with_its_users() {
     let options = ServerOptions { silence: Duration::from_secs(1), ..options() };
     let served = serve(&database.engine, options, |address| {
         let silent = call(address);
-        silent.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
-        let mut connector = silent.connector().expect("a connection");
         // Its users may be as busy as they like: a driver that does not look at its round is not well.
         let busy = std::time::Instant::now();
+        silent.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let mut connector = silent.connector().expect("a connection");
         let mut done = 0;
         let lost = loop {
             match perform(&mut *connector, &order(1).into()) {
