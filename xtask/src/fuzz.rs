@@ -27,7 +27,7 @@ pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<(), String> {
     let mut found = Vec::new();
     for name in names.iter().filter(|name| only.is_empty() || only.contains(name)) {
         println!("xtask: fuzz {name}, {seconds} s");
-        let program = root.join("fuzz/target").join(&triple).join("release").join(name);
+        let program = root.join("fuzz/target").join(&triple).join("release/fuzz");
         let kept = root.join("fuzz/artifacts").join(name);
         // The fuzzer adds its findings to the first folder.
         let corpus = root.join("fuzz/corpus").join(name);
@@ -35,6 +35,7 @@ pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<(), String> {
             std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         }
         let status = Command::new(program)
+            .env("BOURSE_FUZZ", name)
             .arg(&corpus)
             .arg(root.join("fuzz/seeds").join(name))
             .args([format!("-max_total_time={seconds}"), format!("-artifact_prefix={}/", kept.display())])
@@ -48,14 +49,12 @@ pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<(), String> {
     if found.is_empty() { Ok(()) } else { Err(found.join("\n  ")) }
 }
 
-/// The targets, by their files.
+/// The targets, by their folders of seeds.
 fn names(root: &Path) -> Result<Vec<String>, String> {
-    let folder = root.join("fuzz/fuzz_targets");
+    let folder = root.join("fuzz/seeds");
     let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let stem = |entry: std::io::Result<std::fs::DirEntry>| {
-        entry.ok()?.path().file_stem().map(|stem| stem.to_string_lossy().into_owned())
-    };
-    let mut names: Vec<String> = entries.filter_map(stem).collect();
+    let mut names: Vec<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)
 }
@@ -71,9 +70,15 @@ fn triple() -> Result<String, String> {
 fn build(root: &Path, triple: &str) -> Result<(), String> {
     println!("xtask: building the fuzz targets");
     let status = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--quiet", "--target", triple])
-        .current_dir(root.join("fuzz"))
+        .args(["build", "--package", "bourse-fuzz", "--features", "libfuzzer", "--bin", "fuzz", "--release", "--quiet"])
+        .args(["--target", triple, "--target-dir", "fuzz/target"])
+        .current_dir(root)
         .env("RUSTFLAGS", FLAGS)
+        // An overflow is a finding.
+        .env("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "line-tables-only")
+        .env("CARGO_PROFILE_RELEASE_STRIP", "none")
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
         .status()
         .map_err(|error| format!("cargo could not be started: {error}"))?;
     if status.success() {

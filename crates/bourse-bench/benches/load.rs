@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("making the rows for the C program");
     let mut ready: BTreeMap<&str, ReadyTable> = BTreeMap::new();
-    bourse_gen::batches(&inputs, part, &bourse_gen::BatchOptions::default(), |batch| {
+    bourse_egen::files::batches(&inputs, part, &bourse_egen::files::BatchOptions::default(), |batch| {
         ready.entry(batch.table().name).or_insert_with(|| ReadyTable::new(batch.table())).add(batch.as_ref());
         Ok::<(), std::convert::Infallible>(())
     })?;

@@ -283,7 +283,7 @@ fn write_files(inputs: &Inputs, part: Part, form: Form, folder: &Path) -> Result
     fs::create_dir(folder)?;
     let mut files: BTreeMap<&str, BufWriter<File>> = BTreeMap::new();
     let mut line = Vec::new();
-    bourse_gen::batches(inputs, part, &bourse_gen::BatchOptions::default(), |batch| {
+    bourse_egen::files::batches(inputs, part, &bourse_egen::files::BatchOptions::default(), |batch| {
         let name = batch.table().name;
         if !files.contains_key(name) {
             files.insert(name, BufWriter::new(File::create(file_of(folder, batch.table()))?));

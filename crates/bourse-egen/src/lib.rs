@@ -1,6 +1,6 @@
 //! Rows of the 33 tables and the inputs of all transactions, bit for bit those of EGen 1.14.0 when given its input data.
 //!
-//! Pure: no engine, no clock, no thread, no global, no file.
+//! Pure: no engine, no clock, no thread, no global, no file, except in [`files`], which makes rows on several threads.
 //!
 //! ```
 //! use bourse_egen::{Inputs, Part, tables};
@@ -26,6 +26,7 @@
 pub mod builtin;
 pub mod dates;
 pub mod driver;
+pub mod files;
 mod generator;
 pub mod ids;
 pub mod inputs;

@@ -6,8 +6,11 @@
 pub mod aged;
 pub mod check;
 pub mod load;
+pub mod model;
 pub mod planted;
 pub mod sut;
+#[cfg(feature = "testkit")]
+pub mod testkit;
 pub mod transactions;
 pub mod users;
 pub mod verify;

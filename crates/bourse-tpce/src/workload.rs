@@ -4,9 +4,9 @@ use crate::check::conditions::CONDITIONS;
 use crate::check::holes;
 use crate::planted::planted;
 use bourse_egen::driver::Database;
+use bourse_egen::files::BatchOptions;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{EngineError, Loader};
-use bourse_gen::BatchOptions;
 use bourse_oltp::check::Check;
 use bourse_oltp::load::{Fingerprint, LoadError, Phase};
 use bourse_oltp::{Generator, GrowingTable, Lasting, Rows, Size, SizeColumn, Workload};
@@ -188,7 +188,7 @@ impl Generator for Egen<'_> {
         each: &mut dyn FnMut(&dyn Batch) -> Result<(), LoadError>,
     ) -> Result<(), LoadError> {
         let options = BatchOptions { tables: None, threads };
-        bourse_gen::batches(self.0, known_part(size), &options, |batch| each(&*batch))
+        bourse_egen::files::batches(self.0, known_part(size), &options, |batch| each(&*batch))
     }
 }
 

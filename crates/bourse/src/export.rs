@@ -104,7 +104,7 @@ fn parquet(_table: &DataTable) -> Result<Vec<u8>, Failure> {
 
 #[cfg(feature = "parquet")]
 fn parquet(table: &DataTable) -> Result<Vec<u8>, Failure> {
-    use bourse_gen::parquet::{Column, Kind, TableWriter};
+    use bourse_egen::files::parquet::{Column, Kind, TableWriter};
     use bourse_report::{DataKind, DataValue};
     use bourse_schema::Value;
 

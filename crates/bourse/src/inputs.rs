@@ -2,13 +2,13 @@
 
 use crate::failure::Failure;
 use bourse_egen::Inputs;
-use bourse_gen::GenError;
+use bourse_egen::files::GenError;
 use std::path::Path;
 
 /// The official files from `folder`, or without one the built-in data.
 pub(crate) fn inputs(folder: Option<&Path>) -> Result<Inputs, Failure> {
     let Some(folder) = folder else { return Ok(Inputs::builtin()) };
-    bourse_gen::read_inputs(folder).map_err(|error| {
+    bourse_egen::files::read_inputs(folder).map_err(|error| {
         let failure = Failure::usage(error.to_string());
         let failure = match &error {
             GenError::Io { source, .. } => failure.detail("cause", source.to_string()),

@@ -7,6 +7,7 @@ mod driver_maintenance;
 mod driver_market;
 mod driver_properties;
 mod driver_seeds;
+mod files;
 mod golden;
 mod inputs;
 mod layers;

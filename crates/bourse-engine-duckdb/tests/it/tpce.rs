@@ -1,7 +1,7 @@
 //! TPC-E on DuckDB: loaded, run by the emulators in simulated time, checked, and compared with other engines.
 
 use crate::in_memory;
-use bourse_tpce_testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
 
 #[test]
 fn the_workload_runs_and_reconciles() {

@@ -2,7 +2,7 @@
 //! compared with other engines.
 
 use crate::in_memory;
-use bourse_tpce_testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
 
 fn the_workload_runs_and_reconciles(scheme: &str) {
     if let Some(engine) = in_memory(scheme, "tpce::the_workload_runs_and_reconciles", "") {

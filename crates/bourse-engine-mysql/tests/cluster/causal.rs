@@ -7,9 +7,9 @@ use bourse_egen::txn::{TradeRequest, TradeResult};
 use bourse_engine::{RowExt as _, Session};
 use bourse_engine_mysql::cluster::Product;
 use bourse_schema::{Date, Timestamp};
+use bourse_tpce::testkit::load_small;
 use bourse_tpce::transactions::trade_result::{TradeResultOutput, trade_result};
 use bourse_tpce::transactions::{Context, Request, Retry, TradeIds, Transaction, perform};
-use bourse_tpce_testkit::load_small;
 use std::cell::RefCell;
 use std::time::Duration;
 

@@ -6,9 +6,9 @@ use bourse_egen::Inputs;
 use bourse_engine::{Engine as _, RowExt as _, Session};
 use bourse_engine_mysql::cluster::{ClusterEngine, Product};
 use bourse_record::{CheckStatus, Outcome};
+use bourse_tpce::testkit::load_small;
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{RunOptions, run, verify};
-use bourse_tpce_testkit::load_small;
 use std::sync::atomic::AtomicBool;
 
 #[test]

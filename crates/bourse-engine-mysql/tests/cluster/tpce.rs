@@ -3,7 +3,7 @@
 use crate::long_cluster;
 use bourse_engine::{Engine as _, RowExt as _};
 use bourse_engine_mysql::cluster::Product;
-use bourse_tpce_testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
 
 fn runs_over_all_nodes_and_reconciles(test: &str, product: Product) {
     if let Some(engine) = long_cluster(test, product, "lock_timeout=5s") {

@@ -5,7 +5,7 @@ use bourse_engine::{Access, Engine as _, Isolation};
 use bourse_engine_mysql::{Launch, MysqlEngine, open};
 use bourse_testkit::proxy::{Act, Moment, Proxy, Rule, Speaks};
 use bourse_testkit::{each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
-use bourse_tpce_testkit::{Run, run_and_check, stays_consistent_through_faults};
+use bourse_tpce::testkit::{Run, run_and_check, stays_consistent_through_faults};
 
 /// Errors that the proxy raises for a statement and a commit.
 const CONFLICTS: [Act; 2] = [

@@ -3,7 +3,7 @@
 use crate::{flavoured, server};
 use bourse_engine::Session;
 use bourse_engine_mysql::Flavour;
-use bourse_tpce_testkit::{Run, routine_statements, run_and_check, statements, transactions_are_alike};
+use bourse_tpce::testkit::{Run, routine_statements, run_and_check, statements, transactions_are_alike};
 
 const RUN: Run = Run { requests: 1_500, results: 50, sessions: 1 };
 
@@ -65,10 +65,10 @@ fn routines_save_round_trips() {
     let name = "tpce::routines_save_round_trips";
     let round_trips = ["off", "on"].map(|procedures| {
         let engine = server(name, &format!("lock_timeout=5s&procedures={procedures}"))?;
-        Some(bourse_tpce_testkit::round_trips(&engine, 300))
+        Some(bourse_tpce::testkit::round_trips(&engine, 300))
     });
     if let [Some(plain), Some(routines)] = round_trips {
-        bourse_tpce_testkit::assert_fewer(&plain, &routines);
+        bourse_tpce::testkit::assert_fewer(&plain, &routines);
     }
 }
 

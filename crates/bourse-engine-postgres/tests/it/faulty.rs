@@ -5,7 +5,7 @@ use bourse_engine::Engine as _;
 use bourse_engine_postgres::{PostgresEngine, open};
 use bourse_testkit::proxy::{Act, Proxy, Rule, Speaks};
 use bourse_testkit::{each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
-use bourse_tpce_testkit::stays_consistent_through_faults;
+use bourse_tpce::testkit::stays_consistent_through_faults;
 
 /// Errors that the proxy raises for a statement and a commit.
 const CONFLICTS: [Act; 2] = [

@@ -8,7 +8,7 @@ use bourse_engine_sqlite_lib::{SqliteEngine, open};
 use bourse_testkit::{
     conformance, folders_conformance, records_conformance, rounds_begin_alike, what_is_in_use_is_not_replaced,
 };
-use bourse_tpce_testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
 use std::path::{Path, PathBuf};
 
 fn berkeley_db_sql(test: &str) -> Option<PathBuf> {

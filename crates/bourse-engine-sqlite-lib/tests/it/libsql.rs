@@ -4,7 +4,7 @@ use crate::tpce::RUN;
 use crate::{file, library, target};
 use bourse_engine_sqlite_lib::open;
 use bourse_testkit::{conformance, records_conformance};
-use bourse_tpce_testkit::{run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{run_and_check, transactions_are_alike};
 use std::path::{Path, PathBuf};
 
 fn libsql(test: &str) -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 
 use crate::encrypted::{sqlcipher, with_key};
 use crate::{file, systems};
-use bourse_tpce_testkit::{Run, run_and_check, transactions_are_alike};
+use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
 
 pub(crate) const RUN: Run = Run { requests: 600, results: 20, sessions: 1 };
 

@@ -10,6 +10,7 @@ mod feeds;
 mod loaded;
 mod lookups;
 mod maintenance;
+mod model;
 mod orders;
 mod plans;
 mod reads;

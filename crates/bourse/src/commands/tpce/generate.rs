@@ -7,8 +7,8 @@ use crate::interrupt;
 use crate::output::OwnedFolder;
 use crate::progress::{Step, note};
 use crate::work_folder::WorkFolder;
+use bourse_egen::files::{FlatOptions, Format, GenError, Written, write_flat};
 use bourse_egen::{Inputs, Part};
-use bourse_gen::{FlatOptions, Format, GenError, Written, write_flat};
 use bourse_schema::{Table, tables};
 use std::path::Path;
 
@@ -80,7 +80,7 @@ type Write = fn(&Path, &Inputs, Part, &FlatOptions<'_>) -> Result<Written, GenEr
 #[cfg(feature = "parquet")]
 #[expect(clippy::unnecessary_wraps, reason = "other builds have none")]
 fn parquet() -> Result<Write, Failure> {
-    Ok(bourse_gen::parquet::write_parquet)
+    Ok(bourse_egen::files::parquet::write_parquet)
 }
 
 #[cfg(not(feature = "parquet"))]

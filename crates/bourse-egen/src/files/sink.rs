@@ -1,0 +1,128 @@
+use crate::{RowSink, Stopped};
+use bourse_schema::{TableRow, tables};
+
+use crate::files::flat::Run;
+use crate::files::sequence::Sequence;
+use crate::files::spool::Spool;
+use crate::files::{Format, GenError, csv};
+
+/// Bytes of one table that are collected before they are written.
+///
+/// They are few enough that the buffers of the trades' tables stay in a core's own cache until they are written.
+const GATHER: usize = 48 << 10;
+
+/// Number of tables.
+const TABLES: usize = tables::NAMES.len();
+
+/// Formats the rows of units into buffers, a buffer a table, and passes full ones on.
+pub(crate) struct FlatSink<'a> {
+    run: &'a Run<'a>,
+    buffers: [Vec<u8>; TABLES],
+    wanted: [bool; TABLES],
+    csv: Vec<u8>,
+    scrap: Vec<u8>,
+    /// Unit in progress: its sequence, its index, and its buffered bytes.
+    at: Option<At<'a>>,
+    failure: Option<GenError>,
+}
+
+struct At<'a> {
+    sequence: &'a Sequence,
+    place: usize,
+    spools: Option<Vec<Spool>>,
+}
+
+impl<'a> FlatSink<'a> {
+    pub(crate) fn new(run: &'a Run<'a>) -> Self {
+        Self {
+            run,
+            buffers: std::array::from_fn(|_| Vec::new()),
+            wanted: [false; TABLES],
+            csv: Vec::new(),
+            scrap: Vec::new(),
+            at: None,
+            failure: None,
+        }
+    }
+
+    /// Makes one unit.
+    pub(crate) fn unit(&mut self, sequence: &'a Sequence, place: usize) -> Result<(), GenError> {
+        self.wanted = [false; TABLES];
+        for &number in &sequence.numbers {
+            self.wanted[number] = true;
+        }
+        let spools = (sequence.turn() != place).then(|| sequence.spools(place));
+        self.at = Some(At { sequence, place, spools });
+        let made = self.run.generator.make(sequence.units()[place], self).and_then(|()| self.pass_on(1));
+        let at = self.at.take().expect("set above");
+        match (made, self.failure.take()) {
+            (Ok(()), _) => at.sequence.done(at.place, at.spools),
+            (Err(Stopped), Some(failure)) => Err(failure),
+            (Err(Stopped), None) => Err(GenError::Cancelled),
+        }
+    }
+
+    /// Passes on buffers of at least `least` bytes.
+    fn pass_on(&mut self, least: usize) -> Result<(), Stopped> {
+        let passed = self.try_pass_on(least);
+        passed.map_err(|failure| {
+            self.failure = Some(failure);
+            Stopped
+        })
+    }
+
+    fn try_pass_on(&mut self, least: usize) -> Result<(), GenError> {
+        let Some(at) = &mut self.at else { return Ok(()) };
+        for (nth, &number) in at.sequence.numbers.iter().enumerate() {
+            let buffer = &mut self.buffers[number];
+            if buffer.len() < least {
+                continue;
+            }
+            if at.sequence.turn() == at.place
+                && let Some(spools) = at.spools.take()
+            {
+                at.sequence.append(spools)?;
+            }
+            let bytes = match self.run.format {
+                Format::Flat => &*buffer,
+                Format::Csv => {
+                    self.csv.clear();
+                    csv::rewrite(buffer, &mut self.csv);
+                    &self.csv
+                }
+            };
+            match &mut at.spools {
+                Some(spools) => spools[nth].add(bytes)?,
+                None => at.sequence.write(nth, bytes)?,
+            }
+            self.run.advance(bytes.len());
+            buffer.clear();
+        }
+        Ok(())
+    }
+}
+
+impl RowSink for FlatSink<'_> {
+    #[inline]
+    fn row<R: TableRow>(&mut self, row: R) {
+        let number = const { tables::number::<R>() };
+        if self.wanted[number] {
+            row.write_flat(&mut self.buffers[number]);
+        }
+    }
+
+    #[inline]
+    fn lines<R: TableRow>(&mut self) -> Option<&mut Vec<u8>> {
+        let number = const { tables::number::<R>() };
+        // Lines of unwanted tables are made too, since the random sequence continues after them, and discarded.
+        Some(if self.wanted[number] { &mut self.buffers[number] } else { &mut self.scrap })
+    }
+
+    fn chunk_end(&mut self) -> Result<(), Stopped> {
+        if self.run.is_stopped() {
+            return Err(Stopped);
+        }
+        self.scrap.clear();
+        self.pass_on(GATHER)
+    }
+}

@@ -1,1 +1,0 @@
-../../bourse/src/config.rs

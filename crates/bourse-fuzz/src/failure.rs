@@ -1,1 +1,0 @@
-../../bourse/src/failure.rs

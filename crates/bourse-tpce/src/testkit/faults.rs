@@ -1,0 +1,53 @@
+//! A run over connections that fail, and the reconciliation after it.
+
+use crate::testkit::load_small;
+use crate::transactions::Transaction;
+use crate::users::{RunOptions, run, verify};
+use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
+use bourse_egen::Inputs;
+use bourse_engine::Engine;
+use bourse_record::{CheckStatus, Outcome};
+use std::sync::atomic::AtomicBool;
+
+/// Events of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct FaultEvents {
+    /// Transactions that were retried.
+    pub retried: u64,
+    /// Transactions that may or may not have been committed.
+    pub in_doubt: u64,
+    /// Transactions that lost their node.
+    pub lost: u64,
+}
+
+/// Loads a small database through `owner`, runs customers and market for some seconds through `engine`, which reaches
+/// the same database over several addresses and fails on the way, and checks everything through `owner`: no transaction
+/// fails but those in doubt, and the ledger agrees with the acknowledged changes.
+pub fn stays_consistent_through_faults(engine: &dyn Engine, owner: &dyn Engine) -> FaultEvents {
+    let inputs = Inputs::builtin();
+    let part = load_small(owner, &inputs);
+    let plan = Plan { warm_up_ns: SECOND, measure_ns: 5 * SECOND, ..Plan::default() };
+    let options = RunOptions { users: 4, market_users: 2, plan, ..RunOptions::new(part) };
+    let clock = RealClock::start();
+    let begun = clock.now();
+    let ran = run(engine, &inputs, &options, &clock, &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert!(ran.fault.is_none(), "{:?}", ran.fault);
+    assert!(clock.now() - begun < 60 * SECOND, "it has hung");
+    let operations = &ran.round.operations;
+    let failed: u64 = operations
+        .iter()
+        .flat_map(|it| &it.outcomes)
+        .filter(|it| it.outcome == Outcome::Failed)
+        .map(|it| it.count)
+        .sum();
+    let in_doubt = Transaction::ALL.iter().map(|kind| ran.counted.ledger.entry(*kind as usize).in_doubt).sum();
+    assert!(failed <= in_doubt, "{failed} failed, {in_doubt} in doubt: {operations:?}");
+    assert!(ran.acknowledged.results > 20, "{:?}", ran.acknowledged);
+    let lost = ran.round.conflicts.iter().find(|kind| kind.name == "node lost").map_or(0, |kind| kind.count);
+    let retried = operations.iter().map(|it| it.retries).sum();
+    let mut checks = ran.round.checks.clone();
+    checks.extend(verify(owner, part, Some(&ran), &clock, &mut |_| {}).unwrap());
+    let bad: Vec<_> = checks.iter().filter(|check| check.status == CheckStatus::Failed).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+    FaultEvents { retried, in_doubt, lost }
+}

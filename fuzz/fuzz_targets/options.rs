@@ -1,4 +1,0 @@
-//! `bourse_fuzz::options` under libFuzzer.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| bourse_fuzz::options(bytes));

@@ -1,0 +1,1 @@
+../../crates/bourse/src/config.rs

@@ -1,0 +1,218 @@
+//! Entry points for fuzzing: a function from bytes for each parser of external data.
+//!
+//! `cargo xtask fuzz` runs them under libFuzzer (`libfuzzer.rs`); the tests run them over the seeds (`seeds/`) and
+//! some thousand mutations of those. Any bytes must be read or refused, and any document that was read must be drawn. A
+//! panic is a finding.
+
+// The program has no library crate: its modules for arguments and files of options are included from its source.
+#[allow(dead_code, unused_imports, reason = "the program uses all of it")]
+mod args;
+#[allow(dead_code, unused_imports, reason = "the program uses all of it")]
+mod config;
+#[allow(dead_code, unused_imports, reason = "the program uses all of it")]
+mod failure;
+pub mod mutate;
+/// Replacement of the program's module, whose version includes its commit.
+mod provenance {
+    pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+}
+
+use bourse_driver::RealClock;
+use bourse_egen::inputs::FILES;
+use bourse_egen::{Inputs, Part};
+use bourse_engine::NullEngine;
+use bourse_record::acid::AcidFile;
+use bourse_record::crash::CrashFile;
+use bourse_record::faults::FaultsFile;
+use bourse_record::{Document as _, RunFile};
+use bourse_report::comparison::{Compared, Noise, stored_pairs};
+use bourse_report::{CsvText, Sheet, csv_file, data_tables, suite_tables};
+use bourse_serve::protocol::codec::{self, HEADER, REPLY_BYTES};
+use bourse_serve::protocol::{Admission, Control, Greeting, Hello, News, Reply, Request};
+use bourse_serve::server::{Offer, rehearse};
+use bourse_serve::{Address, ServerOptions};
+use bourse_suite::{Plan, Suite, SuiteFile};
+use bourse_tpce::load::{Constraints, fingerprint};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// A parser with its name, which is also its folder of seeds.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Name of the parser.
+    pub name: &'static str,
+    /// Reads the bytes, and draws or writes the result.
+    pub run: fn(&[u8]),
+    /// Number of mutations of each seed in the tests: fewer for slow parsers.
+    pub mutations: u64,
+}
+
+/// All targets.
+pub const TARGETS: [Target; 11] = [
+    Target { name: "acid_document", run: acid_document, mutations: 500 },
+    Target { name: "comparison", run: comparison, mutations: 150 },
+    Target { name: "inputs", run: inputs, mutations: 2 },
+    Target { name: "options", run: options, mutations: 200 },
+    Target { name: "protocol", run: protocol, mutations: 5_000 },
+    Target { name: "run_file", run: run_file, mutations: 100 },
+    Target { name: "server", run: server, mutations: 500 },
+    Target { name: "sql_workload", run: sql_workload, mutations: 1_000 },
+    Target { name: "suite_definition", run: suite_definition, mutations: 100 },
+    Target { name: "suite_document", run: suite_document, mutations: 100 },
+    Target { name: "targets", run: targets, mutations: 1_000 },
+];
+
+/// Parses `acid.json`, `crash.json` and `faults.json`, and draws them.
+pub fn acid_document(bytes: &[u8]) {
+    if let Ok(tested) = AcidFile::parse(bytes, Path::new("acid.json")) {
+        draw(&bourse_report::acid(&tested));
+    }
+    if let Ok(crashed) = CrashFile::parse(bytes, Path::new("crash.json")) {
+        draw(&bourse_report::crash(&crashed));
+    }
+    if let Ok(tried) = FaultsFile::parse(bytes, Path::new("faults.json")) {
+        draw(&bourse_report::faults(&tried));
+    }
+}
+
+/// Draws a document in every form.
+fn draw(sheet: &Sheet) {
+    let _ = (sheet.terminal(80, true, true), sheet.html(), sheet.markdown(), sheet.csv(CsvText::Guarded));
+}
+
+/// Compares a run file with itself, both as stored runs and as interleaved rounds, and with its first rounds alone.
+pub fn comparison(bytes: &[u8]) {
+    let Ok(run) = RunFile::parse(bytes, Path::new("run.json")) else { return };
+    let mut short = run.clone();
+    short.cases.iter_mut().for_each(|case| case.rounds.truncate(1));
+    for (base, head) in [(&run, &run), (&run, &short), (&short, &run)] {
+        let Ok((mut pairs, notes)) = stored_pairs(base.clone(), head.clone()) else { return };
+        for in_turn in [false, true] {
+            pairs.iter_mut().for_each(|pair| pair.in_turn = in_turn);
+            let compared = Compared::of(&pairs, notes.clone(), 0.05, &Noise::Stated(0.02));
+            let _ = (compared.text(80), compared.markdown(), compared.gate());
+            let _ = compared.html(&[("A", &base.provenance), ("B", &head.provenance)]);
+            let _ = compared.tables();
+            serde_json::to_string(&compared).expect("a comparison is plain data");
+        }
+    }
+}
+
+/// Parses the generator's input files: the first byte selects the altered file, two more the position, and the rest
+/// replaces its content.
+pub fn inputs(bytes: &[u8]) {
+    static BUILTIN: LazyLock<Vec<Option<Vec<u8>>>> =
+        LazyLock::new(|| FILES.map(|name| bourse_egen::builtin::file(name).map(String::into_bytes)).into());
+    let Some(([which, place @ ..], put)) = bytes.split_first_chunk::<3>() else { return };
+    let spoilt = usize::from(*which) % FILES.len();
+    let mut file = 0;
+    let _ = Inputs::parse(|_| {
+        let this = file;
+        file += 1;
+        let mut content = BUILTIN.get(this)?.clone()?;
+        if this == spoilt {
+            let at = content.len() * usize::from(u16::from_le_bytes(*place)) / usize::from(u16::MAX);
+            let to = content.len().min(at + put.len());
+            content.splice(at..to, put.iter().copied());
+        }
+        Some(content)
+    });
+}
+
+/// Parses files of options, as `bourse run` reads them.
+pub fn options(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match config::arguments_of(text, &[]) {
+        Ok(_) => {}
+        Err(failure) => assert!(failure.render().starts_with("error: "), "a refusal has words"),
+    }
+}
+
+/// Parses messages of a peer: a message that was read can be written and read again.
+pub fn protocol(bytes: &[u8]) {
+    macro_rules! read {
+        ($($message:ty),+) => {$(
+            if let Ok(message) = codec::message::<$message>(bytes) {
+                let mut frame = Vec::new();
+                if codec::frame(&message, REPLY_BYTES, &mut frame).is_ok() {
+                    let content = frame.get(HEADER..).expect("a frame has a header");
+                    codec::message::<$message>(content).expect("what is written can be read");
+                }
+            }
+        )+};
+    }
+    read!(Greeting, Hello, Admission, Control, News, Request, Reply);
+    let _ = codec::timed_message::<Reply>(bytes);
+    if let Some(header) = bytes.first_chunk::<HEADER>() {
+        let _ = codec::length(*header, REPLY_BYTES);
+    }
+}
+
+/// Parses run files: a valid one can be drawn, and merged with itself.
+pub fn run_file(bytes: &[u8]) {
+    let Ok(run) = RunFile::parse(bytes, Path::new("run.json")) else { return };
+    let _ = bourse_report::terminal(&run, 120, false);
+    let _ = bourse_report::html(&run);
+    let _ = bourse_report::markdown(&run);
+    let _ = csv_file(&data_tables(std::slice::from_ref(&run)), CsvText::Guarded);
+    let _ = bourse_report::svg(&run);
+    let _ = bourse_record::drivers::together(vec![run.clone(), run]);
+}
+
+/// Plays the messages of drivers to a server, over an engine that does nothing: a script of messages, as [`rehearse`]
+/// reads it.
+pub fn server(bytes: &[u8]) {
+    static INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
+    let part = Part::whole(1_000, 1).expect("a database of one load unit and one day");
+    let fingerprint =
+        fingerprint(&NullEngine, &INPUTS, part, Constraints::Full).expect("the null engine takes statements");
+    let here = SocketAddr::from(([127, 0, 0, 1], 0));
+    let offer = Offer { engine: &NullEngine, fingerprint: &fingerprint, history: "" };
+    for frame in rehearse(offer, ServerOptions::new(here, "1.2.3"), &RealClock::start(), bytes) {
+        assert!(frame.len() >= HEADER, "a server says whole frames");
+    }
+}
+
+/// Parses files of statements, in both their forms.
+pub fn sql_workload(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for name in ["x.toml", "x.sql"] {
+        let _ = bourse_micro::operations_of(name, text);
+    }
+}
+
+/// Parses data files of experiments, and plans them.
+pub fn suite_definition(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(suite) = Suite::parse(text) {
+        for scale in [1.0, 1e-9] {
+            let _ = Plan::new(&suite, scale, Some(1.0), &[]);
+        }
+    }
+}
+
+/// Parses suites' documents, and draws them.
+pub fn suite_document(bytes: &[u8]) {
+    let Ok(suite) = SuiteFile::parse(bytes, Path::new("suite.json")) else { return };
+    draw(&bourse_report::suite(&suite));
+    let _ = csv_file(&suite_tables(&suite), CsvText::Guarded);
+}
+
+/// Parses URLs of databases of every engine, and of servers.
+pub fn targets(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(address) = text.parse::<Address>() {
+        assert_eq!(address.to_string().parse::<Address>().expect("a URL of ours"), address);
+    }
+    let _ = bourse_engine_sqlite::Target::parse(text);
+    let _ = bourse_engine_mysql::Target::parse(text);
+    let _ = bourse_engine_postgres::Target::parse(text);
+    let _ = bourse_engine_lmdb::GRAMMAR.parse(text, bourse_engine_lmdb::Options::DEFAULT);
+    let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::Options::DEFAULT);
+    let _ = bourse_engine_duckdb::GRAMMAR.parse(text, bourse_engine_duckdb::Options::DEFAULT);
+    let _ = bourse_engine_rocksdb::GRAMMAR.parse(text, bourse_engine_rocksdb::Options::DEFAULT);
+    let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::Options::DEFAULT);
+    let _ = bourse_engine_mysql::cluster::Target::parse(text);
+    let _ = bourse_engine_fjall::GRAMMAR.parse(text, bourse_engine_fjall::Options::DEFAULT);
+}
