@@ -15,16 +15,6 @@ pub enum NoInterval {
         /// Length needed, in seconds; approximate.
         needs_s: f64,
     },
-    /// The rate changes too slowly.
-    TooSlow {
-        /// Length needed, in seconds; approximate.
-        needs_s: f64,
-    },
-    /// The rate has a trend.
-    Changing {
-        /// Change per minute relative to the mean: -0.1 is a decrease of a tenth.
-        a_minute: f64,
-    },
     /// Too few stalls to estimate their frequency.
     RareStalls {
         /// Stalls in the interval; earlier ones exist.
@@ -65,8 +55,6 @@ impl Round {
         match found.withheld? {
             _ if self.measured_s < SHORTEST_S => Some(NoInterval::TooShort { needs_s: SHORTEST_S }),
             Withheld::TooFew => None,
-            Withheld::TooSlow { needs } => Some(NoInterval::TooSlow { needs_s: seconds(needs) }),
-            Withheld::Changing { by } => Some(NoInterval::Changing { a_minute: by * 60.0 / self.measured_s }),
             Withheld::RareStalls { seen, needs } => Some(NoInterval::RareStalls { seen, needs_s: seconds(needs) }),
         }
     }
@@ -215,11 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_without_an_interval_says_what_it_lacks_in_seconds_and_by_the_minute() {
-        let (round, workload) = round_of(|step, off| 1_000.0 + 4.0 * f64::from(step) + 20.0 * off);
-        let Some(NoInterval::Changing { a_minute }) = round.withheld(&workload) else { panic!("it rises") };
-        // 800 in 20 s, of 1,600.
-        assert!((a_minute - 1.5).abs() < 0.1 && round.estimate(&workload).interval.is_none(), "{a_minute}");
+    fn a_figure_without_an_interval_says_how_many_seconds_it_lacks() {
         let (round, workload) =
             round_of(|step, off| if (100..106).contains(&step) { 0.0 } else { 1_000.0 + 50.0 * off });
         assert_eq!(round.withheld(&workload), Some(NoInterval::RareStalls { seen: 1, needs_s: 125.0 }));

@@ -6,19 +6,15 @@
 //! batches, and the uncertainty of that correlation in a short series. The latter depends on the integrated
 //! autocorrelation time, the number of neighbouring values that are worth one independent value: 1 + 2 Σ ρ(k), the sum
 //! taken over pairs of neighbouring lags until a pair is no longer positive (Geyer, Practical Markov Chain Monte Carlo,
-//! 1992). In a series of few such times the estimate is mostly too short, and a rule that refuses many series would
-//! retain those with the worst estimates: their intervals miss most often. So nearly every series has an interval, a
-//! wide one if need be.
+//! 1992). In a series of few such times the estimate is mostly too short, and a rule that refuses series would retain
+//! those with the worst estimates: their intervals miss most often. So a series that changes slowly has a wide interval
+//! instead of none. The part of a trend that exceeds its standard error widens it further, since the rate may continue
+//! to change.
 //!
-//! An interval is withheld if the series gives reason to doubt it:
-//!
-//! * Batches are correlated over so long that the whole series is too short (`ALIKE`), or have a trend (`TREND`): in an
-//!   unfinished warm-up, or between two levels, no part of the series is representative of the mean. Below `SMALL`
-//!   neither matters. The part of a trend that exceeds its standard error widens the interval, since the rate may
-//!   continue to change.
-//! * Stalls, in which nothing or little is done (`STALLED`), are rare. Their number follows Poisson's distribution:
-//!   after two stalls up to seven may be usual. A single stall allows no estimate of their length: it is taken as a
-//!   third of the usual one, which widens the interval, unless that would exceed `LONG_STALLS` of the mean.
+//! An interval is withheld if stalls, in which nothing or little is done (`STALLED`), are rare. Their number follows
+//! Poisson's distribution: after two stalls up to seven may be usual. A single stall allows no estimate of their length:
+//! it is taken as a third of the usual one, which widens the interval, unless that would exceed `LONG_STALLS` of the
+//! mean.
 //!
 //! Coverage of these intervals for simulated series, verified by this module's test:
 #![doc = include_str!("batch.md")]
@@ -34,20 +30,10 @@ pub const BATCHES: usize = 20;
 /// Minimum number of values for an interval.
 const FEWEST_VALUES: usize = 3 * BATCHES;
 
-/// Minimum length of a series with an interval, in autocorrelation times.
-const FEWEST_TIMES: f64 = 6.0;
-
 /// Widening of an interval: this factor times the autocorrelation time's share of the series. With half the factor, 91
 /// % of intervals of 10 s cover the mean if disturbances last 1.2 s; with this factor, 95 %.
 const WIDER: f64 = 8.0;
 
-/// Correlation of neighbouring batches from which the series is too short. Independent batches reach it in 2 % of
-/// series.
-const ALIKE: f64 = 0.45;
-/// Number of standard errors from which a trend counts as one.
-const TREND: f64 = 2.8;
-/// Relative deviation of a quarter of the series from its mean below which trend and correlation are ignored.
-const SMALL: f64 = 0.015;
 /// Part of the median below which a value belongs to a stall.
 const STALLED: f64 = 0.5;
 /// Minimum number of stalls to estimate their frequency.
@@ -80,16 +66,6 @@ pub struct SeriesMean {
 pub enum Withheld {
     /// Too few values.
     TooFew,
-    /// Neighbouring values are correlated over too long a time.
-    TooSlow {
-        /// Number of values needed; approximate.
-        needs: f64,
-    },
-    /// The values have a trend.
-    Changing {
-        /// Change from first to last relative to the mean: -0.1 is a decrease of a tenth.
-        by: f64,
-    },
     /// Too few stalls to estimate their frequency.
     RareStalls {
         /// Number of stalls in the series.
@@ -149,21 +125,6 @@ fn half_width(
         return Ok(0.0);
     }
     let trend = Trend::of(means);
-    let rises = trend.change.abs() > TREND * trend.error;
-    let alike = lag_1(means, |_| value);
-    let quarters = batches(means, means.len() / 4);
-    let off = quarters.iter().map(|it| (it - value).abs()).fold(0.0, f64::max);
-    if off > SMALL * value && rises {
-        return Err(Withheld::Changing { by: trend.change / value });
-    }
-    let needs = FEWEST_TIMES * autocorrelation;
-    if count < needs {
-        return Err(Withheld::TooSlow { needs });
-    }
-    if off > SMALL * value && alike > ALIKE {
-        // Batches of 1.6 correlation times have a correlation of a fifth.
-        return Err(Withheld::TooSlow { needs: needs.max(count * (-1.6 / alike.min(0.9).ln())) });
-    }
     let of_batches = interval_of(means, value, LEVEL).half_width() * (1.0 + WIDER * autocorrelation / count);
     let of_trend = (trend.change.abs() - trend.error).max(0.0);
     let usual = median(values).expect("there are values");
@@ -362,15 +323,7 @@ mod tests {
             let cells = LENGTHS.map(|length| {
                 let (told, held) = simulated(lasts, length);
                 let (told, held) = (f64::from(told) / 10.0, 100.0 * held);
-                // A round of 10 s holds only four disturbances of 2.4 s.
-                let least = if lasts <= 0.4 || length >= 300 { 93.0 } else { 80.0 };
-                // Those few that look as if less lasted are the wrong ones.
-                assert!(held >= least || told < 15.0, "{lasts} s in {length} steps: {held} % of {told} %");
-                let most = if length >= 300 { 93.0 } else { 90.0 };
-                assert!(
-                    told >= most || lasts > 0.2 && length < 600 || lasts > 0.8,
-                    "{lasts} s in {length} steps: {told} % told"
-                );
+                assert!(held >= 93.0 && told >= 99.0, "{lasts} s in {length} steps: {held} % of {told} %");
                 format!("{held:.0} / {told:.0}")
             });
             let name = if lasts > 0.0 { format!("{lasts} s") } else { "no longer than a step".to_owned() };
@@ -403,13 +356,9 @@ mod tests {
             }
             let percent = |part: u32, of: u32| 100.0 * f64::from(part) / f64::from(of.max(1));
             let (told_of_all, held_of_told) = (percent(told, ROUNDS), percent(held, told));
-            // A round of 40 s cannot reveal disturbances of 10 s and more: it mostly has no interval.
-            let may_be_known = !matches!(noise, Noise::Lasting(5.0..) | Noise::Levels(10.0..) | Noise::Wander(_));
-            if may_be_known {
-                assert!(held_of_told >= 87.0, "{noise:?}: {held_of_told} %");
-            } else {
-                assert!(told_of_all <= 50.0, "{noise:?}: {told_of_all} % have an interval");
-            }
+            // A round of 40 s seldom reveals how far a rate drifts in minutes.
+            let least = if matches!(noise, Noise::Wander(20.0)) { 70.0 } else { 87.0 };
+            assert!(held_of_told >= least && told_of_all >= 75.0, "{noise:?}: {held_of_told} % of {told_of_all} %");
             table.push_str(&format!(
                 "| {} | {told_of_all:.0} % | {held_of_told:.0} % | {:.1} % |\n",
                 noise.words(),
@@ -431,13 +380,6 @@ mod tests {
             mean(&values).unwrap().withheld
         };
         assert_eq!(with(&|_| 1.0), None);
-        let Some(Withheld::Changing { by }) = with(&|at| 1.0 + 0.1 * at as f64 / 400.0) else { panic!("it rises") };
-        assert!((by - 0.095).abs() < 0.02, "{by}");
-        let needs = |withheld| match withheld {
-            Some(Withheld::TooSlow { needs }) => needs,
-            other => panic!("{other:?}"),
-        };
-        assert!(needs(with(&|at| if (at / 100) % 3 == 1 { 1.1 } else { 1.0 })) > 400.0);
         let stall = |at: usize| if (200..207).contains(&at) { 0.0 } else { 1.0 };
         assert_eq!(with(&stall), Some(Withheld::RareStalls { seen: 1, needs: 2_000.0 }));
         // One in the warm-up is to be expected in the interval too; one at its very beginning is not.
@@ -463,9 +405,9 @@ mod tests {
         let few = mean(&[1.0; 59]).unwrap();
         assert_eq!((few.mean.interval, few.withheld), (None, Some(Withheld::TooFew)));
         assert_eq!(mean(&[1.0; 60]).unwrap().mean.interval.map(|it| (it.low, it.high)), Some((1.0, 1.0)));
-        // A rate that rises all the time has no mean, however many values there are.
-        let rising: Vec<f64> = (0..200).map(f64::from).collect();
-        let found = mean(&rising).unwrap();
-        assert!(matches!(found.withheld, Some(Withheld::Changing { by }) if by > 1.9), "{found:?}");
+        // The mean of a rate that rises all the time may be anywhere near its ends.
+        let rising: Vec<f64> = (200..400).map(f64::from).collect();
+        let half = mean(&rising).unwrap().mean.interval.unwrap().half_width();
+        assert!((200.0..1_000.0).contains(&half), "{half}");
     }
 }

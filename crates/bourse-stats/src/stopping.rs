@@ -1,8 +1,8 @@
 //! Rules that end a warm-up and a measurement interval by what was measured in them.
 //!
 //! A warm-up ends when its rate shows no change beyond its scatter. That is no proof: a slow change may hide in noise
-//! for as long as a warm-up may last. The rest of it shows in the interval, which is longer, and whose mean then has no
-//! confidence interval ([`crate::batch`]). An interval is not ended because its mean looks narrow: it may look so
+//! for as long as a warm-up may last. The rest of it shows in the interval, which is longer, and whose mean then has a
+//! wide confidence interval ([`crate::batch`]). An interval is not ended because its mean looks narrow: it may look so
 //! because a rare stall has not occurred yet.
 //!
 //! Length of simulated warm-ups, error of the mean of 40 s after them, and how often the error is detected:
@@ -79,13 +79,14 @@ mod tests {
     struct Rounds {
         /// Mean length of the warm-up in seconds.
         length: f64,
-        /// Mean deviation of the interval's mean from the final rate in per cent: over all rounds, and over those with
-        /// a confidence interval.
-        off: [f64; 2],
+        /// Mean deviation of the interval's mean from the final rate in per cent.
+        off: f64,
         /// Per cent of the rounds with a confidence interval, and of those intervals the per cent that cover the final
         /// rate.
         told: f64,
         held: f64,
+        /// Mean half width of the intervals in per cent.
+        width: f64,
     }
 
     /// Simulates rounds with a warm-up of 10 to 30 s and an interval of 40 s.
@@ -93,7 +94,7 @@ mod tests {
         const ROUNDS: u32 = 400;
         const LONGEST: usize = 30 * STEPS;
         let mut random = SplitMix::new(1);
-        let (mut length, mut off, mut told, mut held) = (0, [0.0; 2], 0_u32, 0_u32);
+        let (mut length, mut off, mut told, mut held, mut width) = (0, 0.0, 0_u32, 0_u32, 0.0);
         for _ in 0..ROUNDS {
             let rates = kind.steps(LONGEST + 40 * STEPS, &mut random);
             let mut look = 10 * STEPS;
@@ -104,49 +105,44 @@ mod tests {
             let from = (look + 1).min(LONGEST);
             let found = mean_after(&rates[..from], &rates[from..from + 40 * STEPS]).unwrap().mean;
             length += from;
-            off[0] += found.value - 1.0;
+            off += found.value - 1.0;
             if let Some(interval) = found.interval {
-                off[1] += found.value - 1.0;
                 told += 1;
                 held += u32::from(interval.holds(1.0));
+                width += interval.half_width();
             }
         }
         let percent = |part: f64, of: u32| 100.0 * part / f64::from(of.max(1));
         Rounds {
             length: length as f64 / f64::from(ROUNDS) / STEPS as f64,
-            off: [percent(off[0], ROUNDS), percent(off[1], told)],
+            off: percent(off, ROUNDS),
             told: percent(told.into(), ROUNDS),
             held: percent(held.into(), told),
+            width: percent(width, told),
         }
     }
 
     #[test]
-    fn a_mean_that_a_warm_up_is_left_in_is_seldom_told_and_the_table_says_how_often() {
+    fn an_unfinished_warm_up_widens_the_interval_and_the_table_says_how_often_it_holds_the_final_rate() {
         let mut table = String::from(
-            "\n| missing at first | lasts | warm-up | mean off by | has an interval | off by, where it has | holds the final rate |\
+            "\n| missing at first | lasts | warm-up | mean off by | has an interval | which holds the final rate | ± |\
              \n|---|---|---|---|---|---|---|\n",
         );
         for kind in WarmUp::KINDS {
             let found = rounds(kind);
-            let wrong = found.told * (100.0 - found.held) / 100.0;
-            assert!(
-                wrong <= 13.0,
-                "{kind:?}: {wrong} % of all rounds have an interval that does not hold the final rate"
-            );
-            assert!(found.told < 10.0 || found.held >= 75.0, "{kind:?}: {} % of {} %", found.held, found.told);
-            assert!(kind.lasts > 4.0 || found.told >= 95.0 && found.off[0].abs() < 0.3, "{kind:?}: {} %", found.told);
-            // A mean that is far off mostly has no interval.
-            assert!(found.off[1].abs() <= 3.5 || found.told <= 3.0, "{kind:?}: {} of {} %", found.off[1], found.told);
-            let few = |value: String| if found.told < 1.0 { "–".to_owned() } else { value };
+            // What lasts as long as warm-up and interval together may be missed.
+            let least = if kind.lasts < 60.0 { 87.0 } else { 70.0 };
+            assert!(found.held >= least && found.told >= 99.0, "{kind:?}: {} % of {} %", found.held, found.told);
+            assert!(kind.lasts > 4.0 || found.off.abs() < 0.3, "{kind:?}: {} %", found.off);
             table.push_str(&format!(
-                "| {:.0} % | {:.0} s | {:.0} s | {:+.1} % | {:.0} % | {} | {} |\n",
+                "| {:.0} % | {:.0} s | {:.0} s | {:+.1} % | {:.0} % | {:.0} % | {:.1} % |\n",
                 100.0 * kind.depth,
                 kind.lasts,
                 found.length,
-                found.off[0],
+                found.off,
                 found.told,
-                few(format!("{:+.1} %", found.off[1])),
-                few(format!("{:.0} %", found.held)),
+                found.held,
+                found.width,
             ));
         }
         table.push_str(

@@ -3,7 +3,7 @@
 use super::{CaseView, limits, storage};
 use crate::tables::Tone;
 use crate::units;
-use bourse_record::{CheckStatus, NoInterval, PhaseKind, Round, Steady, StoppingRule, Workload, WorkloadKind};
+use bourse_record::{CheckStatus, NoInterval, Round, Steady, StoppingRule, Workload, WorkloadKind};
 
 /// Validity of a case's figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,21 +134,13 @@ fn uncertain<'a>(view: &CaseView<'a>) -> Option<(&'a Round, NoInterval)> {
 }
 
 /// Options to try so that the figure has an interval.
-fn remedy(view: &CaseView<'_>, round: &Round, why: NoInterval) -> String {
+fn remedy(view: &CaseView<'_>, why: NoInterval) -> String {
     // The duration of work that ends by itself cannot be chosen.
     if !view.case.workload.may_be_steady() {
         return "--rounds 6".to_owned();
     }
-    match why {
-        NoInterval::TooShort { needs_s } | NoInterval::TooSlow { needs_s } | NoInterval::RareStalls { needs_s, .. } => {
-            format!("--for {}s", advised(needs_s))
-        }
-        NoInterval::Changing { .. } => {
-            let until =
-                round.phases.iter().filter(|phase| phase.kind == PhaseKind::Measurement).map(|phase| phase.to_s);
-            format!("--warmup {}s", advised(until.fold(0.0, f64::max)))
-        }
-    }
+    let (NoInterval::TooShort { needs_s } | NoInterval::RareStalls { needs_s, .. }) = why;
+    format!("--for {}s", advised(needs_s))
 }
 
 /// Reason why the figure of a single round has no interval, and the remedy, in a few words for its line.
@@ -156,15 +148,13 @@ pub(super) fn no_interval(view: &CaseView<'_>) -> Option<String> {
     let (round, why) = uncertain(view)?;
     let why_not = match why {
         NoInterval::TooShort { .. } => format!("no interval: {} are too short", units::seconds(round.measured_s)),
-        NoInterval::TooSlow { .. } => "no interval: too uneven".to_owned(),
-        NoInterval::Changing { a_minute } => format!("still changing: {:+.0} %/min", 100.0 * a_minute),
         NoInterval::RareStalls { seen: 0, .. } => "no interval: a stall in the warm-up".to_owned(),
         NoInterval::RareStalls { seen, .. } => {
             let stalls = units::counted(seen as u64, "stall", "stalls");
             format!("no interval: {stalls} in {}", units::seconds(round.measured_s))
         }
     };
-    Some(format!("{why_not}; try {}", remedy(view, round, why)))
+    Some(format!("{why_not}; try {}", remedy(view, why)))
 }
 
 /// Reason and remedy as a sentence.
@@ -173,21 +163,13 @@ fn without_interval(view: &CaseView<'_>) -> Option<Remark> {
     let measured = units::seconds(round.measured_s);
     let why_not = match why {
         NoInterval::TooShort { .. } => format!("{measured} are too short for one"),
-        NoInterval::TooSlow { .. } => format!("the rate changes too slowly for {measured}"),
-        NoInterval::Changing { a_minute } => {
-            let direction = if a_minute < 0.0 { "falls" } else { "rises" };
-            format!(
-                "the rate still {direction} by {:.1} % a minute, so that another interval would have another mean",
-                100.0 * a_minute.abs()
-            )
-        }
         NoInterval::RareStalls { seen, .. } => {
             let place = if seen > 0 { format!("in {measured}") } else { "in the warm-up alone".to_owned() };
             let stalls = units::counted(seen.max(1) as u64, "stall", "stalls");
             format!("{stalls} {place}: too few to tell how many to expect")
         }
     };
-    let text = format!("the figure has no interval: {why_not}; try {}", remedy(view, round, why));
+    let text = format!("the figure has no interval: {why_not}; try {}", remedy(view, why));
     Some(Remark::new(Tone::Doubtful, text))
 }
 

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Waits until `found` returns a value, for a minute at most.
+/// Waits until `found` returns a value, for two minutes at most: the machine may be busy.
 pub(crate) fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = found() {
             return found;
         }
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        assert!(start.elapsed() < Duration::from_secs(120), "waited in vain for {what}");
         sleep(Duration::from_millis(5));
     }
 }
