@@ -91,8 +91,8 @@ fn tests() -> Result<(), String> {
             Err(_) => println!("xtask: {name} is not set: tests against the official data are skipped by name"),
         }
     }
-    // Tests in parallel: twice the cores, since most of the long ones wait, for a round's time or for another process.
-    let threads = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // Tests in parallel: four for each core, since most of the long ones wait, for a round's time or for another process.
+    let threads = 4 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     cargo_with(&["test", "--workspace"], &[("RUST_TEST_THREADS", &threads.to_string())])?;
     // A separate run, so that no other test meets a build with bugs. --workspace, since a choice of packages would have
     // other features, and compile their dependencies once more.
