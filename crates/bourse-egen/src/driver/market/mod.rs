@@ -177,17 +177,6 @@ impl<'i> MarketExchange<'i> {
         self.floor.outstanding()
     }
 
-    /// Number of limit orders whose price has not been reached. They end with the run: nothing in the database waits
-    /// for them.
-    pub fn pending_limits(&self) -> usize {
-        self.tape.waiting()
-    }
-
-    /// Number of limit orders whose price was reached and which the ticker tape has not shown yet.
-    pub fn reached_limits(&self) -> usize {
-        self.tape.reached()
-    }
-
     /// The state of the ticker tape's random numbers.
     pub fn ticker_tape_rng_state(&self) -> u64 {
         self.tape.rng_state()

@@ -65,16 +65,6 @@ impl TickerTape {
         self.enabled = enabled;
     }
 
-    /// Number of limit orders whose price has not been reached.
-    pub(crate) fn waiting(&self) -> usize {
-        self.limits.waiting()
-    }
-
-    /// Number of limit orders whose price was reached and which the tape has not shown yet.
-    pub(crate) fn reached(&self) -> usize {
-        self.reached.len()
-    }
-
     /// Shows a trade and one more entry; nothing at all while the tape is disabled.
     pub(crate) fn add(&mut self, entry: Entry, now: &Moment<'_>, feed: &mut dyn FnMut(MarketFeed)) {
         if !self.enabled {
