@@ -139,19 +139,7 @@ mod tests {
         let specs = [OperationSpec { limit_ns: Some(9), ..OperationSpec::new("Trade-Result") }];
         let mut recorder = Recorder::new(specs.into(), |_| true);
         for ns in [5, 1_000_000, Counts::LONGEST_NS + 1] {
-            let sample = Sample {
-                due_ns: 1,
-                start_ns: 1,
-                end_ns: 1 + ns,
-                back_off_ns: 0,
-                retries: 0,
-                round_trips: 0,
-                count: 1,
-                operation: 0,
-                outcome: Outcome::Completed,
-                code: 0,
-                server: None,
-            };
+            let sample = Sample { due_ns: 1, start_ns: 1, ..Sample::new(0, Outcome::Completed, 1 + ns) };
             recorder.sample(&sample, true);
         }
         let text = |text: &str| text.to_owned();

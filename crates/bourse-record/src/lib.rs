@@ -7,19 +7,8 @@
 //!
 //! let mut recorder = Recorder::new([OperationSpec::new("read")].into(), |_| true);
 //! for operation in 1..=1_000 {
-//!     let sample = Sample {
-//!         due_ns: 0,
-//!         start_ns: 500, // 500 ns late: part of the response time, not of the service time
-//!         end_ns: 500 + operation,
-//!         back_off_ns: 0,
-//!         retries: 0,
-//!         round_trips: 0,
-//!         count: 1,
-//!         operation: 0,
-//!         outcome: Outcome::Completed,
-//!         code: 0,
-//!         server: None,
-//!     };
+//!     // It started 500 ns late: part of the response time, not of the service time.
+//!     let sample = Sample { start_ns: 500, ..Sample::new(0, Outcome::Completed, 500 + operation) };
 //!     recorder.sample(&sample, Counted::Ended);
 //! }
 //! let read = &recorder.figures()[0];

@@ -110,25 +110,7 @@ mod tests {
     fn round(reads: u64, failed: u64, dropped: u64, unstarted: u64) -> Round {
         let specs = [OperationSpec::new("read"), OperationSpec::new("write")];
         let mut recorder = Recorder::new(specs.into(), |_| true);
-        let mut sample = |operation, end_ns, outcome| {
-            let (due_ns, start_ns, back_off_ns, retries, count, code, server) = (0, 0, 0, 0, 1, 0, None);
-            recorder.sample(
-                &Sample {
-                    due_ns,
-                    start_ns,
-                    end_ns,
-                    back_off_ns,
-                    retries,
-                    round_trips: 0,
-                    count,
-                    operation,
-                    outcome,
-                    code,
-                    server,
-                },
-                true,
-            );
-        };
+        let mut sample = |operation, ns, outcome| recorder.sample(&Sample::new(operation, outcome, ns), true);
         (0..reads).for_each(|_| sample(READ, 1_000_000, Outcome::Completed));
         (0..failed).for_each(|_| sample(READ, 1, Outcome::Failed));
         (0..10).for_each(|_| sample(WRITE, 1_000_000_000, Outcome::Completed));

@@ -375,19 +375,7 @@ mod tests {
     fn a_look_shows_what_came_since_the_last() {
         let cell = Arc::new(LiveCell::new(2));
         let mut reader = LiveReader::new(vec![Arc::clone(&cell), Arc::new(LiveCell::new(2))], 2);
-        let sample = |operation, outcome, ns| Sample {
-            due_ns: 0,
-            start_ns: 0,
-            end_ns: ns,
-            back_off_ns: 0,
-            retries: 1,
-            round_trips: 0,
-            count: 1,
-            operation,
-            outcome,
-            code: 0,
-            server: None,
-        };
+        let sample = |operation, outcome, ns| Sample { retries: 1, ..Sample::new(operation, outcome, ns) };
         assert_eq!(reader.look().response_ns, None);
         for ns in 1..=1_000 {
             cell.record(&sample(0, Outcome::Completed, ns * 1_000));

@@ -72,6 +72,23 @@ pub struct ServerTime {
 }
 
 impl Sample {
+    /// A single operation that was due and started at 0, and ended after `ns`.
+    pub const fn new(operation: usize, outcome: Outcome, ns: u64) -> Self {
+        Self {
+            due_ns: 0,
+            start_ns: 0,
+            end_ns: ns,
+            back_off_ns: 0,
+            retries: 0,
+            round_trips: 0,
+            count: 1,
+            operation,
+            outcome,
+            code: 0,
+            server: None,
+        }
+    }
+
     /// Response time in nanoseconds, from due to end: the wait of a customer.
     pub const fn response_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.due_ns)

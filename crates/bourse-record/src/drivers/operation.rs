@@ -124,21 +124,7 @@ mod tests {
     fn recorder(ended: &[(Outcome, u64)]) -> Recorder {
         let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
         for &(outcome, end_ns) in ended {
-            let (due_ns, start_ns, back_off_ns, retries, count, operation, code) = (0, end_ns / 2, 0, 0, 1, 0, 0);
-            let server = None;
-            let sample = Sample {
-                due_ns,
-                start_ns,
-                end_ns,
-                back_off_ns,
-                retries,
-                round_trips: 0,
-                count,
-                operation,
-                outcome,
-                code,
-                server,
-            };
+            let sample = Sample { start_ns: end_ns / 2, ..Sample::new(0, outcome, end_ns) };
             recorder.sample(&sample, true);
         }
         recorder

@@ -225,19 +225,8 @@ mod tests {
     }
 
     fn sample(operation: usize, outcome: Outcome, code: i32, response_ns: u64) -> Sample {
-        Sample {
-            due_ns: 100,
-            start_ns: 100 + response_ns / 2,
-            end_ns: 100 + response_ns,
-            back_off_ns: 0,
-            retries: 0,
-            round_trips: 0,
-            count: 1,
-            operation,
-            outcome,
-            code,
-            server: None,
-        }
+        let start_ns = 100 + response_ns / 2;
+        Sample { due_ns: 100, start_ns, code, ..Sample::new(operation, outcome, 100 + response_ns) }
     }
 
     #[test]

@@ -268,19 +268,7 @@ mod tests {
     fn view(valid: u64, together: u32, failed: u64, dropped: u64) -> OperationView {
         let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
         let mut sample = |outcome, ns: u64, count: u32| {
-            let sample = Sample {
-                due_ns: 0,
-                start_ns: 0,
-                end_ns: ns * u64::from(count),
-                back_off_ns: 0,
-                retries: 0,
-                round_trips: 0,
-                count,
-                operation: 0,
-                outcome,
-                code: 0,
-                server: None,
-            };
+            let sample = Sample { count, ..Sample::new(0, outcome, ns * u64::from(count)) };
             recorder.sample(&sample, true);
         };
         (0..valid).for_each(|_| sample(Outcome::Completed, 1_000_000, together));
@@ -331,22 +319,7 @@ mod tests {
         let view = |ended: u64, unended: u64, age_ns: u64| {
             let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
             for _ in 0..ended {
-                let (due_ns, start_ns, end_ns, back_off_ns) = (0, 0, 1_000_000, 0);
-                let (retries, count, operation, outcome) = (0, 1, 0, Outcome::Completed);
-                let sample = Sample {
-                    due_ns,
-                    start_ns,
-                    end_ns,
-                    back_off_ns,
-                    retries,
-                    round_trips: 0,
-                    count,
-                    operation,
-                    outcome,
-                    code: 0,
-                    server: None,
-                };
-                recorder.sample(&sample, true);
+                recorder.sample(&Sample::new(0, Outcome::Completed, 1_000_000), true);
             }
             (0..unended).for_each(|_| recorder.unended(0, 1, age_ns));
             OperationView::merged("work", &[&recorder.figures()[0]])

@@ -38,24 +38,7 @@ mod tests {
     /// A round of `count` operations that take `ns` each, and ten times as long for one in fifty.
     fn round(count: u64, ns: u64, failed: u64) -> Round {
         let mut recorder = Recorder::new([OperationSpec::new("read")].into(), |_| true);
-        let mut sample = |end_ns, outcome| {
-            let (due_ns, start_ns, back_off_ns, retries, count, operation, code) = (0, 0, 0, 0, 1, 0, 0);
-            let server = None;
-            let sample = Sample {
-                due_ns,
-                start_ns,
-                end_ns,
-                back_off_ns,
-                retries,
-                round_trips: 0,
-                count,
-                operation,
-                outcome,
-                code,
-                server,
-            };
-            recorder.sample(&sample, true);
-        };
+        let mut sample = |ns, outcome| recorder.sample(&Sample::new(0, outcome, ns), true);
         (0..count).for_each(|at| sample(if at % 50 == 0 { 10 * ns } else { ns }, Outcome::Completed));
         (0..failed).for_each(|_| sample(1, Outcome::Failed));
         let text = r#"{ "offset_s": 0, "phases": [], "measured_s": 20, "headline": 1, "operations": [], "cpu_user_s": 0,

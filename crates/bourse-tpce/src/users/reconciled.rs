@@ -94,21 +94,7 @@ mod tests {
         let mut ledger = Ledger::new(Transaction::ALL.len());
         let operation = Transaction::TradeOrder as usize;
         for outcome in [Outcome::Completed, Outcome::Completed, Outcome::RolledBack] {
-            let (due_ns, start_ns, end_ns, back_off_ns) = (0, 1, 2, 0);
-            let sample = Sample {
-                due_ns,
-                start_ns,
-                end_ns,
-                back_off_ns,
-                retries: 0,
-                round_trips: 0,
-                count: 1,
-                operation,
-                outcome,
-                code: 0,
-                server: None,
-            };
-            ledger.enter(&sample, false);
+            ledger.enter(&Sample::new(operation, outcome, 2), false);
         }
         let acknowledged = Acknowledged { orders: 2, ..Acknowledged::default() };
         assert_eq!(acknowledgements(&acknowledged, &ledger).status, CheckStatus::Passed);
@@ -125,21 +111,8 @@ mod tests {
             for (dealt, level) in mix.levels() {
                 let transaction = performed(dealt);
                 let count = if without == Some(transaction) { 0 } else { level };
-                let (outcome, operation) = (Outcome::Completed, transaction as usize);
-                let sample = Sample {
-                    due_ns: 0,
-                    start_ns: 0,
-                    end_ns: 1,
-                    back_off_ns: 0,
-                    retries: 0,
-                    round_trips: 0,
-                    count,
-                    operation,
-                    outcome,
-                    code: 0,
-                    server: None,
-                };
-                ledger.enter(&sample, true);
+                let sample = Sample::new(transaction as usize, Outcome::Completed, 1);
+                ledger.enter(&Sample { count, ..sample }, true);
             }
             ledger
         };

@@ -397,19 +397,7 @@ pub(super) fn expect_of_market(round: &mut Round, due: &DueResults) {
 /// Figures of Trade-Cleanup as an operation of its own, run once before the round.
 pub(super) fn cleanup_figures(took_ns: Nanos) -> bourse_record::Operation {
     let operation = Transaction::TradeCleanup as usize;
-    let sample = Sample {
-        due_ns: 0,
-        start_ns: 0,
-        end_ns: took_ns,
-        back_off_ns: 0,
-        retries: 0,
-        round_trips: 0,
-        count: 1,
-        operation,
-        outcome: Outcome::Completed,
-        code: 0,
-        server: None,
-    };
+    let sample = Sample::new(operation, Outcome::Completed, took_ns);
     let mut recorder = Recorder::new(specs::specs().into(), |at| at == operation);
     recorder.sample(&sample, true);
     recorder.figures().swap_remove(operation)

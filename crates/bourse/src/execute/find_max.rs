@@ -149,24 +149,7 @@ mod tests {
             }
             arrivals.started += 1;
             free = start_ns + SERVICE;
-            let (back_off_ns, retries, count, operation, outcome, code) = (0, 0, 1, 0, Outcome::Completed, 0);
-            let (end_ns, server) = (free, None);
-            recorder.sample(
-                &Sample {
-                    due_ns,
-                    start_ns,
-                    end_ns,
-                    back_off_ns,
-                    retries,
-                    round_trips: 0,
-                    count,
-                    operation,
-                    outcome,
-                    code,
-                    server,
-                },
-                true,
-            );
+            recorder.sample(&Sample { due_ns, start_ns, ..Sample::new(0, Outcome::Completed, free) }, true);
         }
         let mut operations = recorder.figures();
         operations[0].by_schedule = true;
@@ -180,7 +163,7 @@ mod tests {
     /// Runs a search that begins at `first` on a simulated target, and returns its result.
     fn found(first: f64, quantile: f64, limit_ns: Nanos, schedule: impl Fn(f64) -> Schedule) -> bourse_record::Search {
         let limits = vec![ResponseLimit { operation: None, quantile, limit_ns }];
-        let job = Job::Classic(Classic {
+        let job = Job::from(Classic {
             workload: "point-read".to_owned(),
             options: Vec::new(),
             warm_up_ns: 0,
