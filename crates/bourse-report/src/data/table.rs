@@ -151,10 +151,10 @@ macro_rules! data_table {
     ($meaning:literal $type:ident $name:literal [$($key:expr),*] ($($arg:ident: $of:ty),+) {
         $($column:ident: $kind:ident, $what:literal => $value:expr;)+
     }) => {
-        struct $type;
+        pub(super) struct $type;
 
         impl $type {
-            fn table() -> DataTable {
+            pub(super) fn table() -> DataTable {
                 let columns = vec![
                     $($key,)*
                     $(DataColumn { name: stringify!($column), kind: DataKind::$kind, meaning: $what },)+
@@ -162,7 +162,7 @@ macro_rules! data_table {
                 DataTable { name: $name, meaning: $meaning, columns, rows: Vec::new() }
             }
 
-            fn row(keys: &[DataValue], $($arg: $of),+) -> Vec<DataValue> {
+            pub(super) fn row(keys: &[DataValue], $($arg: $of),+) -> Vec<DataValue> {
                 let mut row = keys.to_vec();
                 row.extend([$(DataValue::from($value)),+]);
                 row
