@@ -1,10 +1,9 @@
 //! Arguments of workloads whose users draw transactions by their shares: `bourse tatp` and its like.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{Arrivals, Check, CheckDepth, Constraints, EXIT_CODES, Execution, Output, VerifySettings, numbers};
+use super::{Arrivals, Check, CheckDepth, Constraints, EXIT_CODES, Execution, Given, Output, VerifySettings, numbers};
 use bourse_record::ResponseLimit;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Subcommand};
+use clap::{Arg, Args, Subcommand};
 use std::time::Duration;
 
 #[derive(Debug, Subcommand)]
@@ -41,70 +40,80 @@ impl Default for MixDatabase {
     }
 }
 
-/// The database's options that were typed or set in the environment, rather than left at their defaults.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct MixExplicitlySet {
-    pub(crate) size: bool,
-    pub(crate) constraints: bool,
-}
-
-impl MixExplicitlySet {
-    pub(super) fn of(matches: &ArgMatches) -> Self {
-        let is_set = |id: &str| matches.value_source(id).is_some_and(|source| source != ValueSource::DefaultValue);
-        Self { size: is_set("size"), constraints: is_set("constraints") }
-    }
-}
-
+/// Options of a run that every transactional workload has; help is that of `tpce run`.
 #[derive(Debug, Clone, Args)]
-#[command(after_help = EXIT_CODES)]
-pub(crate) struct MixRun {
-    /// Database URLs, such as sqlite:PATH or sqlite::memory: [default: a SQLite file below ./bourse-data]
-    #[arg(value_name = "TARGET")]
-    pub(crate) targets: Vec<String>,
-    /// Number of concurrent users, one session each [default: 4]
-    #[arg(short = 'u', long, short_alias = 'c', aliases = ["clients", "connections"], help_heading = "Workload", value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
+pub(crate) struct OltpRun {
+    /// Number of concurrent clients, one session each [default: number of CPUs]
+    #[arg(short, long, help_heading = "Workload", short_alias = 'c', aliases = ["clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
     pub(crate) users: Option<usize>,
-    /// Length of the measurement interval [default: 10s]
-    #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
+    /// Length of the measurement interval [default: 40s; 30s with --rate, --rounds, --warmup, --sweep, --processes, several
+    /// targets or a server]
+    #[arg(short = 'T', long = "for", help_heading = "Workload", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Option<Duration>,
-    /// Warm-up time before the measurement [default: 2s]
+    /// Warm-up time before the measurement [default: 10 to 30 s, until the rate shows no trend; 10s where --for is 30s]
     #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Option<Duration>,
-    /// Target rate in transactions a second of all users together (open loop): response times count from when a transaction
-    /// was due [default: as fast as possible]
-    #[arg(short = 'R', long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::operations_a_second, env = "BOURSE_RATE")]
-    pub(crate) rate: Option<f64>,
-    /// Arrivals with --rate or --find-max: their distances, and who waits for them [default: poisson; shared with --find-max]
+    /// Arrivals with --rate or --find-max: their distances, and who waits for them [default: poisson]
     #[arg(long, help_heading = "Workload", value_enum, env = "BOURSE_ARRIVALS")]
     pub(crate) arrivals: Option<Arrivals>,
-    /// Search for the highest rate that meets every --limit, and confirm it with a round of full length
-    #[arg(long, help_heading = "Workload", requires = "limit", conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
+    /// Search for the highest rate that meets every response-time limit, and confirm it with a run of full length
+    #[arg(long, help_heading = "Workload", conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
-    /// Response-time limit for --find-max, as p99=10ms; Update-Location:p99=10ms is that of one transaction
-    #[arg(long, help_heading = "Workload", requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
-    pub(crate) limit: Vec<ResponseLimit>,
-    /// Repeat with each of these values of users, rate, the size, or a target option; several --sweep are combined
+    /// Repeat with each of these values of users, market-users, processes, rate, backlog, market, customers, days, scale-factor, or
+    /// a target option, for example journal=delete,wal; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
     pub(crate) sweep: Vec<String>,
-    /// Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval [default:
-    /// 1; 6 or more when targets are compared]
+    /// Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval
+    /// [default: 1; 8 when targets are compared]
     #[arg(long, allow_negative_numbers = true, help_heading = "Rounds", value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
-    /// Depth of the checks before the run
+    /// Depth of the checks before and after the run
     #[arg(long, help_heading = "Rounds", value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
     pub(crate) check: CheckDepth,
     /// Seed of all random numbers [default: drawn, and shown]
     #[arg(long, help_heading = "Rounds", value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
-    pub(crate) database: MixDatabase,
-    #[command(flatten)]
     pub(crate) execution: Execution,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// The database's options that were set explicitly.
+}
+
+/// Sets the help of an option.
+fn help(text: &'static str) -> impl FnOnce(Arg) -> Arg {
+    move |it| it.help(text)
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(
+    after_help = EXIT_CODES,
+    mut_arg("users", help("Number of concurrent clients, one session each [default: 4]")),
+    mut_arg("duration", help("Length of the measurement interval [default: 10s]")),
+    mut_arg("warmup", help("Warm-up time before the measurement [default: 2s]")),
+    mut_arg("arrivals", help("Arrivals with --rate or --find-max: their distances, and who waits for them [default: poisson; shared with --find-max]")),
+    mut_arg("find_max", |it| it.help("Search for the highest rate that meets every --limit, and confirm it with a round of full length").requires("limit")),
+    mut_arg("sweep", help("Repeat with each of these values of users, rate, the size, or a target option; several --sweep are combined")),
+    mut_arg("rounds", help("Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval [default: 1; 6 or more when targets are compared]")),
+    mut_arg("check", help("Depth of the checks before the run")),
+)]
+pub(crate) struct MixRun {
+    /// Database URLs, such as sqlite:PATH or sqlite::memory: [default: a SQLite file below ./bourse-data]
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) run: OltpRun,
+    /// Target rate in transactions a second of all users together (open loop): response times count from when a transaction
+    /// was due [default: as fast as possible]
+    #[arg(short = 'R', long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::operations_a_second, env = "BOURSE_RATE")]
+    pub(crate) rate: Option<f64>,
+    /// Response-time limit for --find-max, as p99=10ms; Update-Location:p99=10ms is that of one transaction
+    #[arg(long, help_heading = "Workload", requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
+    pub(crate) limit: Vec<ResponseLimit>,
+    #[command(flatten)]
+    pub(crate) database: MixDatabase,
+    /// Options that were set explicitly.
     #[arg(skip)]
-    pub(crate) explicitly_set: MixExplicitlySet,
+    pub(crate) given: Given,
 }
 
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ pub(crate) use crash::{Crash, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, Document, Engines, Report, TableFormat};
 pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use history::{DATA_FOLDER, Data, Runs, Watch};
-pub(crate) use mix::{MixCommand, MixDatabase, MixExplicitlySet, MixLoad, MixRun, MixVerify};
+pub(crate) use mix::{MixCommand, MixDatabase, MixLoad, MixRun, MixVerify, OltpRun};
 pub(crate) use tpce::{
     Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
     RunSettings, Serve, Tpce, Verify, VerifySettings,
@@ -80,22 +80,17 @@ impl Arguments {
     /// Arguments matched by clap, with the ids of the options that were set explicitly for commands that use them.
     pub(crate) fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut arguments = Self::from_arg_matches(matches)?;
-        let tpce = matches.subcommand_matches("tpce").and_then(ArgMatches::subcommand);
-        let tatp = matches.subcommand_matches("tatp").and_then(ArgMatches::subcommand);
-        if let (Command::Tatp(MixCommand::Run(run)), Some((_, matches))) = (&mut arguments.command, tatp) {
-            run.explicitly_set = MixExplicitlySet::of(matches);
+        let mut of_command = matches;
+        while let Some((_, within)) = of_command.subcommand() {
+            of_command = within;
         }
-        match (&mut arguments.command, tpce) {
-            (Command::Tpce(Tpce::Run(run)), Some((_, matches))) => run.explicitly_set = ExplicitlySet::of(matches),
-            (Command::Tpce(Tpce::Serve(serve)), Some((_, matches))) => {
-                serve.explicitly_set = ExplicitlySet::of(matches)
-            }
+        let given = Given::of(of_command);
+        match &mut arguments.command {
+            Command::Tatp(MixCommand::Run(run)) => run.given = given,
+            Command::Tpce(Tpce::Run(run)) => run.explicitly_set = ExplicitlySet::of(&given),
+            Command::Tpce(Tpce::Serve(serve)) => serve.explicitly_set = ExplicitlySet::of(&given),
+            Command::Compare(compare) => compare.given = given,
             _ => {}
-        }
-        if let (Command::Compare(compare), Some(matches)) =
-            (&mut arguments.command, matches.subcommand_matches("compare"))
-        {
-            compare.given = Given::of(matches);
         }
         Ok(arguments)
     }
@@ -496,7 +491,11 @@ mod tests {
     fn the_words_of_other_tools_are_understood() {
         for typed in ["-u 4 -T 5s", "--clients 4 --duration 5s", "-c 4 -d 5s", "--connections 4 --time 5"] {
             let run = run_of(&format!("bourse tpce run {typed}"));
-            assert_eq!((run.settings.users, run.settings.duration), (Some(4), Some(Duration::from_secs(5))), "{typed}");
+            assert_eq!(
+                (run.settings.run.users, run.settings.run.duration),
+                (Some(4), Some(Duration::from_secs(5))),
+                "{typed}"
+            );
         }
         assert_eq!(run_of("bourse tpce run --customers 5k").settings.database.customers, 5_000);
     }

@@ -1,10 +1,9 @@
 //! `bourse tpce …`: the brokerage workload.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{Database, EXIT_CODES, Execution, Output, TokenFile, numbers, run_help};
+use super::{Database, EXIT_CODES, Given, OltpRun, Output, TokenFile, numbers, run_help};
 use bourse_tpce::sut::Share;
-use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -79,14 +78,13 @@ impl ExplicitlySet {
     /// All options: the database must match each of them.
     pub(crate) const ALL: Self = Self { customers: true, days: true, scale_factor: true, constraints: true };
 
-    /// The options that are set explicitly in the arguments of a command.
-    pub(crate) fn of(matches: &ArgMatches) -> Self {
-        let set = |id: &str| matches.value_source(id).is_some_and(|source| source != ValueSource::DefaultValue);
+    /// Those among the options that were set explicitly.
+    pub(crate) fn of(given: &Given) -> Self {
         Self {
-            customers: set("customers"),
-            days: set("days"),
-            scale_factor: set("scale_factor"),
-            constraints: set("constraints"),
+            customers: given.given("customers"),
+            days: given.given("days"),
+            scale_factor: given.given("scale_factor"),
+            constraints: given.given("constraints"),
         }
     }
 }
@@ -96,22 +94,14 @@ impl ExplicitlySet {
 pub(crate) struct RunSettings {
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Number of concurrent clients, one session each [default: number of CPUs]
-    #[arg(short, long, help_heading = "Workload", short_alias = 'c', aliases = ["clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
-    pub(crate) users: Option<usize>,
+    #[command(flatten)]
+    pub(crate) run: OltpRun,
     /// Threads that run the market's requests: Trade-Result and Market-Feed [default: half the users, at least 2]
     #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
     pub(crate) market_users: Option<usize>,
     /// Processes that the users are shared out over, each with the same database file open: as several programs use it
     #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", default_value_t = 1, value_parser = numbers::processes, env = "BOURSE_PROCESSES")]
     pub(crate) processes: u32,
-    /// Length of the measurement interval [default: 40s; 30s with --rate, --rounds, --warmup, --sweep, --processes, several
-    /// targets or a server]
-    #[arg(short = 'T', long = "for", help_heading = "Workload", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
-    pub(crate) duration: Option<Duration>,
-    /// Warm-up time before the measurement [default: 10 to 30 s, until the rate shows no trend; 10s where --for is 30s]
-    #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
-    pub(crate) warmup: Option<Duration>,
     /// Warm up and measure until throughput is found to be steady or not, at most this long in all
     #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_UNTIL_STEADY", conflicts_with_all = ["duration", "warmup", "find_max"])]
     pub(crate) until_steady: Option<Duration>,
@@ -123,9 +113,6 @@ pub(crate) struct RunSettings {
     /// fast as possible]
     #[arg(short = 'R', long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::rate, env = "BOURSE_RATE")]
     pub(crate) rate: Option<f64>,
-    /// Arrivals with --rate or --find-max: their distances, and who waits for them
-    #[arg(long, help_heading = "Workload", value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
-    pub(crate) arrivals: Arrivals,
     /// Transactions that may wait for a client with --rate; more are dropped and counted [default: 5 s of the rate]
     #[arg(long, help_heading = "Workload", value_name = "N", value_parser = numbers::backlog, env = "BOURSE_BACKLOG")]
     pub(crate) backlog: Option<usize>,
@@ -134,27 +121,6 @@ pub(crate) struct RunSettings {
     /// before the round. `aged=N`: those of N Trade-Results a second, also without a rate
     #[arg(long, help_heading = "Workload", value_name = "AGE", default_value = "new", value_parser = numbers::market, env = "BOURSE_MARKET")]
     pub(crate) market: MarketAge,
-    /// Search for the highest rate that meets every response-time limit, and confirm it with a run of full length
-    #[arg(long, help_heading = "Workload", conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
-    pub(crate) find_max: bool,
-    /// Repeat with each of these values of users, market-users, processes, rate, backlog, market, customers, days, scale-factor, or
-    /// a target option, for example journal=delete,wal; several --sweep are combined
-    #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
-    pub(crate) sweep: Vec<String>,
-    /// Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval
-    /// [default: 1; 8 when targets are compared]
-    #[arg(long, allow_negative_numbers = true, help_heading = "Rounds", value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
-    pub(crate) rounds: Option<u32>,
-    /// Depth of the checks before and after the run
-    #[arg(long, help_heading = "Rounds", value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
-    pub(crate) check: CheckDepth,
-    /// Seed of all random numbers [default: drawn, and shown]
-    #[arg(long, help_heading = "Rounds", value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
-    pub(crate) seed: Option<u64>,
-    #[command(flatten)]
-    pub(crate) execution: Execution,
-    #[command(flatten)]
-    pub(crate) output: Output,
 }
 
 /// Age of the market when a round begins.

@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
                     .hint("targets are run in turn, and their rounds tell the noise"));
             }
             let plan = plan::compare::plan(arguments)?;
-            if arguments.settings.execution.dry_run {
+            if arguments.settings.run.execution.dry_run {
                 return print(&show(&plan));
             }
             measured(arguments, &plan)?
@@ -146,7 +146,7 @@ fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) ->
     if arguments.until_decided {
         return Err(Failure::usage("--until-decided cannot be used with stored runs: nothing is run"));
     }
-    if arguments.settings.execution.dry_run {
+    if arguments.settings.run.execution.dry_run {
         return Err(Failure::usage("--dry-run cannot be used with stored runs: nothing is run"));
     }
     let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
@@ -190,7 +190,7 @@ impl Compare {
 
     /// Output format; `--json` works here as in every command.
     fn format(&self) -> CompareFormat {
-        if self.settings.output.json { CompareFormat::Json } else { self.format }
+        if self.settings.run.output.json { CompareFormat::Json } else { self.format }
     }
 }
 
@@ -222,9 +222,9 @@ impl Results {
 
 /// Runs on both targets in turn, and stores the run with its comparison.
 fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
-    let output = &arguments.settings.output;
+    let output = &arguments.settings.run.output;
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
-    let (mut file, outcome) = execute::run(plan, &arguments.settings.execution, &folder)?.measured()?;
+    let (mut file, outcome) = execute::run(plan, &arguments.settings.run.execution, &folder)?.measured()?;
     let ended = outcome.and_then(|()| verdict(&file, plan));
     let compared = match (&ended, file.cases.as_slice()) {
         (Ok(()), [base, head]) => {

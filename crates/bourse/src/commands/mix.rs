@@ -23,7 +23,7 @@ pub(crate) fn run(mixed: &'static dyn Mixed, command: MixCommand) -> Result<(), 
             {
                 note(&format!("no target given: running on {}", case.target));
             }
-            super::run(&plan, &arguments.execution, &arguments.output)
+            super::run(&plan, &arguments.run.execution, &arguments.run.output)
         }
         MixCommand::Load(MixLoad { target, database }) => {
             let name = mixed.workload().name();

@@ -306,7 +306,7 @@ fn text_lines(from: Option<impl Read>) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Classic, Job};
+    use crate::plan::Classic;
 
     #[test]
     fn requests_and_failures_are_data() {
@@ -322,7 +322,7 @@ mod tests {
         };
         let request = Request::Round(Box::new(RoundRequest {
             target: "null:".to_owned(),
-            job: Job::Classic(job),
+            job: job.into(),
             seed: 1,
             round: 2,
             begins_alike: true,

@@ -1,4 +1,4 @@
-//! Databases of the brokerage workload: each opened and loaded once, copied, and put back before a round.
+//! Databases of transactional workloads: each opened and loaded once, copied, and put back before a round.
 
 use super::RunContext;
 use super::keeper::Keeper;

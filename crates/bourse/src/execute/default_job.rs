@@ -5,8 +5,8 @@ use crate::args::{Arguments, Command, Run, Tpce};
 use crate::commands::tpce::load::load;
 use crate::execute;
 use crate::output::ResultFolder;
-use crate::plan::Plan;
 use crate::plan::brokerage::{LatencyPlan, plan};
+use crate::plan::{Job, Plan};
 use bourse_driver::{MS, SECOND};
 use bourse_record::{CheckStatus, Durability, PhaseKind, Round, RunFile, StoppingRule};
 use clap::CommandFactory as _;
@@ -29,7 +29,7 @@ fn default_plan(target: &str) -> (Box<Run>, Plan) {
 /// Returns the plan with phases a tenth as long.
 fn shortened(mut plan: Plan) -> Plan {
     for case in plan.blocks.iter_mut().flat_map(|block| &mut block.cases) {
-        let job = case.job.brokerage_mut().expect("the brokerage workload");
+        let Job::Brokerage(job) = &mut case.job else { panic!("the brokerage workload") };
         assert_eq!(
             (job.warm_up_ns, job.measure_ns, job.until),
             (30 * SECOND, 40 * SECOND, Some(StoppingRule::RateLevel))
@@ -46,7 +46,7 @@ fn ran(folder: &Path, target: &str) -> (RunFile, String) {
     let (run, plan) = default_plan(target);
     let plan = shortened(plan);
     let results = ResultFolder::new(folder, &plan.name).unwrap();
-    let (file, outcome) = execute::run(&plan, &run.settings.execution, &results).unwrap().measured().unwrap();
+    let (file, outcome) = execute::run(&plan, &run.settings.run.execution, &results).unwrap().measured().unwrap();
     outcome.unwrap();
     let screen = bourse_report::screen(&file, 200, false, None);
     (file, screen)

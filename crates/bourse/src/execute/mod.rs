@@ -405,8 +405,8 @@ impl Executor<'_> {
     fn in_child(&self, mut request: RoundRequest) -> Result<RoundOutcome, Failure> {
         let interrupted = &self.context.interrupted;
         let mut server = None;
-        if let Some(job) = request.job.brokerage().filter(|job| job.served) {
-            let (target, database) = (request.target.clone(), job.database.clone());
+        if let Some(database) = request.job.served().cloned() {
+            let target = request.target.clone();
             let (serve, what) = (Request::Serve { target, database }, "the application server");
             let started = server.insert(ChildProcess::start(&serve, what, Words::Collected)?);
             // The address comes after the database is loaded, which may take minutes.

@@ -12,8 +12,8 @@ use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::args::{Database, ExplicitlySet};
 use crate::failure::{Exit, Failure};
+use crate::plan::Brokerage;
 use crate::plan::brokerage::{Coordinate, ProcessOfUsers};
-use crate::plan::{Brokerage, Job};
 use crate::tpce::serve::failure;
 use crate::{interrupt, live, spent};
 use bourse_driver::Progress;
@@ -70,7 +70,7 @@ pub(super) fn run(
         let database = Database { reload: false, ..job.database.of_size(options.part) };
         let explicitly_set = ExplicitlySet::default();
         let part = RoundRequest {
-            job: Job::Brokerage(Box::new(Brokerage { database, explicitly_set, coordinate, ..job.clone() })),
+            job: Brokerage { database, explicitly_set, coordinate, ..job.clone() }.into(),
             begins_alike: false,
             is_first: false,
             history: Some(history.to_owned()),

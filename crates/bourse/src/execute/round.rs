@@ -6,6 +6,7 @@ use super::system::SystemUnderTest;
 use crate::failure::Failure;
 use crate::oltp::database::Ready;
 use crate::plan::Job;
+use crate::plan::work::settings_of;
 use crate::progress::Step;
 use crate::spent;
 use bourse_driver::{FixedLoop, wait_for_quiet};
@@ -113,13 +114,9 @@ pub(super) trait Rounds {
 }
 
 impl Job {
-    /// The workload whose rounds are run: the only place in this module that knows all workloads.
+    /// The workload whose rounds are run.
     pub(super) fn rounds(&self) -> &dyn Rounds {
-        match self {
-            Self::Brokerage(job) => &**job,
-            Self::Classic(job) => job,
-            Self::Mix(job) => job,
-        }
+        settings_of!(self, job => &**job)
     }
 }
 

@@ -8,7 +8,6 @@
 
 use super::child::{self, Request};
 use super::{CaseRun, RunContext};
-use crate::args::CheckDepth;
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::engine_failure;
 use crate::progress::{Step, note};
@@ -27,6 +26,7 @@ use bourse_tpce::verify::{Plan, TpceSubject, Verdict, VerifyError, sample, sql_s
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// Customers and days of the sample's database: the smallest there is.
 const SIZE: (i64, i64) = (1_000, 1);
@@ -67,24 +67,18 @@ impl SampleCheck {
 pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<(), Failure> {
     let mut sampled: BTreeMap<String, Sampled> = BTreeMap::new();
     for case in cases {
-        let Some(job) = case.planned.job.brokerage() else { continue };
-        let is_wanted = job.check == CheckDepth::Full && case.failure.is_none();
-        let Some(round) = case.case.as_mut().and_then(|case| case.rounds.first_mut()).filter(|_| is_wanted) else {
-            continue;
-        };
+        let Some(sample) = case.planned.job.sample().filter(|_| case.failure.is_none()) else { continue };
+        let Some(round) = case.case.as_mut().and_then(|case| case.rounds.first_mut()) else { continue };
         let target = case.planned.target.clone();
         let found = match sampled.get(&target) {
             Some(found) => found.clone(),
             None => {
                 let _spending = spent::on(spent::Part::Sample);
-                let found: Sampled = match job.driver() {
-                    // One sample for all drivers is enough.
-                    Some(driver) if driver.number() > 1 && job.coordinate.is_some() => {
-                        [(); 2].map(|()| SampleCheck::not_run("driver 1 samples the transactions"))
-                    }
+                let found: Sampled = match sample.elsewhere {
+                    Some(why) => [(); 2].map(|()| SampleCheck::not_run(why)),
                     _ if engines::stays_loaded(&target) => {
                         let step = Step::waiting(format!("sampling transactions on {target}"));
-                        let flat_in = job.database.flat_in.clone();
+                        let flat_in = sample.flat_in.map(Path::to_owned);
                         let request = Request::Sample { target: target.clone(), flat_in };
                         let what = format!("the sample of transactions on {target}");
                         let sampled = child::ask(&request, &target, &what, &context.interrupted);
@@ -95,7 +89,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                         sampled?
                     }
                     _ => {
-                        let inputs = context.inputs(job.database.flat_in.as_deref())?;
+                        let inputs = context.inputs(sample.flat_in)?;
                         of_target(&target, &inputs, context)?
                     }
                 };

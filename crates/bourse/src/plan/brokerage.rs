@@ -2,12 +2,12 @@
 
 use super::sweep::{Sweep, on_each, with_option};
 use super::targets::{self, default_target, with_size};
-use super::{Block, Job, Plan, PlannedCase, nanoseconds, varied};
+use super::{Block, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, Database, ExplicitlySet, MarketAge, Run, RunSettings, numbers};
 use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_driver::SECOND;
-use bourse_record::StoppingRule;
+use bourse_record::{NameValue, StoppingRule};
 use bourse_serve::Address;
 use bourse_tpce::sut::Share;
 use bourse_tpce::users::{Load, OptionsError, RunOptions};
@@ -212,7 +212,7 @@ impl Brokerage {
     fn of(arguments: &Run) -> Result<Self, Failure> {
         let settings = &arguments.settings;
         let default = Self::on(settings.database.clone())?;
-        let users = settings.users.unwrap_or(default.users);
+        let users = settings.run.users.unwrap_or(default.users);
         Ok(Self {
             explicitly_set: arguments.explicitly_set,
             users,
@@ -221,20 +221,20 @@ impl Brokerage {
                 .unwrap_or_else(|| RunOptions::market_users_in(users, settings.processes)),
             processes: settings.processes,
             rate: settings.rate,
-            evenly: settings.arrivals.is_even(),
-            shared: settings.arrivals.is_shared(),
+            evenly: settings.run.arrivals.unwrap_or_default().is_even(),
+            shared: settings.run.arrivals.unwrap_or_default().is_shared(),
             backlog: settings.backlog,
             market: settings.market,
-            find_max: settings.find_max,
-            warm_up_ns: nanoseconds(settings.warmup.unwrap_or(WARM_UP)),
-            measure_ns: nanoseconds(settings.duration.unwrap_or(INTERVAL)),
+            find_max: settings.run.find_max,
+            warm_up_ns: nanoseconds(settings.run.warmup.unwrap_or(WARM_UP)),
+            measure_ns: nanoseconds(settings.run.duration.unwrap_or(INTERVAL)),
             latency: settings.latency.then_some(LATENCY),
             part: arguments.part.map(|part| (part.number(), part.of())),
             coordinate: arguments.coordinate.clone().map(|place| {
                 let gather_ns = nanoseconds(arguments.gather.unwrap_or(GATHER));
                 Coordinate { place, gather_ns, process: None }
             }),
-            check: settings.check,
+            check: settings.run.check,
             token_file: arguments.token.path.clone(),
             ..default
         })
@@ -258,9 +258,9 @@ const DEFAULT_INTERVAL_NS: u64 = 40 * SECOND;
 /// The plan of `bourse tpce run`.
 pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     let settings = &arguments.settings;
-    let rounds = settings.rounds.unwrap_or(1);
-    let mut cases = cases(arguments)?;
-    let is_alone = cases.len() == 1 && rounds == 1;
+    let rounds = settings.run.rounds.unwrap_or(1);
+    let mut jobs = jobs(arguments)?;
+    let is_alone = jobs.len() == 1 && rounds == 1;
     let is_server = arguments.targets.iter().any(|target| Address::is_meant(target));
     if is_server && settings.latency {
         return Err(Failure::usage("--latency cannot be used with a server: its rounds are checked as they end"));
@@ -268,7 +268,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     if arguments.coordinate.is_some() {
         only_alone(arguments)?;
     }
-    let has_processes = cases.iter().any(|case| case.job.brokerage().is_some_and(|job| job.processes > 1));
+    let has_processes = jobs.iter().any(|it| it.job.processes > 1);
     if has_processes && settings.latency {
         return Err(Failure::usage(
             "--latency cannot be used with --processes: there is no one stream of arrivals for all",
@@ -282,24 +282,24 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
         .hint("--for sets it"));
     }
     if let Some(longest) = settings.until_steady {
-        until_steady(&mut cases, longest, is_alone && !is_server)?;
+        until_steady(&mut jobs, longest, is_alone && !is_server)?;
     }
-    let is_fixed = settings.duration.is_some()
-        || settings.warmup.is_some()
-        || settings.rounds.is_some()
+    let is_fixed = settings.run.duration.is_some()
+        || settings.run.warmup.is_some()
+        || settings.run.rounds.is_some()
         || settings.until_steady.is_some()
         || settings.rate.is_some()
-        || settings.find_max
+        || settings.run.find_max
         || has_processes
         || arguments.coordinate.is_some()
-        || !settings.sweep.is_empty();
-    for case in cases.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
-        let Some(job) = case.job.brokerage_mut() else { continue };
+        || !settings.run.sweep.is_empty();
+    for JobOnTarget { job, .. } in jobs.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
         (job.warm_up_ns, job.measure_ns) = (LONGEST_WARM_UP_NS, DEFAULT_INTERVAL_NS);
         (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateLevel), Some(LATENCY), true);
     }
+    let cases = jobs.into_iter().map(PlannedCase::from).collect();
     let block = Block { cases, rounds };
-    let plan = Plan::of(WORKLOAD, block, settings.seed, &settings.execution, &settings.output);
+    let plan = Plan::of(WORKLOAD, block, settings.run.seed, &settings.run.execution, &settings.run.output);
     // One driver alone cannot repeat a round that all have run.
     let repeats_disturbed = plan.repeats_disturbed && arguments.coordinate.is_none();
     Plan { repeats_disturbed, ..plan }.checked()
@@ -309,10 +309,10 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
 fn only_alone(arguments: &Run) -> Result<(), Failure> {
     let settings = &arguments.settings;
     let options = [
-        ("--find-max", settings.find_max),
+        ("--find-max", settings.run.find_max),
         ("--latency", settings.latency),
         ("--until-steady", settings.until_steady.is_some()),
-        ("--sweep", !settings.sweep.is_empty()),
+        ("--sweep", !settings.run.sweep.is_empty()),
         ("--processes", settings.processes > 1),
         ("--market aged", settings.market != MarketAge::New),
         ("more than one target", arguments.targets.len() > 1),
@@ -327,7 +327,7 @@ fn only_alone(arguments: &Run) -> Result<(), Failure> {
 }
 
 /// Lets a single round last until its throughput is found to be steady or not.
-fn until_steady(cases: &mut [PlannedCase], longest: Duration, is_alone: bool) -> Result<(), Failure> {
+fn until_steady(jobs: &mut [JobOnTarget], longest: Duration, is_alone: bool) -> Result<(), Failure> {
     if !is_alone {
         return Err(Failure::usage(
             "--until-steady needs a single round on a single target in this process: rounds that are compared last alike",
@@ -337,8 +337,7 @@ fn until_steady(cases: &mut [PlannedCase], longest: Duration, is_alone: bool) ->
         return Err(Failure::usage("invalid value for --until-steady: expected 30s or more")
             .hint("for instance --until-steady 5m"));
     }
-    for case in cases {
-        let Some(job) = case.job.brokerage_mut() else { continue };
+    for JobOnTarget { job, .. } in jobs {
         let longest = nanoseconds(longest);
         job.warm_up_ns = longest / 5 * 2;
         job.measure_ns = longest - job.warm_up_ns;
@@ -347,20 +346,37 @@ fn until_steady(cases: &mut [PlannedCase], longest: Duration, is_alone: bool) ->
     Ok(())
 }
 
-/// A case of each target with each combination of the sweeps, all checked.
-pub(super) fn cases(arguments: &Run) -> Result<Vec<PlannedCase>, Failure> {
-    let Run { targets, settings, .. } = arguments;
-    if settings.duration.is_some_and(|duration| duration < Duration::from_secs(1)) {
-        return Err(Failure::usage("invalid value for --for: expected 1s or more").hint("for instance --for 30s"));
-    }
-    let sweeps = Sweep::parse_all(&settings.sweep)?;
-    if settings.find_max && sweeps.iter().any(|sweep| sweep.name == "rate") {
-        return Err(Failure::usage("--find-max cannot be combined with --sweep rate"));
-    }
-    on_each(targets, &sweeps, |target, chosen| case(target, arguments, chosen))
+/// A job on a target, with the values of the sweeps.
+struct JobOnTarget {
+    target: String,
+    job: Brokerage,
+    varied: Vec<NameValue>,
 }
 
-fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Result<PlannedCase, Failure> {
+impl From<JobOnTarget> for PlannedCase {
+    fn from(JobOnTarget { target, job, varied }: JobOnTarget) -> Self {
+        Self::of_database(target, job.into(), varied)
+    }
+}
+
+/// A case of each target with each combination of the sweeps, all checked.
+pub(super) fn cases(arguments: &Run) -> Result<Vec<PlannedCase>, Failure> {
+    Ok(jobs(arguments)?.into_iter().map(PlannedCase::from).collect())
+}
+
+fn jobs(arguments: &Run) -> Result<Vec<JobOnTarget>, Failure> {
+    let Run { targets, settings, .. } = arguments;
+    if settings.run.duration.is_some_and(|duration| duration < Duration::from_secs(1)) {
+        return Err(Failure::usage("invalid value for --for: expected 1s or more").hint("for instance --for 30s"));
+    }
+    let sweeps = Sweep::parse_all(&settings.run.sweep)?;
+    if settings.run.find_max && sweeps.iter().any(|sweep| sweep.name == "rate") {
+        return Err(Failure::usage("--find-max cannot be combined with --sweep rate"));
+    }
+    on_each(targets, &sweeps, |target, chosen| job(target, arguments, chosen))
+}
+
+fn job(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Result<JobOnTarget, Failure> {
     let mut run = arguments.clone();
     let settings = &mut run.settings;
     let mut of_target = Vec::new();
@@ -411,7 +427,7 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
     }
     targets::check(&target, &job)?;
     job.options(0)?;
-    Ok(PlannedCase::of_database(target, Job::Brokerage(Box::new(job)), varied(chosen)))
+    Ok(JobOnTarget { target, job, varied: varied(chosen) })
 }
 
 /// Scope of a swept option.
@@ -426,7 +442,7 @@ enum Varied {
 fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, Failure> {
     let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));
     match name.replace('_', "-").as_str() {
-        "users" => settings.users = Some(numbers::threads(value).map_err(refused)?),
+        "users" => settings.run.users = Some(numbers::threads(value).map_err(refused)?),
         "market-users" => settings.market_users = Some(numbers::threads(value).map_err(refused)?),
         "processes" => settings.processes = numbers::processes(value).map_err(refused)?,
         "rate" => settings.rate = Some(numbers::rate(value).map_err(refused)?),

@@ -1,7 +1,7 @@
 //! Classic workloads as jobs, and the plan of `bourse micro run`.
 
 use super::sweep::{Sweep, combinations, with_option};
-use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, targets, varied};
+use super::{Block, Plan, PlannedCase, RoundsIn, nanoseconds, targets, varied};
 use crate::args::{Arrivals, MicroRun, Timed};
 use crate::engines;
 use crate::failure::Failure;
@@ -242,7 +242,7 @@ impl ClassicArgs<'_> {
         if !lacking.is_empty() {
             return Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))));
         }
-        let case = PlannedCase::new(label.join(" "), target, Job::Classic(job), RoundsIn::Child);
+        let case = PlannedCase::new(label.join(" "), target, job.into(), RoundsIn::Child);
         Ok(PlannedCase { varied: varied(chosen), ..case })
     }
 }

@@ -3,7 +3,7 @@
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoop};
 use super::{Block, Comparing, Plan, able, mix};
-use crate::args::{Compare, ExplicitlySet, MixDatabase, MixExplicitlySet, MixRun, Run, Timed};
+use crate::args::{Compare, ExplicitlySet, MixDatabase, MixRun, Run, Timed};
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
 use crate::output::files;
@@ -48,7 +48,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
             "--until-steady cannot be used with compare: both sides have the same warm-up and interval",
         ));
     }
-    if !settings.sweep.is_empty() || settings.find_max {
+    if !settings.run.sweep.is_empty() || settings.run.find_max {
         return Err(Failure::usage(
             "--sweep and --find-max cannot be used with compare: it runs each target with one setting",
         ));
@@ -60,13 +60,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
                 .hint("choose a microbenchmark, as --workload point-read; `bourse micro list` lists them"));
         }
         let (settings, token) = (settings.clone(), arguments.token.clone());
-        let given = |id: &str| arguments.given.given(id);
-        let explicitly_set = ExplicitlySet {
-            customers: given("customers"),
-            days: given("days"),
-            scale_factor: given("scale_factor"),
-            constraints: given("constraints"),
-        };
+        let explicitly_set = ExplicitlySet::of(&arguments.given);
         brokerage::cases(&Run { targets, settings, part: None, coordinate: None, gather: None, token, explicitly_set })?
     } else if let Some(mixed) = find(&arguments.workload) {
         only_mix(arguments)?;
@@ -77,16 +71,16 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
             Ok(cases)
         })?
     };
-    let rounds = settings.rounds.unwrap_or(if arguments.until_decided { MOST_ROUNDS } else { ROUNDS });
+    let rounds = settings.run.rounds.unwrap_or(if arguments.until_decided { MOST_ROUNDS } else { ROUNDS });
     let looks = if arguments.until_decided { sequential::looks(rounds) } else { Vec::new() };
     if arguments.until_decided && looks.len() < 2 {
         return Err(Failure::usage(format!("{rounds} rounds are too few for --until-decided"))
             .hint("give --rounds 12 or more, or no --until-decided"));
     }
     let block = Block { cases, rounds };
-    let plan = Plan::of("compare", block, settings.seed, &settings.execution, &settings.output);
+    let plan = Plan::of("compare", block, settings.run.seed, &settings.run.execution, &settings.run.output);
     let files = files::OF_RUN.iter().chain([&files::COMPARISON]).map(|name| (*name).to_owned()).collect();
-    let wait_quiet_ns = settings.execution.wait_quiet_ns(Some(PATIENCE));
+    let wait_quiet_ns = settings.run.execution.wait_quiet_ns(Some(PATIENCE));
     let tolerance = arguments.tolerance();
     Plan { compares: Some(Comparing { tolerance, looks }), wait_quiet_ns, files, ..plan }.checked()
 }
@@ -97,26 +91,16 @@ fn of_mix(arguments: &Compare, targets: Vec<String>) -> MixRun {
     let default = MixDatabase::default();
     MixRun {
         targets,
-        users: settings.users,
-        duration: settings.duration,
-        warmup: settings.warmup,
+        run: settings.run.clone(),
         rate: settings.rate,
-        arrivals: Some(settings.arrivals),
-        find_max: false,
         limit: Vec::new(),
-        sweep: Vec::new(),
-        rounds: settings.rounds,
-        check: settings.check,
-        seed: settings.seed,
-        // An existing database is used with its own size.
-        explicitly_set: MixExplicitlySet { size: false, constraints: arguments.given.given("constraints") },
+        // `compare` has no option `size`: an existing database is used with its own.
+        given: arguments.given.clone(),
         database: MixDatabase {
             constraints: settings.database.constraints,
             reload: settings.database.reload,
             ..default
         },
-        execution: settings.execution.clone(),
-        output: settings.output.clone(),
     }
 }
 
@@ -127,14 +111,16 @@ fn only_mix(arguments: &Compare) -> Result<(), Failure> {
     if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != Timed::Batched {
         return Err(Failure::usage(format!("--set, --count and --timing cannot be used with {workload}")));
     }
-    let others = OF_BROKERAGE.iter().filter(|(id, _)| !FOLLOWED.contains(id));
-    match others.into_iter().find(|(id, _)| arguments.given.typed(id)) {
-        None => Ok(()),
-        Some((_, typed)) => {
-            Err(Failure::usage(format!("{typed} can only be used with the brokerage workload, not with {workload}"))
-                .hint(format!("`bourse {workload} load TARGET` loads databases of another size")))
-        }
-    }
+    only_brokerage(arguments, &FOLLOWED, || format!("`bourse {workload} load TARGET` loads databases of another size"))
+}
+
+/// Refuses options of the brokerage workload, except those that another workload can follow too.
+fn only_brokerage(arguments: &Compare, followed: &[&str], hint: impl Fn() -> String) -> Result<(), Failure> {
+    let mut others = OF_BROKERAGE.iter().filter(|(id, _)| !followed.contains(id));
+    let Some((_, typed)) = others.find(|(id, _)| arguments.given.typed(id)) else { return Ok(()) };
+    let workload = &arguments.workload;
+    Err(Failure::usage(format!("{typed} can only be used with the brokerage workload, not with {workload}"))
+        .hint(hint()))
 }
 
 fn classic(arguments: &Compare) -> ClassicArgs<'_> {
@@ -146,10 +132,10 @@ fn classic(arguments: &Compare) -> ClassicArgs<'_> {
         threads: None,
         count: arguments.count,
         // A warm-up long enough for customers is much too long for reads.
-        duration: settings.duration,
-        warmup: settings.warmup.unwrap_or(WARM_UP),
+        duration: settings.run.duration,
+        warmup: settings.run.warmup.unwrap_or(WARM_UP),
         timed: arguments.timing,
-        open_loop: settings.rate.map(|rate| OpenLoop { rate, arrivals: settings.arrivals }),
+        open_loop: settings.rate.map(|rate| OpenLoop { rate, arrivals: settings.run.arrivals.unwrap_or_default() }),
         search: None,
     }
 }
@@ -160,11 +146,5 @@ fn only_classic(arguments: &Compare, job: Option<&super::Job>) -> Result<(), Fai
     if let Some(job) = job.filter(|_| arguments.settings.rate.is_some()) {
         able(workload, "--rate", job.abilities()?.rate)?;
     }
-    match OF_BROKERAGE.iter().find(|(id, _)| arguments.given.typed(id)) {
-        None => Ok(()),
-        Some((_, typed)) => {
-            Err(Failure::usage(format!("{typed} can only be used with the brokerage workload, not with {workload}"))
-                .hint(format!("`bourse micro list {workload}` lists the options for -s")))
-        }
-    }
+    only_brokerage(arguments, &[], || format!("`bourse micro list {workload}` lists the options for -s"))
 }

@@ -3,7 +3,7 @@
 use super::classic::{OpenLoop, RateSearch, rounds_of};
 use super::sweep::{Sweep, on_each, with_option};
 use super::targets::with_suffix;
-use super::{Block, Job, Plan, PlannedCase, nanoseconds, varied};
+use super::{Block, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{Arrivals, CheckDepth, Constraints, MixDatabase, MixRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
@@ -70,24 +70,25 @@ impl Mix {
 
     fn of(mixed: &dyn Mixed, arguments: &MixRun) -> Self {
         let MixDatabase { size, constraints, reload, .. } = &arguments.database;
-        let open_loop = arguments.rate.map(|rate| OpenLoop { rate, arrivals: arguments.arrivals.unwrap_or_default() });
-        let search = arguments.find_max.then(|| RateSearch {
+        let open_loop =
+            arguments.rate.map(|rate| OpenLoop { rate, arrivals: arguments.run.arrivals.unwrap_or_default() });
+        let search = arguments.run.find_max.then(|| RateSearch {
             limits: arguments.limit.clone(),
-            arrivals: arguments.arrivals.unwrap_or(Arrivals::Shared),
+            arrivals: arguments.run.arrivals.unwrap_or(Arrivals::Shared),
         });
         Self {
             workload: mixed.workload().name().to_owned(),
             size: *size,
-            is_size_set: arguments.explicitly_set.size,
+            is_size_set: arguments.given.given("size"),
             constraints: *constraints,
-            is_constraints_set: arguments.explicitly_set.constraints,
+            is_constraints_set: arguments.given.given("constraints"),
             reload: *reload,
-            users: arguments.users.unwrap_or(USERS),
+            users: arguments.run.users.unwrap_or(USERS),
             open_loop,
             search,
-            warm_up_ns: nanoseconds(arguments.warmup.unwrap_or(WARM_UP)),
-            measure_ns: nanoseconds(arguments.duration.unwrap_or(INTERVAL)),
-            check: arguments.check,
+            warm_up_ns: nanoseconds(arguments.run.warmup.unwrap_or(WARM_UP)),
+            measure_ns: nanoseconds(arguments.run.duration.unwrap_or(INTERVAL)),
+            check: arguments.run.check,
         }
     }
 }
@@ -96,17 +97,17 @@ impl Mix {
 pub(crate) fn plan(mixed: &dyn Mixed, arguments: &MixRun) -> Result<Plan, Failure> {
     let cases = cases(mixed, arguments)?;
     let default = if cases.len() == 1 { 1 } else { rounds_of(cases.len()) };
-    let block = Block { cases, rounds: arguments.rounds.unwrap_or(default) };
+    let block = Block { cases, rounds: arguments.run.rounds.unwrap_or(default) };
     let name = mixed.workload().name();
-    Plan::of(name, block, arguments.seed, &arguments.execution, &arguments.output).checked()
+    Plan::of(name, block, arguments.run.seed, &arguments.run.execution, &arguments.run.output).checked()
 }
 
 /// A case of each target with each combination of the sweeps, everything checked.
 pub(super) fn cases(mixed: &dyn Mixed, arguments: &MixRun) -> Result<Vec<PlannedCase>, Failure> {
-    if arguments.duration == Some(Duration::ZERO) {
+    if arguments.run.duration == Some(Duration::ZERO) {
         return Err(Failure::usage("--for 0s leaves nothing to measure"));
     }
-    let sweeps = Sweep::parse_all(&arguments.sweep)?;
+    let sweeps = Sweep::parse_all(&arguments.run.sweep)?;
     on_each(&arguments.targets, &sweeps, |target, chosen| case(mixed, target, arguments, chosen))
 }
 
@@ -124,7 +125,7 @@ fn case(
             "users" => job.users = numbers::threads(value).map_err(refused)?,
             "rate" => {
                 let rate = numbers::operations_a_second(value).map_err(refused)?;
-                job.open_loop = Some(OpenLoop { rate, arrivals: arguments.arrivals.unwrap_or_default() });
+                job.open_loop = Some(OpenLoop { rate, arrivals: arguments.run.arrivals.unwrap_or_default() });
             }
             name if name == mixed.unit() => {
                 job.size = numbers::counted(value).map_err(refused)?;
@@ -145,5 +146,5 @@ fn case(
         target = with_option(&target, name, value);
     }
     engines::needs(&target, engines::open(&target)?.as_ref(), bourse_oltp::mix::needs)?;
-    Ok(PlannedCase::of_database(target, Job::Mix(job), varied(chosen)))
+    Ok(PlannedCase::of_database(target, job.into(), varied(chosen)))
 }

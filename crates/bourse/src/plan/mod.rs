@@ -314,7 +314,7 @@ pub(crate) mod tests {
             open_loop: None,
             search: None,
         };
-        let case = PlannedCase::new(label, "null:", Job::Classic(job), RoundsIn::Child);
+        let case = PlannedCase::new(label, "null:", job.into(), RoundsIn::Child);
         PlannedCase { subject: label.to_owned(), ..case }
     }
 

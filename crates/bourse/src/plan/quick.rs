@@ -150,7 +150,7 @@ fn brokerage_cases(arguments: &Quick, warm_up: Duration, interval: Duration) -> 
             if !users::needs(&engines::open(&target)?.capabilities()).is_empty() {
                 continue;
             }
-            let (job, rounds_in) = (Job::Brokerage(Box::new(job)), RoundsIn::of_brokerage(&target));
+            let (job, rounds_in) = (Job::from(job), RoundsIn::of_brokerage(&target));
             cases.push(PlannedCase::new(target.clone(), target, job, rounds_in));
             break;
         }
@@ -169,7 +169,7 @@ fn classic_cases(asked: &ClassicArgs<'_>, all: bool) -> Result<Vec<PlannedCase>,
         let lacking = targets::lacking(&target, &job)?;
         let label = format!("{}, {target}", asked.workload);
         let not_run = (!lacking.is_empty()).then(|| lacking.join("; "));
-        let case = PlannedCase::new(label, target, Job::Classic(job), RoundsIn::Child);
+        let case = PlannedCase::new(label, target, job.into(), RoundsIn::Child);
         cases.push(PlannedCase { not_run, ..case });
     }
     Ok(cases)
@@ -212,7 +212,7 @@ mod tests {
         }
         // Concurrent servers would disturb one another.
         let servers = |block: &Block| block.cases.iter().filter(|case| engines::starts_s(&case.target) > 0).count();
-        let brokerage = |block: &&Block| block.cases.iter().all(|case| case.job.brokerage().is_some());
+        let brokerage = |block: &&Block| block.cases.iter().all(|case| case.job.workload() == "tpce");
         assert!(plan.blocks.iter().filter(brokerage).all(|block| servers(block) == 0 || block.cases.len() == 1));
         let asked = |plan: &Plan| plan.cases().any(|case| case.target.starts_with("sqlite+lib:"));
         assert!(!asked(&planned(&[])), "nobody has asked for a library");

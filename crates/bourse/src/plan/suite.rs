@@ -96,7 +96,7 @@ fn planned(
     let target = url.clone().unwrap_or_default();
     let job = if case.workload == WORKLOAD {
         let served = cells.suite.targets[&case.target].served;
-        Job::Brokerage(Box::new(brokerage(case, served)?))
+        Job::from(brokerage(case, served)?)
     } else {
         let job = classic(case);
         job.case().map_err(|failure| failure.hint("the scale may be too small for this suite's counts"))?;
@@ -104,7 +104,7 @@ fn planned(
             let lacking = targets::lacking(&target, &job)?;
             not_run = (!lacking.is_empty()).then(|| lacking.join("; "));
         }
-        Job::Classic(job)
+        Job::from(job)
     };
     let planned = PlannedCase::new(label(cells, at), target, job, RoundsIn::Child);
     Ok(PlannedCase { subject: case.target.clone(), not_run, ..planned })

@@ -1,7 +1,6 @@
 //! Sweep of an option: one value after another; every combination of all sweeps is a case of its own.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::PlannedCase;
 use crate::failure::Failure;
 
 /// Option with the values that it takes in turn.
@@ -64,11 +63,11 @@ pub(crate) fn with_option(target: &str, name: &str, value: &str) -> String {
 }
 
 /// A case of each target, or of the default one, with each combination of the sweeps.
-pub(super) fn on_each(
+pub(super) fn on_each<C>(
     targets: &[String],
     sweeps: &[Sweep],
-    case: impl Fn(Option<&String>, &[(&str, &str)]) -> Result<PlannedCase, Failure>,
-) -> Result<Vec<PlannedCase>, Failure> {
+    case: impl Fn(Option<&String>, &[(&str, &str)]) -> Result<C, Failure>,
+) -> Result<Vec<C>, Failure> {
     let named: Vec<Option<&String>> = if targets.is_empty() { vec![None] } else { targets.iter().map(Some).collect() };
     let mut planned = Vec::new();
     for target in named {

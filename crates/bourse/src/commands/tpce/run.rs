@@ -13,5 +13,5 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     {
         note(&format!("no target given: running on {}", case.target));
     }
-    crate::commands::run(&plan, &arguments.settings.execution, &arguments.settings.output)
+    crate::commands::run(&plan, &arguments.settings.run.execution, &arguments.settings.run.output)
 }

@@ -1,7 +1,7 @@
 //! The brokerage workload as the work of a round.
 
-use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
-use crate::args::{Database, MarketAge};
+use super::{Job, SHORT_WARM_UP_NS, SamplePlan, Work, short_ns};
+use crate::args::{CheckDepth, Database, MarketAge};
 use crate::engines;
 use crate::failure::Failure;
 use crate::plan::brokerage::{LatencyPlan, WORKLOAD};
@@ -83,16 +83,16 @@ impl Work for Brokerage {
     }
 
     fn short(&self) -> Job {
-        Job::Brokerage(Box::new(Self {
+        Job::from(Self {
             warm_up_ns: self.warm_up_ns.min(SHORT_WARM_UP_NS),
             measure_ns: short_ns(self.measure_ns, 5),
             latency: None,
             ..self.clone()
-        }))
+        })
     }
 
     fn at_rate(&self, rate: f64) -> Job {
-        Job::Brokerage(Box::new(Self { rate: Some(rate), ..self.clone() }))
+        Job::from(Self { rate: Some(rate), ..self.clone() })
     }
 
     fn capacity(&self, round: &Round) -> f64 {
@@ -162,5 +162,22 @@ impl Work for Brokerage {
 
     fn joins_another(&self) -> bool {
         self.driver().is_some_and(|driver| driver.number() > 1)
+    }
+
+    fn forget_reload(&mut self) {
+        self.database.reload = false;
+    }
+
+    fn served(&self) -> Option<&Database> {
+        self.served.then_some(&self.database)
+    }
+
+    fn sample(&self) -> Option<SamplePlan<'_>> {
+        // One sample for all drivers is enough.
+        let is_elsewhere = self.joins_another() && self.coordinate.is_some();
+        (self.check == CheckDepth::Full).then(|| SamplePlan {
+            flat_in: self.database.flat_in.as_deref(),
+            elsewhere: is_elsewhere.then_some("driver 1 samples the transactions"),
+        })
     }
 }

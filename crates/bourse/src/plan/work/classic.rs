@@ -57,7 +57,7 @@ impl Work for Classic {
     }
 
     fn short(&self) -> Job {
-        Job::Classic(Self {
+        Job::from(Self {
             warm_up_ns: self.warm_up_ns.min(SHORT_WARM_UP_NS),
             measure_ns: Some(short_ns(self.measure_ns.unwrap_or(Timing::USUAL_NS), 1)),
             // At a rate each operation is timed alone.
@@ -69,7 +69,7 @@ impl Work for Classic {
     fn at_rate(&self, rate: f64) -> Job {
         let arrivals = self.search.as_ref().map(|search| search.arrivals).unwrap_or_default();
         let open_loop = Some(OpenLoop { rate, arrivals });
-        Job::Classic(Self { open_loop, timed: Timed::default(), ..self.clone() })
+        Job::from(Self { open_loop, timed: Timed::default(), ..self.clone() })
     }
 
     fn capacity(&self, round: &Round) -> f64 {

@@ -55,7 +55,7 @@ impl Work for Mix {
     }
 
     fn short(&self) -> Job {
-        Job::Mix(Self {
+        Job::from(Self {
             warm_up_ns: self.warm_up_ns.min(SHORT_WARM_UP_NS),
             measure_ns: short_ns(self.measure_ns, 1),
             ..self.clone()
@@ -64,7 +64,7 @@ impl Work for Mix {
 
     fn at_rate(&self, rate: f64) -> Job {
         let arrivals = self.search.as_ref().map(|search| search.arrivals).unwrap_or_default();
-        Job::Mix(Self { open_loop: Some(OpenLoop { rate, arrivals }), ..self.clone() })
+        Job::from(Self { open_loop: Some(OpenLoop { rate, arrivals }), ..self.clone() })
     }
 
     fn capacity(&self, round: &Round) -> f64 {
@@ -97,6 +97,10 @@ impl Work for Mix {
     /// Loading, and the checks, which take about as long.
     fn once_ns(&self, target: &str) -> Option<u64> {
         Some(self.load_ns(target).saturating_mul(2))
+    }
+
+    fn forget_reload(&mut self) {
+        self.reload = false;
     }
 
     fn round_ns(&self, target: &str) -> u64 {

@@ -14,11 +14,13 @@ mod mix;
 pub(crate) use brokerage::day_ns;
 
 use super::{Brokerage, Classic, Mix, Search};
+use crate::args::Database;
 use crate::failure::Failure;
 use bourse_driver::{Abilities, SECOND};
 use bourse_record::Round;
 use serde::{Deserialize, Serialize};
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
 
 /// Job of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,9 +29,53 @@ pub(crate) enum Job {
     /// The brokerage workload.
     Brokerage(Box<Brokerage>),
     /// A classic workload.
-    Classic(Classic),
+    Classic(Box<Classic>),
     /// A workload whose users draw transactions by their shares.
-    Mix(Mix),
+    Mix(Box<Mix>),
+}
+
+/// Evaluates an expression with the settings of a job, of whatever workload: nothing else lists the workloads.
+macro_rules! settings_of {
+    ($job:expr, $it:ident => $then:expr) => {
+        match $job {
+            $crate::plan::Job::Brokerage($it) => $then,
+            $crate::plan::Job::Classic($it) => $then,
+            $crate::plan::Job::Mix($it) => $then,
+        }
+    };
+}
+pub(crate) use settings_of;
+
+impl From<Brokerage> for Job {
+    fn from(job: Brokerage) -> Self {
+        Self::Brokerage(Box::new(job))
+    }
+}
+
+impl From<Classic> for Job {
+    fn from(job: Classic) -> Self {
+        Self::Classic(Box::new(job))
+    }
+}
+
+impl From<Mix> for Job {
+    fn from(job: Mix) -> Self {
+        Self::Mix(Box::new(job))
+    }
+}
+
+impl Deref for Job {
+    type Target = dyn Work;
+
+    fn deref(&self) -> &Self::Target {
+        settings_of!(self, job => &**job)
+    }
+}
+
+impl DerefMut for Job {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        settings_of!(self, job => &mut **job)
+    }
 }
 
 /// Properties of a job that plans need, whatever its workload.
@@ -113,37 +159,30 @@ pub(crate) trait Work {
     fn joins_another(&self) -> bool {
         false
     }
+
+    /// Takes back the request to replace an existing database, which has been done.
+    fn forget_reload(&mut self) {}
+
+    /// The database that an application server started by Bourse serves to the users, if there is one between.
+    fn served(&self) -> Option<&Database> {
+        None
+    }
+
+    /// The sample of transactions after the rounds, if one is wanted.
+    fn sample(&self) -> Option<SamplePlan<'_>> {
+        None
+    }
+}
+
+/// A sample of transactions that is compared with the reference model's.
+pub(crate) struct SamplePlan<'j> {
+    /// Folder of the official input files.
+    pub(crate) flat_in: Option<&'j Path>,
+    /// Reason why another process makes it.
+    pub(crate) elsewhere: Option<&'static str>,
 }
 
 impl Job {
-    /// The job's properties.
-    fn work(&self) -> &(dyn Work + 'static) {
-        match self {
-            Self::Brokerage(job) => &**job,
-            Self::Classic(job) => job,
-            Self::Mix(job) => job,
-        }
-    }
-
-    /// The brokerage job, for options that this workload alone has.
-    pub(crate) fn brokerage(&self) -> Option<&Brokerage> {
-        if let Self::Brokerage(job) = self { Some(job) } else { None }
-    }
-
-    /// The brokerage job, to be changed.
-    pub(crate) fn brokerage_mut(&mut self) -> Option<&mut Brokerage> {
-        if let Self::Brokerage(job) = self { Some(job) } else { None }
-    }
-
-    /// Takes back the request to replace an existing database, which has been done.
-    pub(crate) fn forget_reload(&mut self) {
-        match self {
-            Self::Brokerage(job) => job.database.reload = false,
-            Self::Mix(job) => job.reload = false,
-            Self::Classic(_) => {}
-        }
-    }
-
     /// The job of a short round of a search: at that rate, or as fast as its users can.
     ///
     /// A third of the interval: long enough for a tenth of a second's backlog to show as a hundredth, short enough for a dozen
@@ -159,14 +198,6 @@ impl Job {
     /// Achieved rate of a round at a rate, in its unit. A void round achieves 0.
     pub(crate) fn reached(&self, round: &Round) -> f64 {
         if round.headline.is_nan() { 0.0 } else { self.achieved(round) }
-    }
-}
-
-impl Deref for Job {
-    type Target = dyn Work;
-
-    fn deref(&self) -> &Self::Target {
-        self.work()
     }
 }
 
