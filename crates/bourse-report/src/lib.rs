@@ -1,7 +1,7 @@
 //! Reports of run files, and of the other documents: terminal, one HTML page and Markdown; and tables for programs.
 //!
 //! Pure functions of the run file: no clock, no file, no network, so that a run can be drawn again years later and
-//! looks the same. The meaning of figures is in `view`, the contents of tables in `tables`; each report fills a [`Sheet`],
+//! looks the same. The meaning of figures is in `bourse-verdict`, the contents of tables in `tables`; each report fills a [`Sheet`],
 //! which one drawer turns into the text of a terminal, one into a page and one into Markdown.
 //!
 //! ```text
@@ -20,29 +20,26 @@
 //! never as a number.
 
 mod charts;
-pub mod comparison;
+mod comparison;
 mod data;
 mod documents;
 mod history;
 mod html;
-mod likeness;
 mod live;
 mod suite;
 mod tables;
 mod text;
-mod units;
-mod view;
 
+pub(crate) use bourse_verdict::{units, view};
 pub use charts::svg;
+pub use comparison::DrawComparison;
 pub use data::{
     CsvText, DataColumn, DataKind, DataTable, DataValue, bencher, csv_file, data_csv, data_ndjson, data_tables,
     github_action_benchmark, history_tables, suite_tables,
 };
 pub use documents::{Entry, Sheet, acid, crash, faults, html, markdown, sampled_state_words, terminal};
 pub use history::{StoredFigure, StoredRun, runs};
-pub use likeness::Likeness;
 pub use live::{LIVE_HEADS, LIVE_SCRIPT, LIVE_STYLE, LivePoint, LiveRun, LiveText, live_fragment, live_page};
 pub use suite::{suite, suite_html};
 pub use tables::Cell;
 pub use text::{fill, screen};
-pub use units::{printable, size};

@@ -28,7 +28,7 @@ use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document as _, RunFile};
-use bourse_suite::SuiteFile;
+use bourse_verdict::suite::SuiteFile;
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
 use failure::{Exit, Failure};
@@ -176,7 +176,7 @@ fn with_known_names(command: clap::Command) -> clap::Command {
         argument.value_parser(PossibleValuesParser::new(names.into_iter().map(|name| &*name.leak())))
     }
     let workloads = || bourse_micro::WORKLOADS.iter().map(|spec| spec.name.to_owned());
-    let suites = || bourse_suite::all().unwrap_or_default().into_iter().map(|suite| suite.name);
+    let suites = || bourse_verdict::suite::all().unwrap_or_default().into_iter().map(|suite| suite.name);
     let targets = || engines::schemes().map(|scheme| format!("{scheme}:"));
     command
         .mut_subcommand("micro", |micro| {

@@ -93,7 +93,7 @@ impl Step {
     fn begin(what: String, bar: ProgressBar, unit: &'static str) -> Self {
         // Above the bar over everything.
         let bar = BARS.insert(0, bar);
-        bar.set_message(bourse_report::printable(&what));
+        bar.set_message(bourse_verdict::units::printable(&what));
         live::step(&what);
         let heartbeat = if std::io::stderr().is_terminal() {
             None
@@ -134,7 +134,7 @@ impl Step {
 
     /// Sets the message.
     pub(crate) fn say(&self, message: impl Into<String>) {
-        self.bar.set_message(bourse_report::printable(&message.into()));
+        self.bar.set_message(bourse_verdict::units::printable(&message.into()));
     }
 
     /// Ends the step: leaves one line with the time it took.
@@ -266,7 +266,7 @@ pub(crate) fn note(line: &str) {
     }
     // A target such as `sqlite::memory:` needs no second colon before what is said of it.
     let shown: Vec<String> =
-        line.split('\n').map(|line| bourse_report::printable(&line.replace(":: ", ": "))).collect();
+        line.split('\n').map(|line| bourse_verdict::units::printable(&line.replace(":: ", ": "))).collect();
     if BARS.is_hidden() {
         return lines(&format!("{}\n", shown.join("\n")));
     }

@@ -7,7 +7,7 @@ use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document as _, RunFile};
-use bourse_suite::SuiteFile;
+use bourse_verdict::suite::SuiteFile;
 use std::fs;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};

@@ -2,11 +2,11 @@
 
 use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
 use super::tables::word;
-use crate::comparison::{Compared, Comparison, Difference};
 use crate::history::{StoredFigure, StoredRun};
 use crate::suite::{Line, done, lines, state_words};
-use bourse_suite::SuiteFile;
-use bourse_suite::finding::{FindingResult, TestResult};
+use bourse_verdict::comparison::{Compared, Comparison, Difference};
+use bourse_verdict::suite::SuiteFile;
+use bourse_verdict::suite::finding::{FindingResult, TestResult};
 
 data_table! {
     "A figure of a cell of a published table; a cell without figures has one row."

@@ -7,10 +7,10 @@ use super::tables::{
     Quantiles, Ratios, RoundOperations, Rounds, Rules, Runs, SeriesRows, Settings, SteadyTests, Tables, TimeSpent,
     TimeSplit, Waits, Warnings,
 };
-use crate::comparison::Compared;
 use crate::tables::{self, phase};
 use crate::view::{CaseView, OperationView, Part, QUANTILES, latency_case, over_rounds, roles, rules};
 use bourse_record::{NameValue, Round, RunFile, Series, Steadiness};
+use bourse_verdict::comparison::Compared;
 
 /// Every table of some runs. A table without rows is still listed, with its columns; the last two list tables and columns.
 pub fn data_tables(runs: &[RunFile]) -> Vec<DataTable> {

@@ -3,12 +3,13 @@
 use super::of_case::{case, headline, transactions};
 use super::sheet::{Again, Answer, Fold, Part, Sheet, Shown};
 use crate::charts::{self, Drawn, Frame};
-use crate::comparison::{self, Compared};
+use crate::comparison;
 use crate::html::Drawing;
 use crate::tables::{self, OfUnit, Table, Tone};
 use crate::units;
 use crate::view::{CaseVerdict, CaseView, Remark, Standing, notices, verdicts, warnings};
 use bourse_record::RunFile;
+use bourse_verdict::comparison::Compared;
 
 /// A run as one self-contained page, suited to print and phones; light or dark by the reader's system.
 pub fn html(file: &RunFile) -> String {

@@ -7,10 +7,10 @@ mod trend;
 
 pub use sheet::runs;
 
-use crate::likeness::{Likeness, machine_words, settings};
 use crate::tables::Tone;
 use crate::view::{CaseView, Standing, checks_words};
 use bourse_record::{DocumentKind, Machine, Provenance, RunFile};
+use bourse_verdict::likeness::{Likeness, machine_words, settings};
 use serde::Serialize;
 
 /// A result folder in the history.

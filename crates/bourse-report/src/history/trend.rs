@@ -1,8 +1,8 @@
 //! Trends: figures of the same case on the same machine, in their order of time.
 
 use super::{StoredFigure, StoredRun};
-use crate::likeness::Likeness;
 use bourse_stats::change_points::{ChangePoint, change_points};
+use bourse_verdict::likeness::Likeness;
 
 /// A run with a valid figure.
 type Point<'a> = (&'a StoredRun, &'a StoredFigure, f64);

@@ -4,8 +4,8 @@ use super::view::figure_of;
 use crate::charts::{Curve, Drawn, Frame, Lane, Marks, Plot, Thin, marks};
 use crate::html::Drawing;
 use crate::units;
-use bourse_suite::document::{CellResult, MEAN_ROW, TableResult};
-use bourse_suite::measure::Unit;
+use bourse_verdict::suite::document::{CellResult, MEAN_ROW, TableResult};
+use bourse_verdict::suite::measure::Unit;
 
 fn cell_of<'a>(table: &'a TableResult, row: &str, column: &str) -> Option<&'a CellResult> {
     table.cells.iter().find(|cell| cell.row == row && cell.column == column)

@@ -7,8 +7,8 @@ use crate::tables::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{Remark, engine_words};
 use bourse_record::{Document as _, Durability};
-use bourse_suite::SuiteFile;
-use bourse_suite::document::EngineUsed;
+use bourse_verdict::suite::SuiteFile;
+use bourse_verdict::suite::document::EngineUsed;
 
 /// The document, with its charts.
 pub fn suite(file: &SuiteFile) -> Sheet {

@@ -2,10 +2,10 @@
 
 use crate::tables::Tone;
 use crate::units;
-use bourse_suite::document::{CellResult, CellState, Figure, SuiteFile, TableResult};
-use bourse_suite::finding::{FindingResult, TestResult};
-use bourse_suite::measure::Unit;
-use bourse_suite::{Measure, Verdict};
+use bourse_verdict::suite::document::{CellResult, CellState, Figure, SuiteFile, TableResult};
+use bourse_verdict::suite::finding::{FindingResult, TestResult};
+use bourse_verdict::suite::measure::Unit;
+use bourse_verdict::suite::{Measure, Verdict};
 use std::collections::BTreeMap;
 
 /// One measure of a table.
@@ -280,7 +280,7 @@ pub(crate) fn lines(file: &SuiteFile) -> Vec<Line> {
     let mut lines = Vec::new();
     for table in &file.tables {
         for cell in &table.cells {
-            let title = |all: &[bourse_suite::document::Heading], id: &str| {
+            let title = |all: &[bourse_verdict::suite::document::Heading], id: &str| {
                 all.iter().find(|it| it.id == id).map_or_else(|| id.to_owned(), |it| units::printable(&it.title))
             };
             let line = |figure: Option<&Figure>| Line {

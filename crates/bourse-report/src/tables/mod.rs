@@ -8,6 +8,7 @@ mod table;
 mod time_split;
 mod transactions;
 
+pub(crate) use bourse_verdict::Tone;
 pub(crate) use comparison::{OfUnit, by_class, by_unit, comparison, rankings, ratios};
 pub(crate) use facts::{
     checks, engine_settings, machine, machine_line, machines, parameters, resources, round_facts, rules_met, search,
@@ -16,6 +17,6 @@ pub(crate) use facts::{
 pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{phase, rounds};
 pub use table::Cell;
-pub(crate) use table::{Align, Form, Head, Table, Tone};
+pub(crate) use table::{Align, Form, Head, Table};
 pub(crate) use time_split::time_split;
 pub(crate) use transactions::{latency, quantiles, server_times, service_times, take_queue, transactions, under_way};

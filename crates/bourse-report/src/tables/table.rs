@@ -2,6 +2,7 @@
 
 use crate::units;
 use crate::view::Quantile;
+use bourse_verdict::Tone;
 use std::borrow::Cow;
 
 /// Side at which a column's cells are aligned.
@@ -9,35 +10,6 @@ use std::borrow::Cow;
 pub(crate) enum Align {
     Left,
     Right,
-}
-
-/// Emphasis of a text; never the only carrier of a meaning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Tone {
-    #[default]
-    Plain,
-    Good,
-    Doubtful,
-    Bad,
-    Faint,
-}
-
-impl Tone {
-    /// The class of a text in HTML.
-    pub(crate) const fn class(self) -> &'static str {
-        match self {
-            Self::Plain => "",
-            Self::Good => "good",
-            Self::Doubtful => "doubtful",
-            Self::Bad => "bad",
-            Self::Faint => "faint",
-        }
-    }
-
-    /// The tone of a condition that is met or not.
-    pub(crate) const fn of(holds: bool) -> Self {
-        if holds { Self::Good } else { Self::Bad }
-    }
 }
 
 /// A column's head.

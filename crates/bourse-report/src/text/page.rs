@@ -2,11 +2,12 @@
 
 use super::grid::{fill, grid};
 use super::paint::Paint;
-use crate::comparison::{self, Compared};
+use crate::comparison;
 use crate::documents::Sheet;
 use crate::tables::{Table, Tone, take_queue};
 use crate::units;
 use bourse_record::RunFile;
+use bourse_verdict::comparison::Compared;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The narrowest terminal that reports are drawn for; narrower ones wrap.

@@ -2,8 +2,8 @@
 
 use crate::fixture;
 use bourse_record::{Case, Durability, Round, RunFile, Verdict};
-use bourse_report::comparison::{Compared, Comparison, Noise, Pair};
-use bourse_report::{DataValue, data_tables, markdown};
+use bourse_report::{DataValue, DrawComparison as _, data_tables, markdown};
+use bourse_verdict::comparison::{Compared, Comparison, Noise, Pair};
 
 /// A case with rounds of these numbers of decks.
 fn case(label: &str, decks: &[u64]) -> Case {
@@ -143,4 +143,19 @@ fn the_sentence_of_a_ranking_is_about_the_reference() {
     assert!(said(&file).contains("fastest: a, ") && said(&file).contains("; the next, c, has × 0.5"), "of a and c");
     file.cases.rotate_left(1);
     assert!(said(&file).contains("fastest: a, ") && said(&file).contains(" of c"), "of c and a");
+}
+
+#[test]
+fn a_narrow_terminal_gets_the_same_words() {
+    let decks = [100, 101, 99, 102, 98, 100, 101, 99];
+    let pair = Pair { base: case("a", &[100; 8]), head: case("b", &decks), in_turn: true };
+    let compared = Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown);
+    let wide = compared.text(usize::MAX);
+    assert!(wide.contains("\n  these rounds can show a difference from ±"), "{wide}");
+    for width in [60, 80, 100] {
+        let text = compared.text(width);
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        let words = |text: &str| text.split_whitespace().flat_map(str::chars).filter(|it| it.is_numeric()).count();
+        assert_eq!(words(&text), words(&wide), "{text}");
+    }
 }

@@ -1,9 +1,10 @@
 use crate::fixture;
 use base64::Engine as _;
 use bourse_record::{Case, Document as _, Durability, RunFile};
-use bourse_report::comparison::{Compared, Noise, Pair};
+use bourse_report::DrawComparison as _;
 use bourse_report::html;
-use bourse_suite::SuiteFile;
+use bourse_verdict::comparison::{Compared, Noise, Pair};
+use bourse_verdict::suite::SuiteFile;
 use roxmltree::{Document, Node, ParsingOptions};
 use sha2::Digest as _;
 use std::path::Path;

@@ -2,8 +2,8 @@
 
 use crate::fixture;
 use bourse_record::{Arrivals, Case, Outcome, RunFile};
-use bourse_report::comparison::{Compared, Noise, Pair, TOLERANCE};
-use bourse_report::{DataValue, data_tables, svg, terminal};
+use bourse_report::{DataValue, DrawComparison as _, data_tables, svg, terminal};
+use bourse_verdict::comparison::{Compared, Noise, Pair, TOLERANCE};
 
 /// Two values of a sweep over one workload; `change` changes the second case.
 fn swept(change: impl Fn(&mut Case)) -> RunFile {

@@ -2,7 +2,7 @@ use crate::fixture;
 use bourse_record::{
     BlockedOn, CostCovers, Document as _, Durability, Interference, Medium, RawSyncs, ServerUse, TimeSplit,
 };
-use bourse_report::{CsvText, csv_file, data_csv, data_tables, html, markdown, terminal};
+use bourse_report::{CsvText, DrawComparison as _, csv_file, data_csv, data_tables, html, markdown, terminal};
 
 #[test]
 fn terminals() {
@@ -101,9 +101,9 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
     let other = file.cases[0].clone();
     file.cases.push(other);
     let (pairs, notes) =
-        bourse_report::comparison::stored_pairs(file.clone(), file.clone()).expect("a run is like itself");
+        bourse_verdict::comparison::stored_pairs(file.clone(), file.clone()).expect("a run is like itself");
     let compared =
-        bourse_report::comparison::Compared::of(&pairs, notes, 0.05, &bourse_report::comparison::Noise::Unknown);
+        bourse_verdict::comparison::Compared::of(&pairs, notes, 0.05, &bourse_verdict::comparison::Noise::Unknown);
     for text in [markdown(&file), compared.markdown()] {
         assert!(
             !text.contains("<img") && !text.replace("\\]", "").contains("](") && !text.contains("\n# head"),
@@ -381,9 +381,9 @@ fn a_comparison_has_the_servers_part_or_no_part() {
             round.interference = Some(others);
         }
         let used = head.rounds[0].cpu_user_s + head.rounds[0].cpu_system_s;
-        let pair = bourse_report::comparison::Pair { base, head, in_turn: true };
-        let noise = bourse_report::comparison::Noise::Unknown;
-        let compared = bourse_report::comparison::Compared::of(&[pair], Vec::new(), 0.05, &noise);
+        let pair = bourse_verdict::comparison::Pair { base, head, in_turn: true };
+        let noise = bourse_verdict::comparison::Noise::Unknown;
+        let compared = bourse_verdict::comparison::Compared::of(&[pair], Vec::new(), 0.05, &noise);
         let found = compared.comparisons[0].metrics.iter().find(|it| it.name == "processor time each");
         (used, found.map(|it| it.ratio))
     };

@@ -10,8 +10,9 @@ use crate::output::{ResultFolder, Stored, files, line_width, print, print_report
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use bourse_record::{Gate, Provenance, RunFile};
-use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
-use bourse_report::{CsvText, Likeness, data_csv};
+use bourse_report::{CsvText, DrawComparison as _, data_csv};
+use bourse_verdict::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
+use bourse_verdict::likeness::Likeness;
 use std::path::Path;
 
 /// Compares, prints, and fails if the second is certainly slower by more than the tolerance.

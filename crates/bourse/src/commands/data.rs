@@ -210,12 +210,12 @@ fn sheet(found: &[Database], directory: &Path) -> Sheet {
         .map(|it| {
             vec![
                 Cell::code(&it.target),
-                Cell::text(&bourse_report::size(it.bytes)),
+                Cell::text(&bourse_verdict::units::size(it.bytes)),
                 Cell::text(it.changed_at.as_deref().unwrap_or_default()),
             ]
         })
         .collect();
-    let sum = bourse_report::size(found.iter().map(|it| it.bytes).sum());
+    let sum = bourse_verdict::units::size(found.iter().map(|it| it.bytes).sum());
     let count = if found.len() == 1 { "1 database".to_owned() } else { format!("{} databases", found.len()) };
     Sheet::new("Databases", "")
         .table(&["target", "size", "changed"], rows)
@@ -230,7 +230,7 @@ impl Database {
                 .map_err(|error| Failure::usage(format!("cannot remove {}: {error}", file.display())))?;
         }
         self.marked.iter().for_each(DatabaseFiles::unmark);
-        note(&format!("removed: {}, {}", self.target, bourse_report::size(self.bytes)));
+        note(&format!("removed: {}, {}", self.target, bourse_verdict::units::size(self.bytes)));
         Ok(())
     }
 }

@@ -9,9 +9,9 @@ use crate::output::{
 };
 use crate::progress::note;
 use bourse_record::{Document, DocumentKind, Provenance, RunFile, document_bytes, drivers};
-use bourse_report::comparison::{Compared, Noise, Pair, TOLERANCE, stored_pairs};
-use bourse_report::{CsvText, DataTable, Sheet, csv_file, data_tables};
-use bourse_suite::SuiteFile;
+use bourse_report::{CsvText, DataTable, DrawComparison as _, Sheet, csv_file, data_tables};
+use bourse_verdict::comparison::{Compared, Noise, Pair, TOLERANCE, stored_pairs};
+use bourse_verdict::suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
 /// Reads the runs, joins their cases and draws the report, with the comparison first if they are two runs of the same work;

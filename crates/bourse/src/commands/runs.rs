@@ -13,9 +13,9 @@ use bourse_record::acid::AcidFile;
 use bourse_record::crash::CrashFile;
 use bourse_record::faults::FaultsFile;
 use bourse_record::{Document, DocumentKind, RunFile};
-use bourse_report::comparison::{Compared, Noise, TOLERANCE, stored_pairs};
-use bourse_report::{StoredRun, history_tables};
-use bourse_suite::SuiteFile;
+use bourse_report::{DrawComparison as _, StoredRun, history_tables};
+use bourse_verdict::comparison::{Compared, Noise, TOLERANCE, stored_pairs};
+use bourse_verdict::suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
 /// Version of the program that draws the history.

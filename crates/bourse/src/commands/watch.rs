@@ -24,8 +24,8 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return print(&format!(
                 "{} has ended: `bourse runs show {}` shows it\n",
-                bourse_report::printable(&folder.display().to_string()),
-                bourse_report::printable(&folder.display().to_string())
+                bourse_verdict::units::printable(&folder.display().to_string()),
+                bourse_verdict::units::printable(&folder.display().to_string())
             ));
         }
         Err(error) => {
@@ -131,7 +131,7 @@ pub(crate) fn unfinished(directory: &Path) -> Vec<String> {
         if follower.state.outcome.is_some() {
             return None;
         }
-        let name = bourse_report::printable(&folder.file_name()?.to_string_lossy());
+        let name = bourse_verdict::units::printable(&folder.file_name()?.to_string_lossy());
         Some(if is_written {
             format!("running: {name}  {}", follower.view().line())
         } else {

@@ -9,8 +9,8 @@ use super::CaseRun;
 use crate::plan::{Comparing, Job, Plan};
 use bourse_driver::Calibration;
 use bourse_record::{Better, Gate, Interference, Round, Workload};
-use bourse_report::comparison::{Compared, Pair};
 use bourse_stats::signed_rank::expected_half_width;
+use bourse_verdict::comparison::{Compared, Pair};
 
 /// Pairs after which their scatter is reported.
 const PAIRS: usize = 3;

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::progress::note;
 use bourse_record::{Document, RunFile};
 use bourse_report::{CsvText, Sheet, csv_file, suite_tables};
-use bourse_suite::SuiteFile;
+use bourse_verdict::suite::SuiteFile;
 use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ pub(crate) fn report_text(run: &RunFile, is_whole: bool, page: Option<&Path>) ->
     }
     let mut text = bourse_report::terminal(run, width, color);
     if let Some(page) = page {
-        text.push_str(&format!("\nreport: {}\n", bourse_report::printable(&page)));
+        text.push_str(&format!("\nreport: {}\n", bourse_verdict::units::printable(&page)));
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use crate::{bourse, output, start, text};
 use bourse_record::Document as _;
-use bourse_suite::{CellState, SuiteFile};
+use bourse_verdict::suite::{CellState, SuiteFile};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +17,7 @@ fn document(folder: &Path) -> PathBuf {
 fn every_suite_is_listed_and_shown() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let all = text(&output(folder.path(), &["suite", "list"]).stdout);
-    for suite in bourse_suite::all().expect("they are whole") {
+    for suite in bourse_verdict::suite::all().expect("they are whole") {
         assert!(all.lines().any(|line| line.starts_with(&suite.name)), "{all}");
         let one = text(&output(folder.path(), &["suite", "show", &suite.name]).stdout);
         for finding in &suite.findings {
@@ -29,9 +29,9 @@ fn every_suite_is_listed_and_shown() {
 /// Every case of every suite is accepted by its workload, at every scale.
 #[test]
 fn every_case_of_every_suite_can_be_planned() {
-    for suite in bourse_suite::all().expect("they are whole") {
+    for suite in bourse_verdict::suite::all().expect("they are whole") {
         for scale in [1.0, 0.1, 0.01] {
-            let plan = bourse_suite::Plan::new(&suite, scale, None, &[]).expect("the scale is one");
+            let plan = bourse_verdict::suite::Plan::new(&suite, scale, None, &[]).expect("the scale is one");
             for case in plan.cases.iter().filter(|case| case.workload != "tpce") {
                 let options = case.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
                 let planned = bourse_micro::find(&case.workload).and_then(|spec| spec.plan(options));

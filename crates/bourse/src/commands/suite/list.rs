@@ -3,15 +3,15 @@
 use crate::failure::Failure;
 use crate::output::named;
 use bourse_engine::nearest;
-use bourse_suite::definition::Table;
-use bourse_suite::{Plan, Suite, SuiteError};
+use bourse_verdict::suite::definition::Table;
+use bourse_verdict::suite::{Plan, Suite, SuiteError};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// The suite of that name.
 pub(crate) fn find(name: &str) -> Result<Suite, Failure> {
-    bourse_suite::find(name).map_err(|error| {
-        let suites = bourse_suite::all().unwrap_or_default();
+    bourse_verdict::suite::find(name).map_err(|error| {
+        let suites = bourse_verdict::suite::all().unwrap_or_default();
         let failure = match nearest(name, suites.iter().map(|suite| suite.name.as_str())) {
             Some(near) => refused(&error).hint(format!("did you mean '{near}'?")),
             None => refused(&error),
@@ -27,7 +27,7 @@ fn refused(error: &SuiteError) -> Failure {
 /// The list of suites.
 pub(crate) fn list() -> Result<String, Failure> {
     let mut text = String::new();
-    for suite in bourse_suite::all().map_err(|error| refused(&error))? {
+    for suite in bourse_verdict::suite::all().map_err(|error| refused(&error))? {
         let plan = Plan::new(&suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
         let (tables, cells) = (suite.tables.len(), plan.cells.len());
         let tables_word = if tables == 1 { "table" } else { "tables" };
@@ -43,7 +43,7 @@ pub(crate) fn list() -> Result<String, Failure> {
 
 /// The list as JSON: an object for each experiment.
 pub(crate) fn json() -> Result<Value, Failure> {
-    let suites = bourse_suite::all().map_err(|error| refused(&error))?;
+    let suites = bourse_verdict::suite::all().map_err(|error| refused(&error))?;
     let described = suites.iter().map(|suite| {
         let plan = Plan::new(suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
         Ok(json!({

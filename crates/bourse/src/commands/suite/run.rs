@@ -12,8 +12,8 @@ use crate::plan::{
 };
 use crate::progress::note;
 use bourse_record::{FEWEST_ROUNDS, Interference, RunFile, Warning};
-use bourse_suite::SuiteFile;
-use bourse_suite::document::{CellState, EngineUsed, Incomplete, Outcome, RerunFacts};
+use bourse_verdict::suite::SuiteFile;
+use bourse_verdict::suite::document::{CellState, EngineUsed, Incomplete, Outcome, RerunFacts};
 use std::collections::BTreeMap;
 
 /// Runs a suite, writes its files, prints its report.

@@ -1,0 +1,144 @@
+//! A comparison as a document.
+
+use crate::charts::{self, Drawn, ForestRow, Frame};
+use crate::data::{DataTable, comparison_tables};
+use crate::documents::{Again, Part, Place, Sheet, Shown};
+use crate::html::Drawing;
+use crate::tables::{Cell, Head, Table, Tone};
+use crate::text::markdown_parts;
+use crate::units;
+use bourse_record::{Better, Provenance, Verdict};
+use bourse_verdict::comparison::words::{beside, change, ends, sentence};
+use bourse_verdict::comparison::{Compared, Comparison, Difference};
+
+/// The metrics of one comparison.
+fn table(it: &Comparison) -> Table {
+    let heads = vec![
+        Head::left("metric"),
+        Head::right("A"),
+        Head::right("B"),
+        Head::right("difference"),
+        Head::left("interval"),
+        Head::left("verdict"),
+    ];
+    let mut table = Table::new("", heads);
+    for metric in &it.metrics {
+        let interval = metric.interval.map(|it| format!("{} ({})", ends(&it), units::level(it.level)));
+        let verdict = metric.verdict.zip(metric.verdict_name());
+        table.push(vec![
+            Cell::text(&metric.name),
+            Cell::figure(metric.base, metric.text),
+            Cell::figure(metric.head, metric.text),
+            Cell::text(&change(metric.ratio)),
+            Cell::text(interval.as_deref().unwrap_or("too few rounds")),
+            Cell::or_nothing(verdict.map(|(verdict, name)| Cell::text(name).tone(tone(verdict)))),
+        ]);
+    }
+    table
+}
+
+const fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Faster => Tone::Good,
+        Verdict::SlowerWithin | Verdict::SlowerUnclear | Verdict::SlowerBeyond => Tone::Bad,
+        Verdict::NotSlower | Verdict::Equivalent => Tone::Plain,
+        _ => Tone::Doubtful,
+    }
+}
+
+fn row(metric: &Difference) -> ForestRow<'_> {
+    ForestRow {
+        name: &metric.name,
+        ratio: metric.ratio,
+        interval: metric.interval.map(|it| (it.low, it.high)),
+        higher_is_better: metric.better == Better::Higher,
+        tone: metric.verdict.map_or(Tone::Plain, tone),
+        verdict: metric.verdict_name(),
+    }
+}
+
+/// The metrics around the line of no difference.
+fn chart(it: &Comparison, at: usize, tolerance: f64) -> Option<Drawing> {
+    let rows: Vec<ForestRow<'_>> = it.metrics.iter().map(row).collect();
+    let frame = Frame {
+        id: &format!("difference-{}", at + 1),
+        title: "B against A",
+        about: "The difference of each metric with its interval, on a scale on which half and double are equally far from no \
+                difference. What lies in the band counts as alike.",
+    };
+    let drawn = Drawn::still(|size| charts::forest(&frame, &rows, tolerance, size));
+    Drawing::if_any("difference", &frame, drawn)
+}
+
+/// Verdict, metrics and remarks of each comparison, then the notes; with its charts or without.
+pub(crate) fn parts(compared: &Compared, with_charts: bool) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for (at, it) in compared.comparisons.iter().enumerate() {
+        parts.push(Part::at(Place::Sentence, tone(it.verdict), sentence(it, compared.tolerance)));
+        parts.push(Part::at(Place::Target, Tone::Plain, format!("A: {}", it.base)));
+        parts.push(Part::at(Place::Target, Tone::Plain, format!("B: {}", it.head)));
+        if with_charts {
+            parts.push(Part::Charts(chart(it, at, compared.tolerance).into_iter().collect()));
+        }
+        parts.push(Part::Table(table(it)));
+        parts.push(Part::list(Tone::Plain, beside(it)));
+        let about = format!(
+            "A and B have the figures of their reports. The difference is the estimate over pairs of rounds, which need not be \
+             that of the two. Figures within {} of one another count as alike. A metric without a verdict is shown for \
+             information.",
+            units::share(compared.tolerance)
+        );
+        parts.push(Part::Only(Shown::Html, vec![Part::faint(about)]));
+    }
+    parts.push(Part::list(Tone::Plain, compared.notes.iter().map(|note| format!("note: {note}"))));
+    parts
+}
+
+/// The comparison as a page of its own. `runs` are the runs that were compared, by name: two stored runs, or the one in which
+/// both sides took turns.
+fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String {
+    let Some((_, head)) = runs.last() else { return String::new() };
+    let again = runs.iter().map(|(name, of)| match Part::again(of) {
+        Part::Again(it) => {
+            Part::Again(Again { name: (*name).to_owned(), on: format!("{}; {}", of.started_at, it.on), ..it })
+        }
+        other => other,
+    });
+    let parts = parts(compared, true).into_iter().chain(again).collect();
+    let sheet = Sheet::of_run("Comparison", "comparison", head, false);
+    Sheet { parts, answer: Some(compared.markdown()), ..sheet }.html()
+}
+
+/// A comparison in each of its forms.
+pub trait DrawComparison {
+    /// One self-contained page. `runs` are the runs that were compared, by name: two stored runs, or the one in which
+    /// both sides took turns.
+    fn html(&self, runs: &[(&str, &Provenance)]) -> String;
+
+    /// Table of the metrics, for programs.
+    fn tables(&self) -> Vec<DataTable>;
+
+    /// Text for a terminal of `width` columns.
+    fn text(&self, width: usize) -> String;
+
+    /// Markdown for a comment on a change.
+    fn markdown(&self) -> String;
+}
+
+impl DrawComparison for Compared {
+    fn html(&self, runs: &[(&str, &Provenance)]) -> String {
+        html(self, runs)
+    }
+
+    fn tables(&self) -> Vec<DataTable> {
+        comparison_tables(self)
+    }
+
+    fn text(&self, width: usize) -> String {
+        Sheet { parts: parts(self, false), ..Sheet::default() }.terminal(width, false, false)
+    }
+
+    fn markdown(&self) -> String {
+        markdown_parts(&parts(self, false))
+    }
+}

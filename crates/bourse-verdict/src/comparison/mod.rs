@@ -1,0 +1,527 @@
+//! Comparison of the figures of two cases: ratio, interval and verdict for each metric.
+
+mod disturbance;
+mod noise;
+mod pairs;
+pub mod words;
+
+pub use disturbance::Disturbance;
+pub use noise::Noise;
+pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
+
+use crate::units;
+use crate::view::{OperationView, Quantile, of_round};
+use bourse_record::{Better, Case, Comparison as Stored, Evidence, Gate, Round, RunFile, Verdict, Workload};
+use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, sequential, signed_rank};
+use serde::Serialize;
+
+/// Default tolerance: two figures within it are called alike.
+pub const TOLERANCE: f64 = 0.05;
+
+/// Name of the runs whose two cases are compared.
+const COMPARE: &str = "compare";
+
+/// Pairs of cases compared.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compared {
+    /// Part of one by which figures may differ and are still called alike.
+    pub tolerance: f64,
+    /// A comparison for each pair.
+    pub comparisons: Vec<Comparison>,
+    /// Reasons why the difference may have another cause, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Comparison of two cases, metric by metric.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// Label of the baseline case.
+    pub base: String,
+    /// Label of the candidate case.
+    pub head: String,
+    /// Each metric that both have; the headline first, if both have one.
+    pub metrics: Vec<Difference>,
+    /// Disturbance of each side by other processes.
+    pub disturbance: [Disturbance; 2],
+    /// The smallest difference that these pairs of rounds could have shown, as a part of one: half of the interval. `None`
+    /// for runs that did not take turns.
+    pub could_show: Option<f64>,
+    /// Difference of two runs by noise alone, as a part of one; differences of runs that did not take turns are judged by
+    /// it.
+    pub noise: Option<f64>,
+    /// Whether the comparison could end at any of several looks, over all of which the level holds.
+    pub until_decided: bool,
+    /// Factor by which B may be too slow because other processes disturbed it more; below 1 if they disturbed A more. `None`
+    /// if they disturbed both alike.
+    pub unequal: Option<f64>,
+    /// Reason why there is no result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_result: Option<&'static str>,
+    /// The verdict on the headline.
+    pub verdict: Verdict,
+}
+
+/// Difference in one metric.
+#[derive(Debug, Clone, Serialize)]
+pub struct Difference {
+    /// Name of the metric; for the headline its unit.
+    pub name: String,
+    /// Figure of the first case, as in every report of its run.
+    pub base: f64,
+    /// Figure of the second case.
+    pub head: f64,
+    /// Head divided by base: the Hodges–Lehmann estimate over the pairs of rounds, which need not be the ratio of the two.
+    pub ratio: f64,
+    /// Interval of the ratio, that of the estimate; `None` for too few rounds.
+    #[serde(serialize_with = "ends")]
+    pub interval: Option<Interval>,
+    /// Level of the interval, at least 0.95.
+    pub level: Option<f64>,
+    /// Verdict by the interval. `None` for a metric that is shown without a verdict: all but the headline, unless they
+    /// differ by Holm's correction.
+    pub verdict: Option<Verdict>,
+    /// Text of a value.
+    #[serde(skip)]
+    pub text: fn(f64) -> String,
+    /// Direction in which values are better.
+    #[serde(skip)]
+    pub better: Better,
+    /// Probability of such a difference by chance, for rounds that took turns.
+    #[serde(skip)]
+    p: Option<f64>,
+}
+
+fn ends<S: serde::Serializer>(interval: &Option<Interval>, serializer: S) -> Result<S::Ok, S::Error> {
+    interval.map(|interval| [interval.low, interval.high]).serialize(serializer)
+}
+
+/// Pairs from which on the metrics other than the headline have verdicts: with fewer not even all pairs on one side would be
+/// enough for four of them together.
+const PAIRS_FOR_ALL: usize = 8;
+/// Probability of a false verdict on any of them.
+const FALSE_VERDICT: f64 = 0.05;
+
+/// A metric of a round and of a case.
+struct Metric {
+    name: &'static str,
+    better: Better,
+    of_round: fn(&Round, &Workload) -> Option<f64>,
+    /// The figure of all rounds together, as in reports of the case.
+    of_case: fn(&Case) -> Option<f64>,
+    text: fn(f64) -> String,
+}
+
+const HEADLINE: Metric = Metric {
+    name: "result",
+    better: Better::Higher,
+    of_round: |round, workload| Some(round.figure(workload)),
+    of_case: |case| case.estimate().map(|it| it.value),
+    text: units::number,
+};
+
+/// Metrics that are shown with their interval and without a verdict.
+const SHOWN: [Metric; 1] =
+    [of_responses("response p50", |round, workload| response(round, workload, 0), |case| of_all(case, 0.5))];
+
+const METRICS: [Metric; 4] = [
+    of_responses("response p90", |round, workload| response(round, workload, 1), |case| of_all(case, 0.9)),
+    of_responses("response p99", |round, workload| response(round, workload, 2), |case| of_all(case, 0.99)),
+    Metric {
+        name: "processor time each",
+        better: Better::Lower,
+        of_round: |round, workload| Some(cpu_ns(round)? / valid(round, workload)?),
+        of_case: |case| each(case, cpu_ns),
+        text: units::duration_ns,
+    },
+    Metric {
+        name: "bytes written/op",
+        better: Better::Lower,
+        of_round: |round, workload| Some(round.all_written_bytes()? / valid(round, workload)?),
+        of_case: |case| each(case, Round::all_written_bytes),
+        text: units::bytes,
+    },
+];
+
+const fn of_responses(
+    name: &'static str,
+    of_round: fn(&Round, &Workload) -> Option<f64>,
+    of_case: fn(&Case) -> Option<f64>,
+) -> Metric {
+    Metric { name, better: Better::Lower, of_round, of_case, text: units::duration_ns }
+}
+
+fn cpu_ns(round: &Round) -> Option<f64> {
+    Some(round.cpu_s()? * 1e9)
+}
+
+/// Cost of all rounds per valid operation.
+fn each(case: &Case, cost: fn(&Round) -> Option<f64>) -> Option<f64> {
+    let valid = case.rounds.iter().filter_map(|round| valid(round, &case.workload)).sum::<f64>();
+    Some(case.rounds.iter().map(cost).sum::<Option<f64>>()? / valid)
+}
+
+/// A quantile of the response times of all rounds.
+fn of_all(case: &Case, quantile: f64) -> Option<f64> {
+    let operation = match &case.workload.headline_operation {
+        Some(name) => OperationView::over(&case.rounds).into_iter().find(|it| it.name == *name),
+        None => OperationView::all(&case.rounds),
+    }?;
+    match operation.response.quantile(quantile)? {
+        Quantile::At(ns) => Some(ns as f64),
+        Quantile::Beyond(_) | Quantile::TooFew => None,
+    }
+}
+
+/// One of the quantiles of a round's response times.
+fn response(round: &Round, workload: &Workload, at: usize) -> Option<f64> {
+    of_round(round, workload.headline_operation.as_deref()).get(at).copied().flatten()
+}
+
+/// Prefix of the names of response times.
+const RESPONSE: &str = "response ";
+
+/// Suffix for the name of a response time: that it is one of batches, and that it includes the driver's queue.
+fn of_response(pair: &Pair) -> String {
+    let of = |is: fn(&Case) -> bool, words| if is(&pair.base) || is(&pair.head) { words } else { "" };
+    let batches = |case: &Case| {
+        let operation = |round| OperationView::of(round, case.workload.headline_operation.as_deref());
+        case.rounds.iter().filter_map(operation).any(|it| it.batches().is_some())
+    };
+    let queue = |case: &Case| case.conditions.queue_of_headline(&case.workload).is_some();
+    format!("{}{}", of(batches, " of batches"), of(queue, " with driver's queue"))
+}
+
+/// Whether every round of both sides has that metric. Leaving out rounds for their slow operations would make a side look
+/// better than it is.
+fn is_whole(pair: &Pair, metric: &Metric) -> bool {
+    let whole = |case: &Case| case.rounds.iter().all(|round| (metric.of_round)(round, &case.workload).is_some());
+    whole(&pair.base) && whole(&pair.head)
+}
+
+fn valid(round: &Round, workload: &Workload) -> Option<f64> {
+    Some(round.headline_valid(workload) as f64).filter(|valid| *valid > 0.0)
+}
+
+impl Compared {
+    /// Compares each pair, with the notes of the caller.
+    ///
+    /// `noise` is the difference between two runs that did not take turns.
+    pub fn of(pairs: &[Pair], mut notes: Vec<String>, tolerance: f64, noise: &Noise) -> Self {
+        let mut compared = |pair: &Pair| {
+            let floor = if pair.in_turn { Ok(None) } else { noise.of(pair) };
+            let floor = floor.unwrap_or_else(|why| {
+                notes.push(format!("{}: {why}", pair.head.label));
+                None
+            });
+            Comparison::of(pair, tolerance, floor, false)
+        };
+        let comparisons = pairs.iter().map(&mut compared).collect();
+        Self { tolerance, comparisons, notes }
+    }
+
+    /// Compares the rounds until a look that may end the comparison. Its interval has its level over all looks; metrics
+    /// other than the headline, which have no such level, are shown without a verdict.
+    pub fn at_look(pair: Pair, notes: Vec<String>, tolerance: f64) -> Self {
+        let comparison = Comparison::of(&pair, tolerance, None, true);
+        Self { tolerance, comparisons: vec![comparison], notes }
+    }
+
+    /// The comparison that a run was made for: its stored decision, with the drawings of its rounds. For runs of older
+    /// versions, which stored none, it is decided now. `None` for other runs.
+    pub fn of_run(file: &RunFile) -> Option<Self> {
+        let case = |label: &str| file.cases.iter().find(|case| case.label == label);
+        let (base, head, tolerance) = match (&file.comparison, file.cases.as_slice()) {
+            (Some(stored), _) => (case(&stored.base)?, case(&stored.head)?, stored.tolerance),
+            (None, [base, head]) if file.name == COMPARE => (base, head, TOLERANCE),
+            _ => return None,
+        };
+        let pair = Pair { base: base.clone(), head: head.clone(), in_turn: true };
+        pair.check().ok()?;
+        let notes = file.warnings.iter().map(ToString::to_string).chain(unlike(&pair)).collect();
+        let mut compared = match file.comparison.as_ref().is_some_and(|it| it.until_decided) {
+            true => Self::at_look(pair, notes, tolerance),
+            false => Self::of(&[pair], notes, tolerance, &Noise::Unknown),
+        };
+        if let (Some(stored), [comparison]) = (&file.comparison, compared.comparisons.as_mut_slice()) {
+            comparison.decided(stored);
+        }
+        Some(compared)
+    }
+
+    /// The first comparison, in the form of the run file; `None` if there is none.
+    pub fn stored(&self) -> Option<Stored> {
+        let it = self.comparisons.first()?;
+        let result = it.result();
+        let interval = result.and_then(|it| it.interval);
+        Some(Stored {
+            base: it.base.clone(),
+            head: it.head.clone(),
+            tolerance: self.tolerance,
+            ratio: result.map(|it| it.ratio),
+            interval: interval.map(|it| [it.low, it.high]),
+            level: interval.map(|it| it.level),
+            until_decided: it.until_decided,
+            verdict: it.verdict,
+        })
+    }
+
+    /// Gate over all comparisons: failed if one fails, passed if all pass.
+    pub fn gate(&self) -> Gate {
+        match () {
+            () if !self.with(Gate::Failed).is_empty() => Gate::Failed,
+            () if !self.with(Gate::Undecided).is_empty() => Gate::Undecided,
+            () => Gate::Passed,
+        }
+    }
+
+    /// Comparisons with this gate, a sentence each.
+    pub fn with(&self, gate: Gate) -> Vec<String> {
+        let those = self.comparisons.iter().filter(|it| it.verdict.gate() == gate);
+        those.map(|it| format!("{}: {}", it.head, words::sentence(it, self.tolerance))).collect()
+    }
+}
+
+impl Comparison {
+    fn of(pair: &Pair, tolerance: f64, noise: Option<f64>, until_decided: bool) -> Self {
+        let disturbance = [Disturbance::of(&pair.base), Disturbance::of(&pair.head)];
+        let unequal = disturbance::explains(pair);
+        let headline = match pairs::unlike_ages(&pair.base, &pair.head) {
+            None => difference(pair, &HEADLINE, until_decided),
+            Some(_) => Err("the market's age differs, and with it the part of Trade-Results in the mix"),
+        };
+        let no_result = match &headline {
+            Ok(_) => None,
+            Err(why) => Some(*why),
+        };
+        let evidence = match &headline {
+            Err(_) => Evidence::NoRatio,
+            Ok(it) => match (noise, it.interval) {
+                (Some(noise), interval) => undisturbed(with_noise(it.ratio, interval, noise), unequal, tolerance),
+                (None, _) if !pair.in_turn => Evidence::NotAttributable,
+                (None, None) => Evidence::NoInterval,
+                (None, Some(interval)) => undisturbed((interval.low, interval.high), unequal, tolerance),
+            },
+        };
+        let verdict = Verdict::of(evidence, tolerance, HEADLINE.better);
+        let headline = headline.ok().map(|it| Difference {
+            name: pair.base.workload.figure_unit().to_owned(),
+            verdict: Some(verdict),
+            ..it
+        });
+        let interval = headline.as_ref().and_then(|it| it.interval).filter(|_| pair.in_turn);
+        let note = of_response(pair);
+        let of = |metrics: &[Metric]| -> Vec<Difference> {
+            let whole = metrics.iter().filter(|metric| is_whole(pair, metric));
+            let mut found: Vec<Difference> = whole.filter_map(|metric| difference(pair, metric, false).ok()).collect();
+            found.iter_mut().filter(|it| it.name.starts_with(RESPONSE)).for_each(|it| it.name.push_str(&note));
+            found
+        };
+        let (shown, mut others) = (of(&SHOWN), of(&METRICS));
+        let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
+        for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
+            if let (true, false, Some(interval)) = (differs, unequal != 1.0 || until_decided, other.interval) {
+                other.verdict =
+                    Some(Verdict::of(Evidence::Range(interval.low, interval.high), tolerance, other.better));
+            }
+        }
+        Self {
+            base: pair.base.label.clone(),
+            head: pair.head.label.clone(),
+            metrics: headline.into_iter().chain(shown).chain(others).collect(),
+            disturbance,
+            could_show: interval.map(|it| it.map(f64::ln).half_width().exp_m1()),
+            noise,
+            until_decided,
+            unequal: Some(unequal).filter(|it| *it != 1.0),
+            no_result,
+            verdict,
+        }
+    }
+
+    /// Takes over the decision that was stored when the run ended.
+    fn decided(&mut self, stored: &Stored) {
+        self.verdict = stored.verdict;
+        let has_result = self.no_result.is_none();
+        if let (Some(result), true, Some(ratio)) = (self.metrics.first_mut(), has_result, stored.ratio) {
+            let interval = stored.interval.zip(stored.level);
+            result.ratio = ratio;
+            result.interval = interval.map(|([low, high], level)| Interval { low, high, level });
+            result.level = stored.level;
+            result.verdict = Some(stored.verdict);
+            self.could_show = result.interval.map(|it| it.map(f64::ln).half_width().exp_m1());
+        }
+    }
+
+    /// The metric that decides: the headline. `None` if one of the cases has no figure, or the first a figure of 0.
+    pub fn result(&self) -> Option<&Difference> {
+        self.metrics.first().filter(|_| self.no_result.is_none())
+    }
+}
+
+impl Difference {
+    /// Name of the verdict, if there is one.
+    pub fn verdict_name(&self) -> Option<&'static str> {
+        self.verdict.map(|verdict| verdict.name(self.better))
+    }
+}
+
+/// Difference of a metric between the cases of a pair, without its verdict; the error is the reason why there is no ratio.
+fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference, &'static str> {
+    let values = |case: &Case| -> Vec<Option<f64>> {
+        let of = |round| (metric.of_round)(round, &case.workload).filter(|value| value.is_finite());
+        case.rounds.iter().map(of).collect()
+    };
+    let (base, head) = (values(&pair.base), values(&pair.head));
+    // Pairs are by round number, even if another round of one side has no figure.
+    let pairs: Vec<(f64, f64)> = base.iter().zip(&head).filter_map(|(base, head)| (*base).zip(*head)).collect();
+    let flat = |values: Vec<Option<f64>>| -> Vec<f64> { values.into_iter().flatten().collect() };
+    let (base, head) = (flat(base), flat(head));
+    let of_case = |case: &Case| (metric.of_case)(case).filter(|value| value.is_finite());
+    let (Some(one), Some(other)) = (of_case(&pair.base), of_case(&pair.head)) else {
+        return Err("a case has no round with a figure");
+    };
+    // A figure too small to divide by counts as none.
+    if one <= 0.0 || !(other / one).is_finite() {
+        return Err("the first case's figure is 0, which nothing can be divided by");
+    }
+    // Rounds that took turns met the same noise: their ratios scatter less than they do.
+    let estimate = match (pair.in_turn, at_look) {
+        (true, true) => sequential::ratio_at_look(&pairs),
+        (true, false) => ratio_of_pairs(&pairs),
+        (false, _) => ratio_of_groups(&base, &head),
+    };
+    let estimate = estimate.filter(|it| it.value.is_finite());
+    let interval = estimate.and_then(|it| it.interval).filter(|it| it.low.is_finite() && it.high.is_finite());
+    let p = signed_rank::p_of_pairs(&pairs).filter(|_| pair.in_turn && pairs.len() >= PAIRS_FOR_ALL);
+    Ok(Difference {
+        name: metric.name.to_owned(),
+        base: one,
+        head: other,
+        // A round with a figure of 0 has no logarithm; the figures still have a ratio.
+        ratio: estimate.map_or(other / one, |it| it.value),
+        interval,
+        level: interval.map(|it| it.level),
+        verdict: None,
+        text: metric.text,
+        better: metric.better,
+        p,
+    })
+}
+
+/// Evidence of a range whose sides were disturbed unequally, by that factor: the wider range if the verdict is the same
+/// with and without the factor, otherwise withheld.
+fn undisturbed((low, high): (f64, f64), unequal: f64, tolerance: f64) -> Evidence {
+    let found = Evidence::Range(low, high);
+    let wider = Evidence::Range(low * unequal.min(1.0), high * unequal.max(1.0));
+    let of = |evidence| Verdict::of(evidence, tolerance, HEADLINE.better);
+    if of(found) == of(wider) { wider } else { Evidence::Withheld }
+}
+
+/// Range of the difference of two runs: the union of the range by the noise between runs and the interval of their rounds.
+fn with_noise(ratio: f64, interval: Option<Interval>, noise: f64) -> (f64, f64) {
+    let (low, high) = (ratio / (1.0 + noise), ratio * (1.0 + noise));
+    match interval {
+        None => (low, high),
+        Some(interval) => (low.min(interval.low), high.max(interval.high)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(base: &[f64], head: &[f64], taken: [f64; 2]) -> Pair {
+        let case = |figures: &[f64], taken: f64| {
+            let round = |figure: &f64| {
+                serde_json::json!({
+                    "offset_s": 0, "phases": [], "measured_s": 10, "headline": figure, "operations": [],
+                    "series": { "time_s": [], "columns": [] }, "cpu_user_s": 0, "cpu_system_s": 0, "read_bytes": 0,
+                    "written_bytes": 0, "facts": [], "checks": [], "warnings": [],
+                    "interference": { "by_others": taken, "by_kernel": 0.5, "by_host": 0 }
+                })
+            };
+            let case = serde_json::json!({
+                "label": "x",
+                "engine": { "name": "e", "version": "", "target": "e:", "durability": "durable", "durability_reason": "",
+                            "settings": [], "compile_options": [] },
+                "workload": { "name": "w", "kind": "micro", "parameters": [], "headline_operation": "o",
+                              "headline_unit": "o/s", "nominal": null, "outcomes": [], "notice": null },
+                "rounds": figures.iter().map(round).collect::<Vec<_>>(),
+            });
+            serde_json::from_value::<Case>(case).expect("it is a case")
+        };
+        Pair { base: case(base, taken[0]), head: case(head, taken[1]), in_turn: true }
+    }
+
+    /// Sentence of the verdict, and the lines below it.
+    fn text(compared: &Compared) -> String {
+        let it = &compared.comparisons[0];
+        let lines = std::iter::once(words::sentence(it, compared.tolerance)).chain(words::beside(it));
+        lines.map(|line| line + "\n").collect()
+    }
+
+    /// A neighbour process that worked only while B ran once made B slower.
+    #[test]
+    fn a_side_that_was_disturbed_more_gets_no_verdict() {
+        let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];
+        let head = base.map(|figure| 0.8 * figure);
+        for (taken, verdict) in [
+            ([0.0, 0.05], Verdict::SlowerBeyond),
+            ([0.6, 0.65], Verdict::SlowerBeyond),
+            ([0.0, 0.5], Verdict::Withheld),
+            // A disturbance of the faster side did not make the other slower.
+            ([0.5, 0.0], Verdict::SlowerBeyond),
+        ] {
+            let compared = Compared::of(&[pair(&base, &head, taken)], Vec::new(), 0.05, &Noise::Unknown);
+            let result = compared.comparisons[0].result().expect("there are figures");
+            assert_eq!(result.verdict, Some(verdict), "{taken:?}");
+            let gate = if verdict == Verdict::SlowerBeyond { Gate::Failed } else { Gate::Undecided };
+            assert_eq!((compared.gate(), compared.with(gate).len()), (gate, 1));
+            let text = text(&compared);
+            let alike =
+                "; others took 0.62 CPUs from both sides, so on a quiet machine the difference may be another\n";
+            assert_eq!(text.contains(alike), taken == [0.6, 0.65], "{text}");
+            let is_shown = text.contains("disturbed by others: A: ");
+            assert_eq!(is_shown, taken.iter().any(|taken| *taken > 0.1), "{text}");
+        }
+    }
+
+    /// One stalled round on a busy machine once made a side "disturbed more", and any difference was withheld.
+    #[test]
+    fn one_stalled_round_is_no_disturbance_of_its_side_and_a_large_difference_stands() {
+        let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];
+        let verdict = |factor: f64, slowdowns: [f64; 2], stalled: f64| {
+            let mut pair = pair(&base, &base.map(|figure| factor * figure), [1.86, 1.85]);
+            for (case, slowdown) in [&mut pair.base, &mut pair.head].into_iter().zip(slowdowns) {
+                case.rounds.iter_mut().for_each(|round| round.slowdown = Some(slowdown));
+            }
+            pair.head.rounds[0].slowdown = Some(stalled);
+            Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown).comparisons[0].verdict
+        };
+        assert_eq!(verdict(0.8, [4.4, 4.4], 300.0), Verdict::SlowerBeyond);
+        assert_eq!(verdict(0.8, [2.0, 4.4], 4.4), Verdict::Withheld, "2.2 times is more than the difference");
+        assert_eq!(verdict(0.3, [2.0, 4.4], 4.4), Verdict::SlowerBeyond, "and less than this one");
+        assert_eq!(verdict(2.5, [2.0, 4.4], 4.4), Verdict::Faster, "faster though disturbed more");
+    }
+
+    #[test]
+    fn cpus_taken_are_no_fact_of_rounds_too_short_to_measure_them() {
+        let mut pair = pair(&[100.0; 8], &[100.0; 8], [0.0; 2]);
+        for round in pair.base.rounds.iter_mut().chain(&mut pair.head.rounds) {
+            (round.interference, round.slowdown) = (None, Some(2.0));
+        }
+        let text = text(&Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown));
+        assert!(text.contains("CPUs taken not measured (short rounds)") && !text.contains("0.00 CPUs"), "{text}");
+    }
+
+    #[test]
+    fn what_the_rounds_could_have_shown_is_half_of_the_interval() {
+        let base = [100.0; 8];
+        let head = [99.0, 101.0, 98.0, 102.0, 99.5, 100.5, 98.5, 101.5];
+        let compared = Compared::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &Noise::Unknown);
+        let interval = compared.comparisons[0].result().unwrap().interval.unwrap();
+        let half = compared.comparisons[0].could_show.expect("eight pairs have an interval");
+        assert!((half - interval.half_width()).abs() < 0.001 && half > 0.005, "{half} {interval:?}");
+        assert!(text(&compared).contains("\nthese rounds can show a difference from ±"));
+    }
+}

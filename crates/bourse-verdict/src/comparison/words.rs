@@ -1,0 +1,105 @@
+//! Sentences of a comparison: differences, verdicts, and the notes below them.
+
+use super::{Comparison, Difference};
+use crate::units;
+use bourse_record::{Interval, Verdict};
+
+/// A part of one in percent with one decimal: of levels and differences.
+fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
+/// Lines below a comparison: the disturbances of each side, and the difference it could have shown.
+pub fn beside(compared: &Comparison) -> Vec<String> {
+    let [base, head] = &compared.disturbance;
+    let mut lines = Vec::new();
+    if !(base.is_none() && head.is_none()) {
+        lines.push(format!("disturbed by others: A: {}; B: {}", base.words(), head.words()));
+    }
+    if let Some(factor) = compared.unequal {
+        let (side, factor) = if factor > 1.0 { ("B", factor) } else { ("A", 1.0 / factor) };
+        lines.push(format!("others disturbed {side} more, which may explain a factor of up to {factor:.2}"));
+    }
+    lines.extend(
+        compared.could_show.map(|part| format!("these rounds can show a difference from ±{} on", percent(part))),
+    );
+    lines
+}
+
+/// Text of a difference; for the headline with the noise that it is judged by.
+fn difference(compared: &Comparison, metric: &Difference) -> String {
+    let words = of_metric(metric);
+    match compared.noise.filter(|_| compared.result().is_some_and(|result| std::ptr::eq(result, metric))) {
+        Some(noise) => format!("{words}, two runs lie up to {} apart by noise", units::share(noise)),
+        None => words,
+    }
+}
+
+fn of_metric(metric: &Difference) -> String {
+    let difference = change(metric.ratio);
+    match metric.interval {
+        None => format!("{difference} (too few rounds for an interval)"),
+        Some(it) => format!("{difference} ({} interval {})", percent(it.level), ends(&it)),
+    }
+}
+
+/// A ratio as a change in percent.
+pub fn change(ratio: f64) -> String {
+    format!("{:+.1} %", 100.0 * (ratio - 1.0))
+}
+
+/// The ends of an interval of a ratio.
+pub fn ends(interval: &Interval) -> String {
+    format!("{} to {}", change(interval.low), change(interval.high))
+}
+
+/// The verdict as a sentence: `B is …`, or the reason why there is none.
+pub fn sentence(compared: &Comparison, tolerance: f64) -> String {
+    let Some(result) = compared.result() else {
+        return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
+    };
+    let (difference, tolerance) = (difference(compared, result), units::share(tolerance));
+    let verdict = match compared.verdict {
+        Verdict::Faster => format!("B is faster: {difference}"),
+        Verdict::NotSlower => {
+            format!("B is not slower by more than {tolerance}, and not shown to be faster: {difference}")
+        }
+        Verdict::Equivalent => format!("B is not shown to differ, surely by no more than {tolerance}: {difference}"),
+        Verdict::SlowerWithin => format!("B is slower, by no more than {tolerance}: {difference}"),
+        Verdict::SlowerUnclear => format!("B is slower, perhaps by more than {tolerance}: {difference}"),
+        Verdict::SlowerBeyond => format!("B is slower by more than {tolerance}: {difference}"),
+        Verdict::Inconclusive => format!(
+            "inconclusive: {difference}: B may be slower by more than {tolerance}, or not slower at all; more rounds or a quieter \
+             machine narrow the interval"
+        ),
+        Verdict::NoInterval => format!("inconclusive: too few rounds; use --rounds 8 or more: {difference}"),
+        Verdict::NotAttributable => format!(
+            "not attributable: the runs did not take turns, so {difference} may be the machine's; `bourse compare` takes \
+             --noise or --baseline, or two targets to run in turn"
+        ),
+        Verdict::Withheld => format!(
+            "withheld: others disturbed one side more than the other, so {difference} may be theirs; repeat it on a quiet machine"
+        ),
+        Verdict::Incomparable => return "none: nothing can be compared".to_owned(),
+    };
+    match disturbed_alike(compared) {
+        Some(words) => format!("{verdict}; {words}"),
+        None => verdict,
+    }
+}
+
+/// Note on a verdict whose rounds were disturbed on both sides alike; `None` otherwise. Pairs in random order favour neither
+/// side then, so that the verdict holds, for that machine in that state: the size of the difference may depend on the CPU
+/// time that was left.
+fn disturbed_alike(compared: &Comparison) -> Option<String> {
+    let has_range = !matches!(
+        compared.verdict,
+        Verdict::NoInterval | Verdict::NotAttributable | Verdict::Withheld | Verdict::Incomparable
+    );
+    let [base, head] = &compared.disturbance;
+    (has_range && base.is_mostly() && head.is_mostly()).then(|| {
+        let taken = base.taken.zip(head.taken).map(|(one, other)| format!("took {:.2} CPUs from", (one + other) / 2.0));
+        let took = taken.as_deref().unwrap_or("disturbed");
+        format!("others {took} both sides, so on a quiet machine the difference may be another")
+    })
+}

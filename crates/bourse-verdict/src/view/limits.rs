@@ -1,0 +1,200 @@
+//! Bottlenecks: the largest part of the users' time.
+
+use super::time_split::{Part, RoleSplit, not_available, roles};
+use super::{CaseView, Remark};
+use crate::Tone;
+use crate::units;
+use bourse_record::{BlockedOn, CUSTOMERS, Interference, MARKET_USERS};
+
+/// Share of the CPUs from which on they are full; the rest is the operating system's and the sampling's.
+const FULL: f64 = 0.85;
+/// Share of the market users' time from which on they have no time left.
+const ALWAYS_BUSY: f64 = 0.85;
+/// Share of the customers' time from which on their pauses are reported.
+const PAUSED: f64 = 0.10;
+
+/// The bottleneck, with its evidence.
+pub struct Limit {
+    cause: String,
+    /// Amount, with its separator.
+    amount: String,
+    evidence: String,
+}
+
+impl Limit {
+    /// The cause alone, for a line that it shares with other verdicts.
+    pub fn verdict(&self) -> String {
+        format!("bottleneck: {}", self.cause)
+    }
+
+    /// The whole sentence.
+    pub fn sentence(&self) -> String {
+        format!("bottleneck: {}{}{}", self.cause, self.amount, self.evidence)
+    }
+}
+
+/// Finds the bottleneck; `None` if nothing was measured, or the run file does not show it.
+pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
+    view.figure()?;
+    let used = processors(view);
+    let roles = roles(view);
+    // A schedule that was met is the limit: at a higher rate, users would have done more.
+    let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
+    let alone = |cause: &str| Limit { cause: cause.to_owned(), amount: String::new(), evidence: String::new() };
+    let limit = if kept_pace {
+        alone("the requested rate, which was reached")
+    } else if roles.is_empty() {
+        match (not_available(view), view.cores_busy().filter(|busy| *busy >= FULL * cores(view))) {
+            (_, Some(_)) => alone("CPU"),
+            (Some(why), None) => alone(&format!("not available: {}", units::printable(why))),
+            (None, None) => return None,
+        }
+    } else if let Some(market) = saturated_market(&roles) {
+        of_market(view, market)?
+    } else {
+        let working = Working::of(&roles)?;
+        let idle = 1.0 - working.seconds / working.all_s;
+        let idle = if idle >= 0.5 {
+            format!("; idle {} of all their time", units::percent(100.0 * idle))
+        } else {
+            String::new()
+        };
+        let amount = format!(": {} of the users' working time", units::percent(100.0 * working.share()));
+        Limit { cause: cause(view, working.first()).to_owned(), amount, evidence: format!("{}{idle}", working.rest()) }
+    };
+    let used = used.map_or_else(String::new, |used| format!("; {used}"));
+    Some(Limit { evidence: format!("{}{used}", limit.evidence), ..limit })
+}
+
+fn cores(view: &CaseView<'_>) -> f64 {
+    f64::from(view.machine().cores.max(1))
+}
+
+/// CPUs used by the run, the server's among them, and CPUs taken by other processes.
+fn processors(view: &CaseView<'_>) -> Option<String> {
+    let busy = view.cores_busy().filter(|busy| busy.is_finite())?;
+    let mut words = format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores);
+    if let Some(server) = view.server_cores_busy() {
+        words.push_str(&format!(", {} of it by the server", units::significant(server, 3)));
+    }
+    let taken = taken(view);
+    if taken > Interference::NOTICED {
+        words.push_str(&format!("; other processes took {}", units::significant(taken, 3)));
+    }
+    Some(words)
+}
+
+/// CPUs that other processes took, on average over the rounds that measured it.
+fn taken(view: &CaseView<'_>) -> f64 {
+    let each: Vec<f64> = view.case.rounds.iter().filter_map(|it| Some(it.interference?.from_us())).collect();
+    each.iter().sum::<f64>() / each.len().max(1) as f64
+}
+
+/// The time in which users had something to do.
+struct Working {
+    /// Seconds of it, and of all the users' time.
+    seconds: f64,
+    all_s: f64,
+    /// Its parts with their shares, the largest first.
+    parts: Vec<(Part, f64)>,
+}
+
+impl Working {
+    /// None where there is none.
+    fn of(roles: &[RoleSplit]) -> Option<Self> {
+        let seconds_of = |part: Part| roles.iter().map(|role| role.seconds(part)).sum::<f64>();
+        let all_s: f64 = roles.iter().map(|role| role.wall_s).sum();
+        let of_work = || Part::ALL.into_iter().filter(|part| !part.is_idle());
+        let seconds: f64 = of_work().map(seconds_of).sum();
+        let mut parts: Vec<(Part, f64)> = of_work().map(|part| (part, seconds_of(part) / seconds)).collect();
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        (all_s > 0.0 && seconds > 0.0).then_some(Self { seconds, all_s, parts })
+    }
+
+    /// The largest part.
+    fn first(&self) -> Part {
+        self.parts[0].0
+    }
+
+    /// Its share.
+    fn share(&self) -> f64 {
+        self.parts[0].1
+    }
+
+    /// Text of the other parts.
+    fn rest(&self) -> String {
+        let rest = self.parts.iter().skip(1).filter(|(_, share)| *share >= 0.01);
+        let rest: Vec<String> =
+            rest.map(|(part, share)| format!("{} {}", part.name(), units::percent(100.0 * share))).collect();
+        if rest.is_empty() { String::new() } else { format!(" ({})", rest.join(", ")) }
+    }
+}
+
+/// Cause by the largest part of the working time.
+fn cause(view: &CaseView<'_>, largest: Part) -> &'static str {
+    let ours = view.cores_busy().unwrap_or(0.0);
+    match largest {
+        Part::Cpu | Part::Harness | Part::Blocked(_) if view.case.engine.is_null() => {
+            "the harness and the workload's own code: null: is no database"
+        }
+        Part::Cpu | Part::Runnable if ours >= FULL * cores(view) => "CPU: the users need more than there are",
+        Part::Runnable if taken(view) > Interference::NOTICED => "waiting for CPU (other processes)",
+        Part::Runnable => "waiting for CPU",
+        Part::Cpu => "computing, one core for each user at work",
+        Part::Harness => "the harness's own CPU time",
+        Part::Blocked(BlockedOn::Sync) => "syncs to disk",
+        Part::Blocked(BlockedOn::Lock) => "locks: waiting for another writer",
+        Part::Blocked(BlockedOn::Storage) => "reads and writes of files",
+        Part::Blocked(BlockedOn::Server) => "the server and the network",
+        Part::Blocked(BlockedOn::BackOff) => "pauses before retries",
+        Part::Blocked(_) => "waits inside the engine that it does not tell apart",
+    }
+}
+
+/// Bottleneck of market users that had no time left: the customers waited for them.
+fn of_market(view: &CaseView<'_>, market: &RoleSplit) -> Option<Limit> {
+    let working = Working::of(std::slice::from_ref(market))?;
+    let users = units::counted(market.threads, "market user, who was", "market users, who were");
+    let amount = format!(": {} of the time of {users} always busy", units::percent(100.0 * working.share()));
+    let has_room = view.cores_busy().is_none_or(|busy| busy < FULL * cores(view));
+    // More users help if each needs a core, or a server works for several at a time; they do not if a disk syncs for one
+    // writer after the other, or the writer itself is the limit.
+    let would_help = match working.first() {
+        Part::Cpu | Part::Harness | Part::Blocked(BlockedOn::Server | BlockedOn::Storage) => has_room,
+        _ => false,
+    };
+    let more = 2 * market.threads;
+    let advice = if would_help { format!("; --market-users {more} may bring more") } else { String::new() };
+    let cause = match working.first() {
+        Part::Cpu if would_help && !view.case.engine.is_null() => "too few market users, computing",
+        part => cause(view, part),
+    };
+    Some(Limit { cause: cause.to_owned(), amount, evidence: format!("{}{advice}", working.rest()) })
+}
+
+fn of<'r>(roles: &'r [RoleSplit], role: &str) -> Option<&'r RoleSplit> {
+    roles.iter().find(|it| it.role == role)
+}
+
+/// The market users, if they had no time left while the customers paused for them.
+fn saturated_market(roles: &[RoleSplit]) -> Option<&RoleSplit> {
+    let (customers, market) = (of(roles, CUSTOMERS)?, of(roles, MARKET_USERS)?);
+    let is_saturated = market.busy() >= ALWAYS_BUSY && customers.share(Part::Blocked(BlockedOn::Queue)) >= PAUSED;
+    is_saturated.then_some(market)
+}
+
+/// Pauses of the customers, which the driver makes when its queue is full.
+pub(super) fn pauses(view: &CaseView<'_>) -> Option<Remark> {
+    view.conditions().driver_queue.as_ref()?;
+    let roles = roles(view);
+    let (customers, market) = (of(&roles, CUSTOMERS)?, of(&roles, MARKET_USERS)?);
+    let paused = customers.share(Part::Blocked(BlockedOn::Queue));
+    if paused < PAUSED {
+        return None;
+    }
+    let busy = units::percent(100.0 * market.busy());
+    let users = units::counted(market.threads, "market user was", "market users were");
+    // A line of 80 columns: the line about the queue is below the table.
+    let text = format!("customers paused {} of their time: {users} busy {busy}", units::percent(100.0 * paused));
+    Some(Remark::new(Tone::Doubtful, text))
+}

@@ -1,0 +1,151 @@
+//! Meaning of a run file, worked out once for all outputs: figures over all rounds, their validity, rules met.
+
+mod case;
+mod checks;
+mod cost;
+mod limits;
+mod operation;
+mod quantiles;
+mod rules;
+mod standing;
+mod status;
+mod storage;
+mod time_split;
+mod verdict;
+mod waits;
+
+pub use bourse_record::{Clock, Latency, Quantile};
+pub use case::{CaseView, values};
+pub use checks::checks_words;
+pub use operation::{OperationView, ServerLatency, outcome_word};
+pub use quantiles::{OfRound, QUANTILES, of_round, over_rounds};
+pub use rules::{RuleStatus, not_tpce, rules};
+pub use standing::{Remark, Standing};
+pub use status::meaning;
+pub use storage::{storage_words, sync_words};
+pub use time_split::{Part, RoleSplit, not_available, roles};
+pub use verdict::{CaseVerdict, verdicts};
+pub use waits::latency_case;
+
+use crate::units;
+use bourse_record::{
+    Case, Engine, Interference, IsolationLevel, OperationIsolation, Round, RunFile, Warning, WriterWait,
+};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// The notices that every report must have, each once.
+pub fn notices(file: &RunFile) -> Vec<&str> {
+    let mut notices: Vec<&str> = Vec::new();
+    // A brokerage run has the notice even if its file lacks it.
+    let of_cases = file.cases.iter().map(|case| case.workload.notice.as_deref().or(case.workload.kind.notice()));
+    for notice in of_cases.chain([file.notice.as_deref()]).flatten() {
+        if !notices.contains(&notice) {
+            notices.push(notice);
+        }
+    }
+    notices
+}
+
+/// Every warning of a run with its advice, a sentence each; those of rounds with their place before them.
+pub fn warnings(file: &RunFile) -> Vec<String> {
+    let mut all = warnings_of_the_request(file);
+    all.extend(other_warnings(file));
+    all
+}
+
+/// The warnings that something other than what was requested was measured.
+pub fn warnings_of_the_request(file: &RunFile) -> Vec<String> {
+    of_rounds(file, Warning::is_of_the_request)
+}
+
+/// All but those.
+pub fn other_warnings(file: &RunFile) -> Vec<String> {
+    let mut all: Vec<String> = file.warnings.iter().map(warning).collect();
+    for case in &file.cases {
+        let (void, others): (Vec<_>, Vec<_>) = case.set_aside.iter().partition(|round| round.void.is_some());
+        let (disturbed, partners): (Vec<_>, Vec<_>) = others.into_iter().partition(|round| round.is_disturbed());
+        let rounds = |rounds: &[&Round]| units::counted(rounds.len() as u64, "round", "rounds");
+        if !disturbed.is_empty() {
+            let most =
+                |of: fn(&Round) -> Option<f64>| disturbed.iter().filter_map(|round| of(round)).fold(0.0, f64::max);
+            let (taken, slowdown) = (most(|round| Some(round.taken())), most(|round| round.slowdown));
+            let how = match taken > Interference::NOTICED {
+                true => format!("they took up to {taken:.2} CPUs"),
+                false => format!("a fixed CPU loop took up to {slowdown:.1}× its best time"),
+            };
+            let rounds = rounds(&disturbed);
+            all.push(format!("{}: repeated because others disturbed it: {rounds}; {how}", case.label));
+        }
+        if !partners.is_empty() {
+            all.push(format!("{}: repeated with the other round of its pair: {}", case.label, rounds(&partners)));
+        }
+        if !void.is_empty() {
+            all.push(format!("{}: repeated because nothing ended in it: {}", case.label, rounds(&void)));
+        }
+    }
+    all.extend(of_rounds(file, |warning| !warning.is_of_the_request()));
+    all
+}
+
+fn of_rounds(file: &RunFile, which: impl Fn(&Warning) -> bool) -> Vec<String> {
+    let mut all = Vec::new();
+    for case in &file.cases {
+        for (at, round) in case.rounds.iter().enumerate() {
+            let place = match (file.cases.len() > 1, case.rounds.len() > 1) {
+                (false, false) => String::new(),
+                (true, false) => format!("{}: ", case.label),
+                (false, true) => format!("round {}: ", at + 1),
+                (true, true) => format!("{}, round {}: ", case.label, at + 1),
+            };
+            let chosen = round.warnings.iter().filter(|it| which(it));
+            all.extend(chosen.map(|it| format!("{place}{}", warning(it))));
+        }
+    }
+    all
+}
+
+/// Isolation levels of a case, the highest first, each with its operations; a single common level without them.
+pub fn isolation_words(levels: &[OperationIsolation]) -> String {
+    let mut by_level: BTreeMap<Reverse<IsolationLevel>, Vec<&str>> = BTreeMap::new();
+    for it in levels {
+        by_level.entry(Reverse(it.provided)).or_default().push(&it.operation);
+    }
+    if let (1, Some((level, _))) = (by_level.len(), by_level.first_key_value()) {
+        return format!("{} throughout", level.0.name());
+    }
+    let words = by_level.iter().map(|(level, operations)| format!("{}: {}", level.0.name(), operations.join(", ")));
+    units::printable(&words.collect::<Vec<_>>().join("; "))
+}
+
+/// The operations that get a lower level than they demand, with both levels; `None` if all get what they demand.
+pub fn isolation_not_given(levels: &[OperationIsolation]) -> Option<String> {
+    let short = levels.iter().filter(|it| it.provided < it.demanded);
+    let short: Vec<String> =
+        short.map(|it| format!("{} {} instead of {}", it.operation, it.provided.name(), it.demanded.name())).collect();
+    (!short.is_empty()).then(|| units::printable(&short.join(", ")))
+}
+
+/// An engine and its version, with the arrangements that its figures depend on.
+pub fn engine_words(engine: &Engine) -> String {
+    let name = format!("{} {}", engine.name, engine.version);
+    engine.arrangements().fold(name, |words, arrangement| format!("{words} · {arrangement}"))
+}
+
+/// Description of a case's engine, and of the processes that its users are in.
+pub fn case_words(case: &Case) -> String {
+    let words = engine_words(&case.engine);
+    match (case.conditions.processes.len(), case.engine.writer_wait) {
+        (0, _) => words,
+        (processes, None | Some(WriterWait::EngineLocks)) => format!("{words} · users in {processes} processes"),
+        // The arrangement between writers holds within a process.
+        (processes, Some(_)) => {
+            format!("{words} · in each of {processes} processes, between which the engine's lock decides")
+        }
+    }
+}
+
+/// A warning with its advice.
+pub fn warning(warning: &Warning) -> String {
+    warning.advice().map_or_else(|| warning.to_string(), |advice| format!("{warning}; {advice}"))
+}
