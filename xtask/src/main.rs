@@ -63,7 +63,7 @@ fn main() -> ExitCode {
 }
 
 /// Features of the crates that hold bugs on purpose.
-const WITH_BUGS: &str = "bourse-planted/planted-bug,bourse-driver/planted-bug";
+const WITH_BUGS: &str = "bourse-acid/planted-bug,bourse-driver/planted-bug";
 
 /// The workspace's folder.
 fn root() -> PathBuf {
@@ -151,9 +151,11 @@ fn full() -> Result<(), String> {
 /// Plants each bug, or those of these names, and runs each detector; a run of all bugs writes the page of the documentation.
 fn planted() -> Result<(), String> {
     let bugs: Vec<String> = std::env::args().skip(2).collect();
-    let mut arguments = vec!["run", "--package", "bourse-planted", "--features", "planted-bug", "--", "--full"];
+    let test = ["test", "--package", "bourse-acid", "--features", "planted-bug", "--test", "planted", "--", "--full"];
+    let page = root().join("docs/planted-bugs.md");
+    let mut arguments = test.to_vec();
     if bugs.is_empty() {
-        arguments.extend(["--page", "docs/planted-bugs.md"]);
+        arguments.extend(["--page", page.to_str().ok_or("the workspace's path is no text")?]);
     }
     arguments.extend(bugs.iter().map(String::as_str));
     cargo(&arguments)

@@ -1,7 +1,8 @@
 //! Bugs that are planted on purpose, to see which checks catch them. Only in builds with the feature `planted-bug`.
 //!
 //! A hook is one line at the place of the bug: `if planted!(TaxAtHalfRate) { … }`. Without the feature the macro is the
-//! word `false`, and neither the list nor the switch exist. `bourse-planted` runs every bug against every detector.
+//! word `false`, and neither the list nor the switch exist. The test `planted` of
+//! `bourse-acid` runs every bug against every detector.
 
 /// Whether a bug is planted now; always false without the feature `planted-bug`.
 ///

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// A command that may detect a bug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Detector {
+pub(crate) enum Detector {
     /// `bourse tpce run`: checks before and after a round, and the round itself.
     Run,
     /// `bourse tpce check` of the database after a run with the bug.
@@ -32,10 +32,10 @@ pub enum Detector {
 
 impl Detector {
     /// All detectors.
-    pub const ALL: [Self; 4] = [Self::Run, Self::Check, Self::Verify, Self::Acid];
+    pub(crate) const ALL: [Self; 4] = [Self::Run, Self::Check, Self::Verify, Self::Acid];
 
     /// Name of the command.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
             Self::Check => "check",
@@ -47,7 +47,7 @@ impl Detector {
 
 /// Finding of a detector for a bug.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub(crate) enum Found {
     /// The detector fails; its first reason.
     Caught(String),
     /// The detector passes, but its report shows a sign of the bug.
@@ -58,25 +58,25 @@ pub enum Found {
 
 /// Length of the detectors' runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Length {
+pub(crate) struct Length {
     /// Transactions of a run, and of a comparison.
-    pub transactions: u64,
+    pub(crate) transactions: u64,
     /// Transactions of the lockstep sample of a run.
-    pub sampled: u64,
+    pub(crate) sampled: u64,
     /// Customers' requests per simulated second of a run.
-    pub requests_per_second: u32,
+    pub(crate) requests_per_second: u32,
     /// Customers' requests per simulated second of a comparison.
-    pub compared_per_second: u32,
+    pub(crate) compared_per_second: u32,
     /// Whether `acid` runs too.
-    pub acid: bool,
+    pub(crate) acid: bool,
 }
 
 impl Length {
     /// Length for a build server.
-    pub const SHORT: Self =
+    pub(crate) const SHORT: Self =
         Self { transactions: 1_000, sampled: 1_000, requests_per_second: 2, compared_per_second: 8, acid: false };
     /// Length for `cargo xtask planted`.
-    pub const FULL: Self =
+    pub(crate) const FULL: Self =
         Self { transactions: 4_000, sampled: 2_000, requests_per_second: 2, compared_per_second: 8, acid: true };
 
     /// Argument of the program that selects the length.

@@ -6,7 +6,7 @@ use bourse_tpce::planted::Bug;
 
 /// Expected finding of a detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
+pub(crate) enum Expected {
     /// The detector fails with this first reason; an empty one matches any.
     Caught(&'static str),
     /// The detector passes and shows this sign.
@@ -95,13 +95,13 @@ const OF_RUN_ALONE: &[(Option<Bug>, [Expected; 4])] = &[
 ];
 
 /// Expected finding of a detector; `None` for a bug without a line in the table.
-pub fn expected(bug: Option<Bug>, detector: Detector) -> Option<Expected> {
+pub(crate) fn expected(bug: Option<Bug>, detector: Detector) -> Option<Expected> {
     let (_, wants) = EXPECTED.iter().chain(OF_RUN_ALONE).find(|(of, _)| *of == bug)?;
     Some(wants[detector as usize])
 }
 
 /// Whether a matrix of that length runs a detector for a bug.
-pub fn is_asked(bug: Option<Bug>, detector: Detector, length: Length) -> bool {
+pub(crate) fn is_asked(bug: Option<Bug>, detector: Detector, length: Length) -> bool {
     match detector {
         Detector::Run => true,
         Detector::Acid => length.acid,
@@ -111,7 +111,7 @@ pub fn is_asked(bug: Option<Bug>, detector: Detector, length: Length) -> bool {
 
 /// Differences between actual and expected findings. In a longer run another check may be the first to fail, and more
 /// may be detected; nothing may be detected in the control.
-pub fn misses(cells: &[Cell], length: Length) -> Vec<String> {
+pub(crate) fn misses(cells: &[Cell], length: Length) -> Vec<String> {
     let is_met = |cell: &&Cell| match (expected(cell.bug, cell.detector), &cell.found) {
         (Some(Caught(want)), Found::Caught(why)) | (Some(Shown(want)), Found::Shown(why)) => {
             want.is_empty() || want == why || length != Length::SHORT

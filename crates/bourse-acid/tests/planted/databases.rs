@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The smallest database, loaded once.
-pub struct Databases {
+pub(crate) struct Databases {
     folder: PathBuf,
     right: Inputs,
     overcharged: Inputs,
@@ -31,7 +31,7 @@ impl Databases {
     ///
     /// # Panics
     /// Panics if the database cannot be loaded.
-    pub fn at(folder: &Path) -> Self {
+    pub(crate) fn at(folder: &Path) -> Self {
         let (right, mut overcharged) = (Inputs::builtin(), Inputs::builtin());
         overcharged.overcharge();
         let this = Self { folder: folder.to_owned(), right, overcharged };

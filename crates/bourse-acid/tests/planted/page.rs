@@ -7,7 +7,7 @@ use bourse_tpce::planted::Bug;
 use std::collections::BTreeSet;
 
 /// Line of a cell for a terminal.
-pub fn in_words(cell: &matrix::Cell) -> String {
+pub(crate) fn in_words(cell: &matrix::Cell) -> String {
     let found = match &cell.found {
         Found::Caught(why) => format!("caught  {why}"),
         Found::Shown(why) => format!("shown   {why}"),
@@ -33,18 +33,18 @@ fn bug_cells(bug: Option<Bug>) -> [Cell; 3] {
 }
 
 /// Row of a bug in Markdown, up to the part that depends on the run.
-pub fn row_begins(bug: Option<Bug>) -> String {
+pub(crate) fn row_begins(bug: Option<Bug>) -> String {
     let table = Sheet::default().table(&[""; 3], vec![bug_cells(bug).to_vec()]).markdown();
     table.lines().last().unwrap_or_default().to_owned()
 }
 
 /// Page of the documentation, in Markdown.
-pub fn page(cells: &[matrix::Cell], length: Length) -> String {
+pub(crate) fn page(cells: &[matrix::Cell], length: Length) -> String {
     let Length { transactions, requests_per_second, .. } = length;
     let detectors: BTreeSet<Detector> = cells.iter().map(|cell| cell.detector).collect();
     let acid = if detectors.contains(&Detector::Acid) { ", and `acid` without crashes" } else { "" };
     let paragraphs = [
-        "Written by the program `planted` of `bourse-planted` (`cargo xtask planted` runs it at full length); do not edit."
+        "Written by the test `planted` of `bourse-acid` (`cargo xtask planted` runs it at full length); do not edit."
             .to_owned(),
         format!(
             "Each bug is planted in turn in a build with the feature `planted-bug`, on a copy of one loaded database (SQLite, 1,000 \
@@ -55,8 +55,8 @@ pub fn page(cells: &[matrix::Cell], length: Length) -> String {
              contains any of these bugs; a test shows it."
         ),
         format!(
-            "The test `planted` of `bourse-planted` asks the first three for {} transactions, of some bugs `run` alone, and fails where one \
-             finds anything else than is expected of it (`crates/bourse-planted/src/expected.rs`).",
+            "Without arguments it asks the first three for {} transactions, of some bugs `run` alone, and fails where one \
+             finds anything else than is expected of it (`crates/bourse-acid/tests/planted/expected.rs`).",
             Length::SHORT.transactions
         ),
     ];

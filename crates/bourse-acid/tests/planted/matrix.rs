@@ -11,22 +11,22 @@ use std::time::{Duration, Instant};
 
 /// Finding of a detector for a bug, with its duration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// Bug of the cell; `None` for the control.
-    pub bug: Option<Bug>,
+    pub(crate) bug: Option<Bug>,
     /// The detector.
-    pub detector: Detector,
+    pub(crate) detector: Detector,
     /// Finding of the detector.
-    pub found: Found,
+    pub(crate) found: Found,
     /// Duration of the detector.
-    pub took: Duration,
+    pub(crate) took: Duration,
 }
 
 /// Selects the control and all bugs, or those with these names.
 ///
 /// # Errors
 /// The first name that is no bug's.
-pub fn chosen(names: &[String]) -> Result<Vec<Option<Bug>>, String> {
+pub(crate) fn chosen(names: &[String]) -> Result<Vec<Option<Bug>>, String> {
     if names.is_empty() {
         return Ok(std::iter::once(None).chain(ALL.iter().copied().map(Some)).collect());
     }
@@ -38,12 +38,12 @@ pub fn chosen(names: &[String]) -> Result<Vec<Option<Bug>>, String> {
 const CONTROL: &str = "control";
 
 /// Name of a bug, or of the control.
-pub fn name(bug: Option<Bug>) -> &'static str {
+pub(crate) fn name(bug: Option<Bug>) -> &'static str {
     bug.map_or(CONTROL, Bug::name)
 }
 
 /// Plants each bug in turn and runs the detectors; `progress` is called for each cell.
-pub fn run(databases: &Databases, bugs: &[Option<Bug>], length: Length, progress: &mut dyn FnMut(&Cell)) {
+pub(crate) fn run(databases: &Databases, bugs: &[Option<Bug>], length: Length, progress: &mut dyn FnMut(&Cell)) {
     for &bug in bugs {
         let mut note = |detector, found, took| progress(&Cell { bug, detector, found, took });
         let began = Instant::now();
@@ -67,7 +67,7 @@ pub fn run(databases: &Databases, bugs: &[Option<Bug>], length: Length, progress
 
 impl Cell {
     /// The cell as a line of output for the parent process.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let (word, why) = match &self.found {
             Found::Caught(why) => ("caught", why.as_str()),
             Found::Shown(why) => ("shown", why.as_str()),
@@ -98,7 +98,12 @@ impl Cell {
 ///
 /// # Panics
 /// Panics if a process cannot be started or fails.
-pub fn run_shared(program: &Path, bugs: &[Option<Bug>], length: Length, progress: &mut dyn FnMut(&Cell)) -> Vec<Cell> {
+pub(crate) fn run_shared(
+    program: &Path,
+    bugs: &[Option<Bug>],
+    length: Length,
+    progress: &mut dyn FnMut(&Cell),
+) -> Vec<Cell> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     Databases::at(folder.path());
     let processes = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(bugs.len());
