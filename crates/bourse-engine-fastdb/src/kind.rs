@@ -1,31 +1,28 @@
 //! Registers FastDB as an engine.
 
 use crate::{GRAMMAR, Options, info, open};
-use bourse_engine::{EngineKind, Faults, InProcess};
+use bourse_engine::{EngineKind, InProcess};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    scheme: "fastdb",
-    summary: "FastDB, a main-memory key-value store; its library is loaded at run time",
-    example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
     in_process: Some(InProcess { file_ending: Some("fastdb"), memory: false, variant_of: None, is_asked_for: false }),
-    starts_s: None,
-    loads_rows_s: None,
     prepares_ms: 500,
-    inserts_ms: None,
-    version: || {
-        let found = info(None).map_err(|error| error.to_string())?;
-        Ok(format!("library {}", found.display()))
-    },
     available: |target| {
         let named = GRAMMAR.parse(target, Options::DEFAULT).map_err(|error| error.to_string())?.options.library;
         info(named.as_deref()).map(drop).map_err(|error| error.to_string())
     },
-    options: || GRAMMAR.help("fastdb", &Options::DEFAULT),
-    compiled: Vec::new,
-    open: |target| Ok(Box::new(open(target)?)),
-    cleanup: |_| {},
-    crash_sweeps: None,
-    faults: Faults::NONE,
     stays_loaded: true,
+    ..EngineKind::new(
+        [
+            "fastdb",
+            "FastDB, a main-memory key-value store; its library is loaded at run time",
+            "fastdb:PATH?library=FILE&index=hash&commit=precommit",
+        ],
+        || {
+            let found = info(None).map_err(|error| error.to_string())?;
+            Ok(format!("library {}", found.display()))
+        },
+        || GRAMMAR.help("fastdb", &Options::DEFAULT),
+        |target| Ok(Box::new(open(target)?)),
+    )
 }];

@@ -2,79 +2,85 @@
 
 use crate::{GRAMMAR, Options, info, open};
 use bourse_engine::target::OptionHelp;
-use bourse_engine::{EngineKind, Faults, InProcess};
+use bourse_engine::{EngineKind, InProcess};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[
     EngineKind {
-        scheme: "jdbc+h2",
-        summary: "H2, a database in Java, in process; virtual machine and jar are loaded at run time",
-        example: "jdbc+h2:PATH?jar=FILE&heap=1GiB, jdbc+h2::memory:",
-        version: || version("jdbc+h2"),
-        options: || options("jdbc+h2"),
         loads_rows_s: Some(62_000),
         prepares_ms: 1_350,
-        inserts_ms: None,
-        ..with_files("h2")
+        ..with_files(
+            "h2",
+            [
+                "jdbc+h2",
+                "H2, a database in Java, in process; virtual machine and jar are loaded at run time",
+                "jdbc+h2:PATH?jar=FILE&heap=1GiB, jdbc+h2::memory:",
+            ],
+            || version("jdbc+h2"),
+            || options("jdbc+h2"),
+        )
     },
     EngineKind {
-        scheme: "jdbc+hsqldb",
-        summary: "HSQLDB, a database in Java, in process; virtual machine and jar are loaded at run time",
-        example: "jdbc+hsqldb:PATH?jar=FILE&write_delay=0ms, jdbc+hsqldb::memory:",
-        version: || version("jdbc+hsqldb"),
-        options: || options("jdbc+hsqldb"),
         loads_rows_s: Some(14_000),
         prepares_ms: 950,
-        inserts_ms: None,
-        ..with_files("hsqldb")
+        ..with_files(
+            "hsqldb",
+            [
+                "jdbc+hsqldb",
+                "HSQLDB, a database in Java, in process; virtual machine and jar are loaded at run time",
+                "jdbc+hsqldb:PATH?jar=FILE&write_delay=0ms, jdbc+hsqldb::memory:",
+            ],
+            || version("jdbc+hsqldb"),
+            || options("jdbc+hsqldb"),
+        )
     },
     EngineKind {
-        scheme: "jdbc+derby",
-        summary: "Derby, a database in Java, in process; virtual machine and jars are loaded at run time",
-        example: "jdbc+derby:PATH?jar=FOLDER, jdbc+derby::memory:",
-        version: || version("jdbc+derby"),
-        options: || options("jdbc+derby"),
         loads_rows_s: Some(22_000),
         prepares_ms: 4_000,
-        inserts_ms: None,
-        ..with_files("derby")
+        ..with_files(
+            "derby",
+            [
+                "jdbc+derby",
+                "Derby, a database in Java, in process; virtual machine and jars are loaded at run time",
+                "jdbc+derby:PATH?jar=FOLDER, jdbc+derby::memory:",
+            ],
+            || version("jdbc+derby"),
+            || options("jdbc+derby"),
+        )
     },
     EngineKind {
-        scheme: "jdbc+monetdb",
-        summary: "MonetDB embedded, an analytical database, by its library for Java; loaded at run time",
-        example: "jdbc+monetdb:PATH?jar=FOLDER, jdbc+monetdb::memory:",
-        version: || version("jdbc+monetdb"),
-        options: || options("jdbc+monetdb"),
-        ..with_files("monetdb")
+        prepares_ms: 2_100,
+        ..with_files(
+            "monetdb",
+            [
+                "jdbc+monetdb",
+                "MonetDB embedded, an analytical database, by its library for Java; loaded at run time",
+                "jdbc+monetdb:PATH?jar=FOLDER, jdbc+monetdb::memory:",
+            ],
+            || version("jdbc+monetdb"),
+            || options("jdbc+monetdb"),
+        )
     },
 ];
 
-/// Properties common to all of them, with that extension of their files.
-const fn with_files(file_ending: &'static str) -> EngineKind {
+/// An engine whose files have that extension.
+const fn with_files(
+    file_ending: &'static str,
+    texts: [&'static str; 3],
+    version: fn() -> Result<String, String>,
+    options: fn() -> Vec<OptionHelp>,
+) -> EngineKind {
     EngineKind {
-        scheme: "",
-        summary: "",
-        example: "",
         in_process: Some(InProcess {
             file_ending: Some(file_ending),
             memory: true,
             variant_of: None,
             is_asked_for: false,
         }),
-        starts_s: None,
-        loads_rows_s: None,
-        prepares_ms: 2_100,
-        inserts_ms: None,
-        version: || Ok(String::new()),
         available: |target| info(target).map(drop).map_err(|error| error.to_string()),
-        options: Vec::new,
-        compiled: Vec::new,
-        open: |target| Ok(Box::new(open(target)?)),
-        cleanup: |_| {},
-        crash_sweeps: None,
-        faults: Faults::NONE,
         // There is one virtual machine in a process, which is never unloaded.
         stays_loaded: true,
+        ..EngineKind::new(texts, version, options, |target| Ok(Box::new(open(target)?)))
     }
 }
 

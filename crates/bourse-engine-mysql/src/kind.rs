@@ -1,7 +1,7 @@
 //! Registers MariaDB, MySQL and products with their protocol as engines: private servers, and running servers.
 
 use crate::{Flavour, GRAMMAR, Options, Target, installed, open, sweep_target};
-use bourse_engine::{EngineKind, Faults};
+use bourse_engine::EngineKind;
 
 /// The engines of this crate.
 pub static KINDS: &[EngineKind] = &[
@@ -13,7 +13,7 @@ pub static KINDS: &[EngineKind] = &[
         version: || version(Flavour::Mariadb),
         available: |target| available(Flavour::Mariadb, target),
         options: || GRAMMAR.help("mariadb+private", &Options::DEFAULT),
-        faults: Faults::BY_PRELOAD,
+        faults_by_preload: true,
         ..RUNNING
     },
     EngineKind {
@@ -24,7 +24,7 @@ pub static KINDS: &[EngineKind] = &[
         version: || version(Flavour::Mysql),
         available: |target| available(Flavour::Mysql, target),
         options: || GRAMMAR.help("mysql+private", &Options::DEFAULT),
-        faults: Faults::BY_PRELOAD,
+        faults_by_preload: true,
         ..RUNNING
     },
     EngineKind {
@@ -59,28 +59,19 @@ pub static KINDS: &[EngineKind] = &[
 
 /// A server that already runs.
 const RUNNING: EngineKind = EngineKind {
-    scheme: "mysql",
-    summary: "MySQL, a running server",
-    example: "mysql://USER@HOST:PORT/DATABASE, mysql://USER@HOST,HOST/DATABASE",
-    in_process: None,
-    starts_s: None,
     loads_rows_s: Some(70_000),
-    prepares_ms: 1_000,
-    inserts_ms: None,
-    version: || Ok("client".to_owned()),
-    available: |_| Ok(()),
-    options: || GRAMMAR.help("mysql", &Options::DEFAULT),
-    compiled: Vec::new,
-    open: |target| Ok(Box::new(open(target)?)),
     cleanup: |target| {
         // A target that cannot be read has started no server.
         if let Ok(target) = Target::parse(target) {
             sweep_target(&target);
         }
     },
-    crash_sweeps: None,
-    faults: Faults::NONE,
-    stays_loaded: false,
+    ..EngineKind::new(
+        ["mysql", "MySQL, a running server", "mysql://USER@HOST:PORT/DATABASE, mysql://USER@HOST,HOST/DATABASE"],
+        || Ok("client".to_owned()),
+        || GRAMMAR.help("mysql", &Options::DEFAULT),
+        |target| Ok(Box::new(open(target)?)),
+    )
 };
 
 /// Whether the server that a private target would start is installed.

@@ -1,7 +1,7 @@
 //! Registers PostgreSQL as an engine: private servers, and running servers.
 
 use crate::{GRAMMAR, Options, Target, installed, open, sweep_target};
-use bourse_engine::{EngineKind, Faults};
+use bourse_engine::EngineKind;
 
 /// The engines of this crate.
 pub static KINDS: &[EngineKind] = &[
@@ -16,7 +16,7 @@ pub static KINDS: &[EngineKind] = &[
             installed(target.options.server.as_deref()).map(drop).map_err(|error| error.to_string())
         },
         options: || GRAMMAR.help("postgres+private", &Options::DEFAULT),
-        faults: Faults::BY_PRELOAD,
+        faults_by_preload: true,
         ..RUNNING
     },
     RUNNING,
@@ -24,26 +24,21 @@ pub static KINDS: &[EngineKind] = &[
 
 /// A server that already runs.
 const RUNNING: EngineKind = EngineKind {
-    scheme: "postgres",
-    summary: "PostgreSQL, a running server",
-    example: "postgres://USER@HOST:PORT/DATABASE, postgres://USER@HOST,HOST/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
-    in_process: None,
-    starts_s: None,
     loads_rows_s: Some(70_000),
-    prepares_ms: 1_000,
-    inserts_ms: None,
-    version: || Ok("client".to_owned()),
-    available: |_| Ok(()),
-    options: || GRAMMAR.help("postgres", &Options::DEFAULT),
-    compiled: Vec::new,
-    open: |target| Ok(Box::new(open(target)?)),
     cleanup: |target| {
         // A target that cannot be read has started no server.
         if let Ok(target) = Target::parse(target) {
             sweep_target(&target);
         }
     },
-    crash_sweeps: None,
-    faults: Faults::NONE,
-    stays_loaded: false,
+    ..EngineKind::new(
+        [
+            "postgres",
+            "PostgreSQL, a running server",
+            "postgres://USER@HOST:PORT/DATABASE, postgres://USER@HOST,HOST/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
+        ],
+        || Ok("client".to_owned()),
+        || GRAMMAR.help("postgres", &Options::DEFAULT),
+        |target| Ok(Box::new(open(target)?)),
+    )
 };

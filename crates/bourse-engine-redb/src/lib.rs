@@ -2,8 +2,7 @@
 //!
 //! A target such as `redb:x.redb?durability=none` or `redb::memory:` is read by [`open`]; [`GRAMMAR`] has the table of all
 //! settings. Files: `options` (settings of a target), `engine` and `session` (the seam),
-//! `transaction` (a transaction with the tables it has opened), `error` (kinds), `kind` (the engine's registration), `watched`
-//! (a storage that fails on purpose).
+//! `transaction` (a transaction with the tables it has opened), `error` (kinds), `kind` (the engine's registration).
 
 mod engine;
 mod error;
@@ -11,8 +10,7 @@ mod kind;
 mod options;
 mod session;
 mod transaction;
-mod watched;
 
-pub use engine::{RedbEngine, open, open_watched, version};
+pub use engine::{RedbEngine, open, version};
 pub use kind::KINDS;
 pub use options::{Durable, GRAMMAR, Options};

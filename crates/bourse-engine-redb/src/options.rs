@@ -24,14 +24,11 @@ pub struct Options {
     pub two_phase: bool,
     /// `cache`, in bytes.
     pub cache_bytes: u64,
-    /// Whether calls on the file are made to fail.
-    pub(crate) is_watched: bool,
 }
 
 impl Options {
     /// Default settings.
-    pub const DEFAULT: Self =
-        Self { durability: Durable::Immediate, two_phase: false, cache_bytes: 1 << 30, is_watched: false };
+    pub const DEFAULT: Self = Self { durability: Durable::Immediate, two_phase: false, cache_bytes: 1 << 30 };
 }
 
 /// Grammar of redb targets.

@@ -2,32 +2,29 @@
 
 use crate::library::SCHEME;
 use crate::{GRAMMAR, Options, info, open};
-use bourse_engine::{EngineKind, Faults, InProcess};
+use bourse_engine::{EngineKind, InProcess};
 
 /// The engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    scheme: SCHEME,
-    summary: SUMMARY,
-    example: EXAMPLE,
     in_process: Some(InProcess {
         file_ending: Some(if cfg!(loaded) { "lib.db" } else { "db" }),
         memory: true,
         variant_of: if cfg!(lean) { Some("sqlite") } else { None },
         is_asked_for: cfg!(loaded),
     }),
-    starts_s: None,
     loads_rows_s: Some(700_000),
     prepares_ms: 350,
-    inserts_ms: None,
-    version,
     available,
-    options: || GRAMMAR.help(SCHEME, &Options::FILE),
     compiled,
-    open: |target| Ok(Box::new(open(target)?)),
-    cleanup: |_| {},
     crash_sweeps: Some(&["journal=wal,delete", "sync=full,normal,off"]),
-    faults: Faults::BY_PRELOAD,
+    faults_by_preload: true,
     stays_loaded: cfg!(loaded),
+    ..EngineKind::new(
+        [SCHEME, SUMMARY, EXAMPLE],
+        version,
+        || GRAMMAR.help(SCHEME, &Options::FILE),
+        |target| Ok(Box::new(open(target)?)),
+    )
 }];
 
 #[cfg(not(any(lean, loaded)))]

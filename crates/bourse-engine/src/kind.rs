@@ -5,7 +5,7 @@ use crate::target::{OptionHelp, TargetError};
 
 /// An engine that targets can name. Its crate has a list `KINDS`: more than one entry if several schemes share a crate.
 ///
-/// No field has a default, so that an engine that omits one does not compile.
+/// [`EngineKind::new`] has the fields that every engine states; the others have the values of an engine without the property.
 ///
 /// ```
 /// use bourse_engine::{KINDS, Location};
@@ -48,8 +48,8 @@ pub struct EngineKind {
     /// Options that crash tests vary by default, each with its values, as `journal=wal,delete`; `None` for an engine without
     /// a database file that a child process can work on a copy of.
     pub crash_sweeps: Option<&'static [&'static str]>,
-    /// The ways in which its reads, writes and syncs can be made to fail.
-    pub faults: Faults,
+    /// Whether a preloaded library that replaces calls of the C library can make its reads, writes and syncs fail.
+    pub faults_by_preload: bool,
     /// Whether a target loads a library of its own, which stays in the process.
     pub stays_loaded: bool,
 }
@@ -69,25 +69,38 @@ pub struct InProcess {
     pub is_asked_for: bool,
 }
 
-/// The ways in which an engine's reads, writes and syncs can be made to fail.
-pub struct Faults {
-    /// Whether a preloaded library that replaces calls of the C library can make them fail.
-    pub by_preload: bool,
-    /// Opens a target on a faulty implementation of the engine's own storage trait, if it has one.
-    pub on_storage: Option<Open>,
-}
-
-impl Faults {
-    /// No faults: an engine without files.
-    pub const NONE: Self = Self { by_preload: false, on_storage: None };
-    /// Faults of an engine that calls the C library for its files.
-    pub const BY_PRELOAD: Self = Self { by_preload: true, on_storage: None };
-}
-
 /// Name of a database in memory.
 const MEMORY: &str = ":memory:";
 
 impl EngineKind {
+    /// An engine that needs nothing on this machine, as a running server does, and loads nothing at run time.
+    pub const fn new(
+        [scheme, summary, example]: [&'static str; 3],
+        version: fn() -> Result<String, String>,
+        options: fn() -> Vec<OptionHelp>,
+        open: Open,
+    ) -> Self {
+        Self {
+            scheme,
+            summary,
+            example,
+            in_process: None,
+            starts_s: None,
+            loads_rows_s: None,
+            prepares_ms: 1_000,
+            inserts_ms: None,
+            version,
+            available: |_| Ok(()),
+            options,
+            compiled: Vec::new,
+            open,
+            cleanup: |_| {},
+            crash_sweeps: None,
+            faults_by_preload: false,
+            stays_loaded: false,
+        }
+    }
+
     /// A target of this engine in a file in a folder; `None` if it has no files here.
     pub fn file_target(&self, folder: &str, name: &str) -> Option<String> {
         let ending = self.in_process.as_ref()?.file_ending?;

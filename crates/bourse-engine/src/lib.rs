@@ -73,7 +73,7 @@ pub use folders::{FolderBytes, folder_bytes, remove_folder, sync_folder, sync_na
 pub use footprint::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 pub use inventory::{Inventory, foreign_among, listed, refuse_others};
 pub use keyed::{KeyDatabase, KeyedEngine, settings};
-pub use kind::{EngineKind, Faults, InProcess, Open};
+pub use kind::{EngineKind, InProcess, Open};
 pub use library::{EngineLibrary, LibraryAbsent, LoadedLibrary};
 pub use location::{Location, path_in_target, target_with_path};
 pub use null::{KINDS, NullEngine};

@@ -51,26 +51,6 @@ impl Document for FaultsFile {
     const KIND: DocumentKind = DocumentKind::Faults;
 }
 
-/// Interface at which faults are injected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Through {
-    /// A preloaded library that intercepts calls of the C library.
-    Preload,
-    /// The engine's own storage interface.
-    Storage,
-}
-
-impl Through {
-    /// Name of the interface for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Preload => "preload",
-            Self::Storage => "storage",
-        }
-    }
-}
-
 /// Tests of one fault on one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultRow {
@@ -80,8 +60,6 @@ pub struct FaultRow {
     pub class: Option<Durability>,
     /// Settings that the class follows from.
     pub class_reason: String,
-    /// Interface at which the fault was injected.
-    pub through: Through,
     /// Name of the fault.
     pub fault: String,
     /// One-line description of the fault.

@@ -16,8 +16,6 @@ pub struct Fault {
     pub effect: Effect,
     /// Whether the power is lost afterwards, so that only synced data survives.
     pub loses_power: bool,
-    /// Whether storage within Rust, without system calls, can have it too.
-    pub is_of_storage: bool,
 }
 
 impl Fault {
@@ -28,16 +26,16 @@ impl Fault {
 }
 
 const fn fault(name: &'static str, title: &'static str, call: Call, effect: Effect) -> Fault {
-    Fault { name, title, call, effect, loses_power: false, is_of_storage: true }
+    Fault { name, title, call, effect, loses_power: false }
 }
 
 /// All faults, in the order of the table.
 pub const FAULTS: [Fault; 13] = [
     fault("read-error", "read fails once (EIO)", Call::Read, Effect::FailOnce),
-    Fault { is_of_storage: false, ..fault("short-read", "read returns half", Call::Read, Effect::Half) },
+    fault("short-read", "read returns half", Call::Read, Effect::Half),
     fault("write-error", "write fails once (EIO)", Call::Write, Effect::FailOnce),
     fault("write-errors", "writes fail from one on (EIO)", Call::Write, Effect::FailOn),
-    Fault { is_of_storage: false, ..fault("short-write", "write writes half", Call::Write, Effect::Half) },
+    fault("short-write", "write writes half", Call::Write, Effect::Half),
     fault("disk-full", "disk full (ENOSPC)", Call::Grow, Effect::Full),
     fault("sync-error", "sync fails once (EIO)", Call::Sync, Effect::FailOnce),
     Fault {
@@ -48,7 +46,7 @@ pub const FAULTS: [Fault; 13] = [
         loses_power: true,
         ..fault("sync-errors-power", "syncs fail from one on, power lost", Call::Sync, Effect::FailOn)
     },
-    Fault { is_of_storage: false, ..fault("map-error", "mapped pages unreadable", Call::Write, Effect::Blind) },
+    fault("map-error", "mapped pages unreadable", Call::Write, Effect::Blind),
     fault("killed", "process killed before a write", Call::Write, Effect::End),
     Fault { loses_power: true, ..fault("power", "power lost before a write", Call::Write, Effect::End) },
     Fault { loses_power: true, ..fault("lying-disk", "syncs do nothing, power lost later", Call::Sync, Effect::Lie) },

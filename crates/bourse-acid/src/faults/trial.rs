@@ -6,7 +6,7 @@ use crate::test_bed::AcidError;
 use bourse_crash::preload::{Control, Counts, Effect, Spec, Survival};
 use bourse_engine::Durability;
 use bourse_record::SplitMix;
-use bourse_record::faults::{FaultRow, Left, Through};
+use bourse_record::faults::{FaultRow, Left};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -68,9 +68,6 @@ pub trait Bed {
     /// Durability class that the target's settings give.
     fn class(&self) -> &Class;
 
-    /// Layer at which its calls are intercepted.
-    fn through(&self) -> Through;
-
     /// Works on a fresh copy of the database with that fault, then checks the state left.
     ///
     /// # Errors
@@ -105,7 +102,7 @@ pub fn rows(
     let mut all = Vec::new();
     for fault in faults {
         let mut row = untried(bed, fault, &clean);
-        row.not_tried = lacking.clone().or_else(|| unmet(bed, fault, &clean)).unwrap_or_default();
+        row.not_tried = lacking.clone().or_else(|| unmet(fault, &clean)).unwrap_or_default();
         if row.not_tried.is_empty() {
             progress(fault.title);
             let mut random = SplitMix::new(seed);
@@ -155,7 +152,6 @@ fn untried(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> FaultRow {
         target: bed.target().to_owned(),
         class: Some(bourse_driver::durability(class.durability)),
         class_reason: class.reason.clone(),
-        through: bed.through(),
         fault: fault.name.to_owned(),
         title: fault.title.to_owned(),
         calls: format!("{} {}", clean.counts.of(fault.call), fault.call.plural()),
@@ -165,12 +161,11 @@ fn untried(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> FaultRow {
 }
 
 /// Rows of a target on which no fault can be tried.
-pub fn not_tried(target: &str, through: Through, faults: &[&'static Fault], why: &str) -> Vec<FaultRow> {
+pub fn not_tried(target: &str, faults: &[&'static Fault], why: &str) -> Vec<FaultRow> {
     let row = |fault: &&Fault| FaultRow {
         target: target.to_owned(),
         class: None,
         class_reason: String::new(),
-        through,
         fault: fault.name.to_owned(),
         title: fault.title.to_owned(),
         calls: String::new(),
@@ -181,10 +176,7 @@ pub fn not_tried(target: &str, through: Through, faults: &[&'static Fault], why:
 }
 
 /// Reason that a fault cannot hit the work; `None` if it can.
-fn unmet(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> Option<String> {
-    if bed.through() == Through::Storage && !fault.is_of_storage {
-        return Some("storage within Rust has no such call".to_owned());
-    }
+fn unmet(fault: &Fault, clean: &Trial) -> Option<String> {
     if fault.effect == Effect::Blind && clean.maps == 0 {
         return Some("it maps no file of its data".to_owned());
     }

@@ -77,8 +77,6 @@ pub enum Effect {
 }
 
 impl Effect {
-    const ALL: [Self; 7] = [Self::FailOnce, Self::FailOn, Self::Half, Self::Full, Self::Lie, Self::Blind, Self::End];
-
     const fn number(self) -> u64 {
         match self {
             Self::FailOnce => 1,
@@ -89,11 +87,6 @@ impl Effect {
             Self::Blind => 6,
             Self::End => 7,
         }
-    }
-
-    /// Whether the effect also hits all calls after the chosen one.
-    pub const fn lasts(self) -> bool {
-        matches!(self, Self::FailOn | Self::Full | Self::Lie)
     }
 }
 
@@ -179,18 +172,6 @@ impl Control {
         self.set(at::ARMED, 0)
     }
 
-    /// Armed fault; `None` if calls are only counted or nothing is armed.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn armed(&self) -> io::Result<Option<Spec>> {
-        let (armed, call, nth) = (self.number(at::ARMED)?, self.number(at::CALL)?, self.number(at::NTH)?);
-        let effect = self.number(at::EFFECT)?;
-        let call = Call::ALL.into_iter().find(|it| it.number() == call);
-        let effect = Effect::ALL.into_iter().find(|it| it.number() == effect);
-        Ok(call.zip(effect).filter(|_| armed != 0).map(|(call, effect)| Spec { call, nth, effect }))
-    }
-
     /// Numbers of calls counted.
     ///
     /// # Errors
@@ -201,32 +182,6 @@ impl Control {
             *count = self.number(place)?;
         }
         Ok(counts)
-    }
-
-    /// Counts a call of Rust code and returns its number; the preloaded library counts its own.
-    pub(crate) fn count(&self, call: Call) -> io::Result<u64> {
-        let place = at::COUNTS + 8 * call.number();
-        let number = self.number(place)? + 1;
-        self.set(place, number).map(|()| number)
-    }
-
-    /// Records that the fault hit a call, with a description of the call.
-    pub(crate) fn note_fired(&self, what: &str) -> io::Result<()> {
-        let before = self.number(at::FIRED)?;
-        if before == 0 {
-            let mut end = what.len().min(at::WHAT_BYTES - 1);
-            while !what.is_char_boundary(end) {
-                end -= 1;
-            }
-            self.0.write_all_at(what.get(..end).unwrap_or_default().as_bytes(), at::WHAT)?;
-        }
-        self.set(at::FIRED, before + 1)
-    }
-
-    /// Records that one more process counts calls.
-    pub(crate) fn note_loaded(&self) -> io::Result<()> {
-        let before = self.number(at::LOADED)?;
-        self.set(at::LOADED, before + 1)
     }
 
     /// Number of processes that have loaded the library.
@@ -283,32 +238,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_side_writes_the_other_reads() {
+    fn only_a_control_file_is_opened() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("control");
         let control = Control::create(&path).expect("can be made");
+        control.arm(Some(Spec { call: Call::Sync, nth: 7, effect: Effect::Lie })).expect("can be armed");
         let other = Control::open(&path).expect("can be opened");
-        assert_eq!(other.armed().expect("can be read"), None);
-        for call in Call::ALL {
-            for effect in Effect::ALL {
-                let spec = Spec { call, nth: 7, effect };
-                control.arm(Some(spec)).expect("can be armed");
-                assert_eq!(other.armed().expect("can be read"), Some(spec));
-            }
-        }
-        control.disarm().expect("can be disarmed");
-        assert_eq!(other.armed().expect("can be read"), None);
-        other.count(Call::Sync).expect("can be counted");
-        assert_eq!(other.count(Call::Sync).expect("can be counted"), 2);
-        assert_eq!(control.counts().expect("can be read").of(Call::Sync), 2);
-        assert_eq!(control.counts().expect("can be read").of(Call::Read), 0);
-        other.note_fired("sync of x").expect("can be noted");
-        other.note_fired("sync of y").expect("can be noted");
-        assert_eq!(
-            (control.fired().expect("can be read"), control.what().expect("can be read")),
-            (2, "sync of x".into())
-        );
+        assert_eq!((other.fired().expect("can be read"), other.counts().expect("can be read")), (0, Counts::default()));
         std::fs::write(&path, [0; 4_096]).expect("can be written");
-        assert!(Control::open(&path).is_err(), "a file of anything else is none");
+        assert!(Control::open(&path).is_err());
     }
 }

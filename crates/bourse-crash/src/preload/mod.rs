@@ -2,25 +2,21 @@
 //! power, and records them as a [`Trace`](crate::Trace).
 //!
 //! The library (`preload/` of this crate, in C) is preloaded into the process of an engine, or into all processes of a server,
-//! which share one control file. It watches the files below one folder. Engines whose storage is a Rust trait can have the same
-//! faults in process with [`Watched`].
+//! which share one control file. It watches the files below one folder.
 //!
 //! | module | what |
 //! |---|---|
 //! | `control` | the file that gives a process its fault and receives the counts |
 //! | `power` | the simulated disk: an image that follows the syncs, and files after a loss of power |
 //! | `recording` | the file operations of a process, as a trace |
-//! | `watched` | the faults for storage within Rust |
 
 mod control;
 mod power;
 mod recording;
-mod watched;
 
 pub use control::{Call, Control, Counts, Effect, Spec};
 pub use power::{Survival, copy_folder, lose_power};
 pub use recording::{Recorder, read_recording};
-pub use watched::Watched;
 
 use std::ffi::OsString;
 use std::fs;

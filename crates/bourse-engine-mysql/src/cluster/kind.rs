@@ -1,7 +1,7 @@
 //! Registers MariaDB Galera and MySQL Group Replication: private clusters, and clusters that run already.
 
 use crate::cluster::{GRAMMAR, Options, Product, Target, installed, open, sweep_target};
-use bourse_engine::{EngineKind, Faults};
+use bourse_engine::EngineKind;
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[
@@ -37,28 +37,20 @@ pub static KINDS: &[EngineKind] = &[
 
 /// Properties of clusters that run already.
 const RUNNING: EngineKind = EngineKind {
-    scheme: "galera",
-    summary: "MariaDB Galera, a running cluster",
-    example: "galera://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
-    in_process: None,
-    starts_s: None,
     loads_rows_s: Some(70_000),
     prepares_ms: 1_500,
-    inserts_ms: None,
-    version: || Ok("client".to_owned()),
-    available: |_| Ok(()),
-    options: || GRAMMAR.help("galera", &Options::DEFAULT),
-    compiled: Vec::new,
-    open: |target| Ok(Box::new(open(target)?)),
     cleanup: |target| {
         // A target that cannot be read has started no server.
         if let Ok(target) = Target::parse(target) {
             sweep_target(&target);
         }
     },
-    crash_sweeps: None,
-    faults: Faults::NONE,
-    stays_loaded: false,
+    ..EngineKind::new(
+        ["galera", "MariaDB Galera, a running cluster", "galera://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE"],
+        || Ok("client".to_owned()),
+        || GRAMMAR.help("galera", &Options::DEFAULT),
+        |target| Ok(Box::new(open(target)?)),
+    )
 };
 
 /// Version of the servers that a private cluster would start.

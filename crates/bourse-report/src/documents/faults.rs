@@ -25,7 +25,7 @@ pub fn faults(file: &FaultsFile) -> Sheet {
         let case = row.cases.iter().find(|case| case.verdict == FaultVerdict::Broken).map(case_words);
         parts.push(Part::toned(Tone::Bad, format!("{}, {}: {}", row.target, row.title, case.unwrap_or_default())));
     }
-    let by_target = || file.rows.chunk_by(|a, b| a.target == b.target && a.through == b.through);
+    let by_target = || file.rows.chunk_by(|a, b| a.target == b.target);
     parts.extend(by_target().flat_map(|rows| [Part::Table(table(rows)), Part::list(Tone::Faint, reasons(rows))]));
     parts.push(Part::faint(ABOUT));
     let evidence = by_target().flat_map(|rows| {
@@ -89,10 +89,9 @@ fn reasons(rows: &[FaultRow]) -> Vec<String> {
     reasons.iter().map(|(why, titles)| format!("not tried: {}: {why}", titles.join(", "))).collect()
 }
 
-/// The target with its class and the way its calls were interfered with.
+/// Target with its durability class.
 fn heading(row: &FaultRow) -> String {
-    let class = row.class.map_or_else(String::new, |class| format!("{class}, "));
-    format!("{} ({class}by {})", row.target, row.through.name())
+    row.class.map_or_else(|| row.target.clone(), |class| format!("{} ({class})", row.target))
 }
 
 /// The cells of a row.

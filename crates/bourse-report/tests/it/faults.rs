@@ -1,7 +1,7 @@
 //! Reactions of engines to faults, as a document and as a report.
 
 use bourse_record::crash::CrashFile;
-use bourse_record::faults::{FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction, Through};
+use bourse_record::faults::{FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction};
 use bourse_record::{Build, Document as _, DocumentKind, Durability, Machine, Provenance, SCHEMA_VERSION};
 use bourse_report::{CsvText, faults};
 
@@ -32,7 +32,6 @@ fn file() -> FaultsFile {
             target: "sqlite:?journal=wal&sync=full".into(),
             class: Some(Durability::Durable),
             class_reason: "sync=full".into(),
-            through: Through::Preload,
             fault: name.into(),
             title: (*title).into(),
             calls: "124 syncs".into(),

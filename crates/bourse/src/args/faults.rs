@@ -57,7 +57,4 @@ pub(crate) struct FaultWork {
     /// End without closing the database
     #[arg(long)]
     pub(crate) leave_open: bool,
-    /// Interfere with the calls of the engine's own storage
-    #[arg(long)]
-    pub(crate) storage: bool,
 }

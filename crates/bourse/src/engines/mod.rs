@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::tpce::DATA_FOLDER;
 use bourse_engine::target::TargetError;
 use bourse_engine::{Capabilities, Engine, EngineKind, Location, nearest};
-use bourse_record::faults::Through;
 #[cfg(feature = "example")]
 use bourse_testkit::example_engine;
 use std::path::Path;
@@ -141,15 +140,6 @@ pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
     (kind.open)(target).map_err(|error| refused(kind, &error))
 }
 
-/// Opens a target on a storage that fails on purpose.
-pub(crate) fn open_on_failing_storage(target: &str) -> Result<Box<dyn Engine>, Failure> {
-    let kind = named(target)?;
-    let open = kind.faults.on_storage.ok_or_else(|| {
-        Failure::usage(format!("the storage of {} cannot be made to fail: it has none of its own", kind.scheme))
-    })?;
-    open(target).map_err(|error| refused(kind, &error))
-}
-
 /// The engine that a target names; a failure if it is not part of this build.
 fn named(target: &str) -> Result<&'static EngineKind, Failure> {
     let scheme = target.split_once(':').map_or("", |(scheme, _)| scheme);
@@ -205,12 +195,9 @@ pub(crate) fn is_here(target: &str) -> Result<(), String> {
     }
 }
 
-/// The ways in which a target's reads, writes and syncs can be made to fail.
-pub(crate) fn fault_ways(target: &str) -> Vec<Through> {
-    let Some(kind) = kind_of(target) else { return Vec::new() };
-    let by_preload = kind.faults.by_preload.then_some(Through::Preload);
-    let on_storage = kind.faults.on_storage.map(|_| Through::Storage);
-    by_preload.into_iter().chain(on_storage).collect()
+/// Whether a target's reads, writes and syncs can be made to fail.
+pub(crate) fn takes_faults(target: &str) -> bool {
+    kind_of(target).is_some_and(|kind| kind.faults_by_preload)
 }
 
 /// Approximate time that the private server of a target takes to start, in seconds; 0 without one.

@@ -30,10 +30,10 @@ fn tried(folder: &Path, arguments: &[&str]) -> (i32, Value) {
 }
 
 /// The cases of a fault.
-fn cases<'f>(file: &'f Value, target: &str, through: &str, fault: &str) -> &'f [Value] {
+fn cases<'f>(file: &'f Value, target: &str, fault: &str) -> &'f [Value] {
     let rows = file["rows"].as_array().expect("a list");
-    let is_it = |row: &&Value| row["target"] == target && row["through"] == through && row["fault"] == fault;
-    let row = rows.iter().find(is_it).unwrap_or_else(|| panic!("no row of {target}, {through}, {fault}"));
+    let is_it = |row: &&Value| row["target"] == target && row["fault"] == fault;
+    let row = rows.iter().find(is_it).unwrap_or_else(|| panic!("no row of {target}, {fault}"));
     let cases = row["cases"].as_array().expect("a list");
     assert!(!cases.is_empty() || row["not_tried"] != "", "what was not tried has a reason: {row:#}");
     cases
@@ -41,12 +41,12 @@ fn cases<'f>(file: &'f Value, target: &str, through: &str, fault: &str) -> &'f [
 
 /// Every case of a fault has this of that.
 #[track_caller]
-fn all(file: &Value, (target, through): (&str, &str), fault: &str, name: &str, expected: &[&str]) {
-    let cases = cases(file, target, through, fault);
+fn all(file: &Value, target: &str, fault: &str, name: &str, expected: &[&str]) {
+    let cases = cases(file, target, fault);
     assert!(!cases.is_empty(), "{target}: {fault} was not tried");
     for case in cases {
         let found = case[name].as_str().expect("a word");
-        assert!(expected.contains(&found), "{target} by {through}: {fault}: {name} is {found}: {case:#}");
+        assert!(expected.contains(&found), "{target}: {fault}: {name} is {found}: {case:#}");
     }
 }
 
@@ -64,7 +64,7 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
     let arguments = [wal, journal, lmdb, redb, "--times", "2", "--transactions", "40"];
     let (code, file) = tried(folder.path(), &arguments);
     assert_eq!(code, 0, "{file:#}");
-    let beds = [(wal, "preload"), (journal, "preload"), (lmdb, "preload"), (redb, "preload"), (redb, "storage")];
+    let beds = [wal, journal, lmdb, redb];
     assert_eq!(file["rows"].as_array().map(Vec::len), Some(beds.len() * 13));
     for bed in beds {
         for fault in ["read-error", "write-error", "write-errors", "sync-error", "killed"] {
@@ -73,7 +73,7 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
         all(&file, bed, "write-errors", "reaction", &["reported"]);
         all(&file, bed, "killed", "reaction", &["killed"]);
         // A file system in memory guarantees nothing.
-        let row = |row: &&Value| row["target"] == bed.0;
+        let row = |row: &&Value| row["target"] == bed;
         let class = &file["rows"].as_array().and_then(|rows| rows.iter().find(row)).expect("a row")["class"];
         if class == "durable" {
             for fault in ["sync-error-power", "sync-errors-power", "power"] {
@@ -85,16 +85,15 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
         all(&file, bed, "lying-disk", "left", &["lost", "corrupted", "unreadable"]);
         all(&file, bed, "lying-disk", "verdict", &["expected"]);
     }
-    for bed in [(wal, "preload"), (journal, "preload")] {
+    for bed in [wal, journal] {
         // The system may write less than requested: that is no error, and SQLite continues.
         all(&file, bed, "short-write", "reaction", &["went_on"]);
         all(&file, bed, "disk-full", "reaction", &["reported"]);
     }
-    let full = cases(&file, wal, "preload", "disk-full");
+    let full = cases(&file, wal, "disk-full");
     assert!(full[0]["errors"][0].as_str().expect("a text").contains("SQLITE_FULL"), "{full:#?}");
-    all(&file, (lmdb, "preload"), "map-error", "reaction", &["died"]);
-    assert_eq!(cases(&file, lmdb, "preload", "map-error")[0]["signal"], 7, "SIGBUS");
-    assert!(cases(&file, redb, "storage", "short-write").is_empty());
+    all(&file, lmdb, "map-error", "reaction", &["died"]);
+    assert_eq!(cases(&file, lmdb, "map-error")[0]["signal"], 7, "SIGBUS");
 
     // The evidence alone is enough to draw it again.
     fs::write(folder.path().join("mine.json"), file.to_string()).expect("written");
@@ -114,12 +113,12 @@ fn settings_lose_what_they_do_not_promise() {
     let (code, file) = tried(folder.path(), &arguments);
     assert_eq!(code, 0, "{file:#}");
     for target in [normal, off] {
-        all(&file, (target, "preload"), "killed", "left", &["whole"]);
-        all(&file, (target, "preload"), "power", "verdict", &["expected"]);
+        all(&file, target, "killed", "left", &["whole"]);
+        all(&file, target, "power", "verdict", &["expected"]);
     }
-    all(&file, (normal, "preload"), "power", "left", &["lost"]);
+    all(&file, normal, "power", "left", &["lost"]);
     // Without syncs no sync can fail, which is reported.
-    assert!(cases(&file, off, "preload", "sync-error").is_empty(), "{file:#}");
+    assert!(cases(&file, off, "sync-error").is_empty(), "{file:#}");
 }
 
 /// A private server: its process meets the faults, and its end is reported.
@@ -137,9 +136,9 @@ fn a_server_that_meets_a_fault_ends_or_tells() {
     let only = ["--only", "sync-errors-power,killed", "--times", "1", "--transactions", "20"];
     let (code, file) = tried(folder.path(), &[&[target][..], &only].concat());
     assert_eq!(code, 0, "{file:#}");
-    all(&file, (target, "preload"), "sync-errors-power", "reaction", &["died", "reported"]);
-    all(&file, (target, "preload"), "sync-errors-power", "left", &["whole"]);
-    all(&file, (target, "preload"), "killed", "left", &["whole"]);
+    all(&file, target, "sync-errors-power", "reaction", &["died", "reported"]);
+    all(&file, target, "sync-errors-power", "left", &["whole"]);
+    all(&file, target, "killed", "left", &["whole"]);
 }
 
 /// PostgreSQL's processes write and sync each other's files: acknowledged commits survive a power loss, or are lost if the
@@ -159,10 +158,10 @@ fn a_server_of_many_processes_keeps_what_its_settings_promise() {
     let only = ["--only", "power,sync-errors-power,lying-disk", "--times", "2", "--transactions", "160"];
     let (code, file) = tried(folder.path(), &[&[durable.as_str()][..], &only].concat());
     assert_eq!(code, 0, "{file:#}");
-    let bed = (durable.as_str(), "preload");
+    let bed = durable.as_str();
     for fault in ["power", "sync-errors-power"] {
         all(&file, bed, fault, "left", &["whole"]);
-        assert!(cases(&file, bed.0, bed.1, fault).iter().any(|case| case["acknowledged"] != 0), "{file:#}");
+        assert!(cases(&file, bed, fault).iter().any(|case| case["acknowledged"] != 0), "{file:#}");
     }
     all(&file, bed, "power", "reaction", &["killed"]);
     all(&file, bed, "sync-errors-power", "reaction", &["died", "reported"]);
@@ -175,15 +174,15 @@ fn a_server_of_many_processes_keeps_what_its_settings_promise() {
     let (code, file) = tried(folder.path(), &[&[late.as_str(), never.as_str()][..], &only].concat());
     assert_eq!(code, 0, "{file:#}");
     for target in [late.as_str(), never.as_str()] {
-        let found = cases(&file, target, "preload", "power");
+        let found = cases(&file, target, "power");
         assert!(
             found.iter().any(|case| case["left"] != "whole" && case["verdict"] == "expected"),
             "{target}: {file:#}"
         );
     }
     // A server that ends itself, as PostgreSQL does after a failed sync, loses what its memory alone had.
-    all(&file, (&late, "preload"), "sync-error", "verdict", &["ok", "expected"]);
-    assert!(cases(&file, &never, "preload", "sync-error").is_empty(), "without syncs no sync can fail: {file:#}");
+    all(&file, &late, "sync-error", "verdict", &["ok", "expected"]);
+    assert!(cases(&file, &never, "sync-error").is_empty(), "without syncs no sync can fail: {file:#}");
 }
 
 #[test]

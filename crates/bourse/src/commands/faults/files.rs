@@ -10,9 +10,8 @@ use bourse_acid::faults::judge::{Account, Class};
 use bourse_acid::faults::{Bed, Trial, TrialSpec, work};
 use bourse_crash::preload::{Control, Places, copy_folder, lose_power};
 use bourse_engine::DatabaseFiles;
-use bourse_record::faults::Through;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 /// Test bed of a target whose engine runs in the process.
@@ -20,7 +19,6 @@ pub(super) struct FileBed<'c> {
     target: String,
     scheme: String,
     options: String,
-    through: Through,
     class: Class,
     conditions: &'c Conditions,
     folder: WorkFolder,
@@ -28,20 +26,14 @@ pub(super) struct FileBed<'c> {
 
 impl<'c> FileBed<'c> {
     /// Makes the database that each trial begins with.
-    pub(super) fn new(
-        target: &str,
-        scheme: &str,
-        options: &str,
-        through: Through,
-        conditions: &'c Conditions,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(target: &str, scheme: &str, options: &str, conditions: &'c Conditions) -> Result<Self, Failure> {
         let folder = work_folder(conditions.folder.as_deref().unwrap_or(Path::new(DATA_FOLDER)))?;
         let base = folder.path().join("base");
         let failed = |cause: String| {
             Failure::new(Exit::Target, format!("cannot make the database for {target}")).detail("cause", cause)
         };
         fs::create_dir(&base).map_err(|error| failed(error.to_string()))?;
-        if let (Through::Preload, Ok(library)) = (through, bourse_crash::preload::library()) {
+        if let Ok(library) = bourse_crash::preload::library() {
             bourse_crash::preload::write_library(&folder.path().join("preload.so"), library)
                 .map_err(|error| failed(error.to_string()))?;
         }
@@ -53,7 +45,6 @@ impl<'c> FileBed<'c> {
             target: target.to_owned(),
             scheme: scheme.to_owned(),
             options: options.to_owned(),
-            through,
             class: Class::of(described),
             conditions,
             folder,
@@ -97,13 +88,9 @@ impl<'c> FileBed<'c> {
     }
 
     fn worked(&self, places: &Places, closes: bool) -> Result<Account, AcidError> {
-        let library: PathBuf = self.folder.path().join("preload.so");
-        let (environment, storage): (_, &[&str]) = match self.through {
-            Through::Preload => (places.preloading(&library), &[]),
-            Through::Storage => (places.environment(), &["--storage"]),
-        };
+        let environment = places.preloading(&self.folder.path().join("preload.so"));
         let leave: &[&str] = if closes { &[] } else { &["--leave-open"] };
-        child::run(&self.arguments(&places.files, &[storage, leave].concat()), &environment, self.conditions.patience)
+        child::run(&self.arguments(&places.files, leave), &environment, self.conditions.patience)
     }
 }
 
@@ -114,10 +101,6 @@ impl Bed for FileBed<'_> {
 
     fn class(&self) -> &Class {
         &self.class
-    }
-
-    fn through(&self) -> Through {
-        self.through
     }
 
     fn attempt(&self, spec: &TrialSpec) -> Result<Trial, AcidError> {

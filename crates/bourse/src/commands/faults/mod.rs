@@ -17,7 +17,7 @@ use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{FAULTS, Fault, not_tried, rows};
 use bourse_engine::Hosting;
-use bourse_record::faults::{FaultRow, FaultsFile, Through};
+use bourse_record::faults::{FaultRow, FaultsFile};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,10 +73,8 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
     let folder = ResultFolder::new(&arguments.output.directory, "faults")?;
     let mut file = FaultsFile::new(provenance(arguments.seed), arguments.transactions);
     for target in &targets {
-        for through in ways(target) {
-            if !conditions.interrupted.load(Ordering::Relaxed) {
-                file.rows.extend(tried(target, through, &faults, arguments.times, &conditions)?);
-            }
+        if !conditions.interrupted.load(Ordering::Relaxed) {
+            file.rows.extend(tried(target, &faults, arguments.times, &conditions)?);
         }
     }
     file.interrupted = conditions.interrupted.load(Ordering::Relaxed);
@@ -156,31 +154,22 @@ fn placed(scheme: &str, path: &Path, options: &str) -> String {
     format!("{scheme}:{place}{options}")
 }
 
-/// The ways in which a target's calls are interfered with. A target without any has rows with the reason.
-fn ways(target: &str) -> Vec<Through> {
-    let ways = engines::fault_ways(target);
-    if ways.is_empty() { vec![Through::Preload] } else { ways }
-}
-
 /// The rows of one target.
 fn tried(
     target: &str,
-    through: Through,
     faults: &[&'static Fault],
     times: u32,
     conditions: &Conditions,
 ) -> Result<Vec<FaultRow>, Failure> {
     let (scheme, options) = parted(target)?;
-    if through == Through::Preload
-        && let Err(why) = bourse_crash::preload::library()
-    {
-        return Ok(not_tried(target, through, faults, why));
+    if let Err(why) = bourse_crash::preload::library() {
+        return Ok(not_tried(target, faults, why));
     }
     let failed = |error: bourse_acid::AcidError| {
         Failure::new(Exit::Target, format!("cannot inject faults on {target}: {error}"))
     };
-    let step = Step::waiting(format!("injecting faults on {target}, by {}", through.name()));
-    let can_be_tried = !engines::fault_ways(target).is_empty();
+    let step = Step::waiting(format!("injecting faults on {target}"));
+    let can_be_tried = engines::takes_faults(target);
     let engine = engines::open(&placed(scheme, Path::new("x"), options))?;
     let mut noted = |fault: &str| step.say(format!("trying faults on {target}: {fault}"));
     let (seed, interrupted) = (conditions.seed, &*conditions.interrupted);
@@ -191,13 +180,13 @@ fn tried(
             rows(&bed, faults, times, seed, interrupted, &mut noted)
         }
         Hosting::InProcess if can_be_tried => {
-            let bed = files::FileBed::new(target, scheme, options, through, conditions)?;
+            let bed = files::FileBed::new(target, scheme, options, conditions)?;
             rows(&bed, faults, times, seed, interrupted, &mut noted)
         }
         Hosting::InProcess | Hosting::OwnedServer(_) => {
-            Ok(not_tried(target, through, faults, "Bourse cannot inject faults into this engine's file operations"))
+            Ok(not_tried(target, faults, "Bourse cannot inject faults into this engine's file operations"))
         }
-        Hosting::External => Ok(not_tried(target, through, faults, "Bourse did not start this server")),
+        Hosting::External => Ok(not_tried(target, faults, "Bourse did not start this server")),
     };
     step.done();
     found.map_err(failed)

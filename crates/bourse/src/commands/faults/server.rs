@@ -10,7 +10,6 @@ use bourse_acid::faults::work::{self, Event};
 use bourse_acid::faults::{Bed, Trial, TrialSpec};
 use bourse_crash::preload::{Control, Places, copy_folder, lose_power};
 use bourse_engine::{Engine, EngineError, OwnedServer};
-use bourse_record::faults::Through;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -227,10 +226,6 @@ impl Bed for ServerBed<'_> {
 
     fn class(&self) -> &Class {
         &self.class
-    }
-
-    fn through(&self) -> Through {
-        Through::Preload
     }
 
     fn attempt(&self, spec: &TrialSpec) -> Result<Trial, AcidError> {

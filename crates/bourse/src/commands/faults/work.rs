@@ -10,10 +10,7 @@ use std::io::Write as _;
 /// Runs transactions or looks at the database, and reports each event on stdout.
 pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
     interrupt::die_with_parent()?;
-    let engine = match arguments.storage {
-        true => engines::open_on_failing_storage(&arguments.target)?,
-        false => engines::open(&arguments.target)?,
-    };
+    let engine = engines::open(&arguments.target)?;
     let mut tell = |event: Event| {
         // One write for a line, so that the end of this process cannot leave half of one.
         let line = serde_json::to_string(&event).map(|line| format!("{line}\n"));
