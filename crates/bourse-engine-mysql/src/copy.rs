@@ -1,9 +1,10 @@
 //! Copies of a private server's data, so that every round can begin with the same data without loading again.
 
 use crate::connect::Connector;
-use crate::engine::{Watcher, locked};
+use crate::engine::Watcher;
 use crate::server::{self, Launch};
 use crate::target::Target;
+use bourse_engine::locked;
 use bourse_engine::{EngineError, Snapshot};
 use bourse_server::private::{PrivateServer, ServerSlot};
 use std::sync::{Arc, Mutex};

@@ -14,31 +14,24 @@ use crate::status::{Status, counters, told_process};
 use crate::target::{Place, Target};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
-    Interface, IoCounts, Isolation, Loader, Location, NodeLosses, OwnedServer, RecordCapabilities, ServerProcess,
-    Session, SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, Hold, Hosting, Interface,
+    IoCounts, Isolation, Loader, Location, NodeLosses, OwnedServer, ServerProcess, Session, SideDatabase, Snapshot,
+    SqlCapabilities, SqlEngine,
 };
 use bourse_server::client::passwords::Environment;
 use bourse_server::client::tls::{SslMode, tls_setting};
-use bourse_server::client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
-use bourse_server::private::{PrivateServer, ServerSlot, parent, processes};
+use bourse_server::client::{ConflictKinds, Limits, NodeSession, Nodes, Product, Reach as _};
+use bourse_server::private::processes;
+use bourse_server::{Servers, check_each};
 use mysql::prelude::Queryable as _;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 /// A MariaDB or MySQL database under test.
 pub struct MysqlEngine {
     target: Target,
-    /// Server of a private target, once started.
-    server: Arc<ServerSlot<Connector>>,
-    /// Running servers, once needed.
-    running: Mutex<Option<Arc<Nodes<Connector>>>>,
-    /// Additions to the target's options for starting the private server.
-    launch: Mutex<Launch>,
+    servers: Servers<Connector, Launch, Watcher>,
     /// Differences of the servers from MySQL, once a running one was reached.
     known: OnceLock<Known>,
-    /// Connection for sizes, so that reading them each second opens none.
-    watcher: Arc<Mutex<Option<Watcher>>>,
-    announced: Announced,
 }
 
 /// Conflict codes that are counted separately for a database of several servers.
@@ -54,10 +47,19 @@ const KINDS: ConflictKinds = ConflictKinds {
     interrupted: false,
 };
 
+/// Monitoring connection to a server.
 pub(crate) struct Watcher {
-    connection: Link,
-    /// Counters of the server at the first reading.
-    before: Status,
+    pub(crate) connection: Link,
+    /// Counters of the server when the connection was opened.
+    pub(crate) before: Status,
+}
+
+impl Watcher {
+    pub(crate) fn of(connector: &Connector) -> Result<Self, EngineError> {
+        let mut connection = connector.connect(None)?;
+        let before = Status::read(&mut connection)?;
+        Ok(Self { connection, before })
+    }
 }
 
 /// Opens a target: parses it; a private server is started at first use.
@@ -81,22 +83,11 @@ impl std::fmt::Debug for MysqlEngine {
     }
 }
 
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl MysqlEngine {
     /// Engine of a parsed target.
     pub fn new(target: Target) -> Self {
-        Self {
-            target,
-            server: Arc::default(),
-            running: Mutex::default(),
-            launch: Mutex::default(),
-            known: OnceLock::new(),
-            watcher: Arc::default(),
-            announced: Announced::default(),
-        }
+        let servers = Servers::new(&target.place, &target.others, target.options.ram);
+        Self { target, servers, known: OnceLock::new() }
     }
 
     /// Parsed target.
@@ -106,54 +97,40 @@ impl MysqlEngine {
 
     /// Process of the private server, once started.
     pub fn server_process(&self) -> Option<u32> {
-        self.server.look(|server| server.process_id())
+        self.servers.process()
     }
 
     /// Sets additions to the target's options for later starts of the private server.
     pub fn set_launch(&self, launch: Launch) {
-        *locked(&self.launch) = launch;
+        self.servers.set_launch(launch);
     }
 
     /// Exit status of the private server; `None` while it runs, or if there is none.
     pub fn server_exit(&self) -> Option<std::process::ExitStatus> {
-        self.server.look(PrivateServer::exit).flatten()
+        self.servers.exit()
     }
 
     fn database(&self) -> &str {
-        match &self.target.place {
-            Place::Running { database, .. } => database,
-            Place::Private { .. } => DATABASE,
-        }
+        self.servers.database(DATABASE)
     }
 
     /// Running servers; `None` for a private target.
     fn running(&self) -> Result<Option<Arc<Nodes<Connector>>>, EngineError> {
         let Target { place, others, options, .. } = &self.target;
-        let Place::Running { database, .. } = place else { return Ok(None) };
-        let mut running = locked(&self.running);
-        if let Some(nodes) = &*running {
-            return Ok(Some(nodes.clone()));
-        }
-        let places: Vec<&Place> = std::iter::once(place).chain(others).collect();
-        let connectors = connectors(options, &places, "", environment())?;
-        let nodes = Nodes::new(connectors, database.clone(), options.spread, KINDS);
-        let (_, known) = nodes.reach(0, |connector| Ok(Known::ask(&mut connector.connect(None)?, options)))?;
-        let known = self.known.get_or_init(|| known);
-        Ok(Some(running.insert(Arc::new(nodes.with_strictest(known.facts.strictest))).clone()))
+        self.servers.running(|| {
+            let places: Vec<&Place> = std::iter::once(place).chain(others).collect();
+            let connectors = connectors(options, &places, "", environment())?;
+            let nodes = Nodes::new(connectors, self.database().to_owned(), options.spread, KINDS);
+            let (_, known) = nodes.reach(0, |connector| Ok(Known::ask(&mut connector.connect(None)?, options)))?;
+            let known = self.known.get_or_init(|| known);
+            Ok(nodes.with_strictest(known.facts.strictest))
+        })
     }
 
     /// Result of `connect` on the server; starts a private one if it does not run yet. If a private server has ended,
     /// the error says so.
     fn reach<T>(&self, connect: impl Fn(&Connector) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        match (self.running()?, &self.target.place) {
-            (Some(nodes), _) => nodes.reach(0, connect).map(|(_, reached)| reached),
-            (None, Place::Private { directory }) => {
-                let start = || server::start(&self.target, directory.as_deref(), &locked(&self.launch));
-                let connector = self.server.connector(start)?;
-                self.server.explained(connect(&connector))
-            }
-            (None, Place::Running { .. }) => Err(EngineError::unsupported("the server's address is not known")),
-        }
+        self.servers.reach(self.running()?, |folder, launch| server::start(&self.target, folder, launch), connect)
     }
 
     /// Differences of the server from MySQL, as far as they are known without reaching it.
@@ -163,38 +140,26 @@ impl MysqlEngine {
         self.known.get().copied().unwrap_or_else(own)
     }
 
-    fn has_several(&self) -> bool {
-        !self.target.others.is_empty()
-    }
-
     /// Refuses more sessions than the servers accept, before the first of them is opened.
     fn check_announced(&self) -> Result<(), EngineError> {
-        let Some(wanted) = self.announced.take() else { return Ok(()) };
-        let Some(nodes) = self.running()? else {
-            return self.reach(|connector| check(connector, wanted, "`bourse` has its private servers take 2000"));
-        };
-        check_each(&nodes, wanted)
-    }
-
-    fn is_started(&self) -> bool {
-        !matches!(self.target.place, Place::Private { .. }) || self.server.is_started()
+        let Some(wanted) = self.servers.announced() else { return Ok(()) };
+        if let Some(nodes) = self.running()? {
+            return check_each(&nodes, wanted, limits_at);
+        }
+        let advice = |enough| format!("`bourse` has its private servers take 2000; {enough} would do");
+        self.reach(limits_at)?.map_or(Ok(()), |limits| limits.check(wanted, advice))
     }
 
     /// Runs `ask` on the watcher's connection, which is reopened after an error.
     fn watch<T>(&self, ask: impl FnOnce(&mut Watcher) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        let mut kept = locked(&self.watcher);
-        if kept.is_none() {
-            let mut connection = self.reach(|connector| connector.connect(None))?;
-            let before = Status::read(&mut connection)?;
-            *kept = Some(Watcher { connection, before });
-        }
-        let watcher = kept.as_mut().expect("made just before");
-        let asked = ask(watcher);
-        watcher.connection.rests();
-        if asked.is_err() {
-            *kept = None;
-        }
-        asked
+        self.servers.watch(
+            || self.reach(Watcher::of),
+            |watcher| {
+                let answer = ask(watcher);
+                watcher.connection.rests();
+                answer
+            },
+        )
     }
 }
 
@@ -225,29 +190,9 @@ pub(crate) fn environment() -> Environment {
     Environment::of_process(&["BOURSE_MYSQL_PASSWORD", "MYSQL_PWD"], None)
 }
 
-/// Refuses more sessions than a server accepts, if it reports its limits.
-fn check(connector: &Connector, wanted: usize, advice: &str) -> Result<(), EngineError> {
-    match limits(&mut connector.connect(None)?) {
-        Some(limits) => limits.check(wanted, |enough| format!("{advice}; {enough} would do")),
-        None => Ok(()),
-    }
-}
-
-/// Refuses more sessions than the nodes accept together, an equal share each; one that cannot be reached is marked as
-/// down.
-///
-/// # Errors
-/// An error with the server's numbers and advice.
-pub(crate) fn check_each(nodes: &Nodes<Connector>, wanted: usize) -> Result<(), EngineError> {
-    let share = if nodes.spread() { wanted.div_ceil(nodes.len()) } else { wanted };
-    for node in 0..nodes.len() {
-        let advice = "fewer users, or a larger limit in the server's configuration, is what to try";
-        match check(nodes.connector(node), share, advice) {
-            Err(e) if e.kind() == ErrorKind::ConnectionLost && nodes.len() > 1 => nodes.set_up(node, false),
-            checked => checked?,
-        }
-    }
-    Ok(())
+/// Limits of a connector's server.
+pub(crate) fn limits_at(connector: &Connector) -> Result<Option<Limits>, EngineError> {
+    Ok(limits(&mut connector.connect(None)?))
 }
 
 /// Resources of a server's process and its direct children.
@@ -291,7 +236,7 @@ impl Engine for MysqlEngine {
         let mut description = describe::describe(&self.target, &mut connection)?;
         if let Some(nodes) = self.running()? {
             describe_way(&mut description, nodes.connector(0), &mut connection);
-            if self.has_several() {
+            if self.servers.has_several() {
                 description.settings.extend(nodes.settings());
             }
         }
@@ -302,7 +247,7 @@ impl Engine for MysqlEngine {
     fn capabilities(&self) -> Capabilities {
         let known = self.known();
         let isolation: &[Isolation] = match known.facts.strictest {
-            Isolation::Serializable => &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+            Isolation::Serializable => SqlCapabilities::ALL.isolation,
             Isolation::ReadCommitted | Isolation::RepeatableRead => {
                 &[Isolation::ReadCommitted, Isolation::RepeatableRead]
             }
@@ -312,15 +257,11 @@ impl Engine for MysqlEngine {
                 isolation,
                 foreign_keys: self.target.options.foreign_keys,
                 checks: known.checks,
-                row_conflicts: true,
+                ..SqlCapabilities::ALL
             }),
-            concurrent_writers: true,
-            snapshots: true,
-            checkpoints: false,
-            one_session: false,
             // A private server is the process's that started it.
             processes: matches!(self.target.place, Place::Running { .. }),
-            records: Some(RecordCapabilities::OVER_SQL),
+            ..Capabilities::OF_SQL
         }
     }
 
@@ -336,7 +277,7 @@ impl Engine for MysqlEngine {
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        if !self.is_started() {
+        if !self.servers.is_started() {
             // A private server begins empty.
             return Ok(false);
         }
@@ -345,7 +286,7 @@ impl Engine for MysqlEngine {
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
-        if !self.is_started() {
+        if !self.servers.is_started() {
             return Ok(None);
         }
         ownership::foreign(&mut self.reach(|connector| connector.connect(None))?, self.database())
@@ -359,21 +300,14 @@ impl Engine for MysqlEngine {
     }
 
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        if !self.is_started() {
+        if !self.servers.is_started() {
             return Ok(None);
         }
         ownership::leftovers(&mut self.reach(|connector| connector.connect(None))?, self.database())
     }
 
     fn location(&self) -> Location {
-        match &self.target.place {
-            Place::Running { .. } => Location::RunningServer,
-            Place::Private { directory } => {
-                let started = self.server.look(|server| server.folder().data());
-                let planned = || parent(directory.as_deref(), self.target.options.ram);
-                Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
-            }
-        }
+        self.servers.location()
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
@@ -383,10 +317,10 @@ impl Engine for MysqlEngine {
             )),
             Place::Private { .. } => {
                 let copy = StoppedCopy {
-                    server: Arc::clone(&self.server),
-                    watcher: Arc::clone(&self.watcher),
+                    server: Arc::clone(self.servers.private()),
+                    watcher: Arc::clone(self.servers.watcher()),
                     target: self.target.clone(),
-                    launch: locked(&self.launch).clone(),
+                    launch: self.servers.launch(),
                 };
                 Ok(Box::new(copy.take()?))
             }
@@ -411,7 +345,7 @@ impl Engine for MysqlEngine {
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
-        let is_part = self.has_several();
+        let is_part = self.servers.has_several();
         let status = self.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
         let mut footprint =
             Footprint { memory_bytes: status.memory_bytes, locks: status.locks, ..Footprint::default() };
@@ -419,7 +353,7 @@ impl Engine for MysqlEngine {
             // One server of several: the sum is not known.
             footprint = Footprint::default();
         }
-        let private = self.server.look(|server| (server.folder().data(), server.process_id()));
+        let private = self.servers.private().look(|server| (server.folder().data(), server.process_id()));
         if let Some((data, process)) = &private {
             footprint.server = server_use(told_process(data).unwrap_or(*process));
             footprint.memory_bytes = footprint.server.map_or(footprint.memory_bytes, |it| it.resident_bytes);
@@ -436,34 +370,28 @@ impl Engine for MysqlEngine {
     }
 
     fn conflicts(&self) -> Vec<Conflicts> {
-        match self.running() {
-            Ok(Some(nodes)) if self.has_several() => nodes.conflicts(),
-            _ => Vec::new(),
-        }
+        self.servers.conflicts()
     }
 
     fn node_losses(&self) -> Vec<NodeLosses> {
-        match self.running() {
-            Ok(Some(nodes)) if self.has_several() => nodes.losses(),
-            _ => Vec::new(),
-        }
+        self.servers.losses()
     }
 
     fn expect_sessions(&self, sessions: usize) -> Option<String> {
-        self.announced.note(sessions);
+        self.servers.expect_sessions(sessions);
         None
     }
 
     /// Counters of a single server; empty for several servers, since one would report a part.
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
-        if !self.is_started() || self.has_several() {
+        if !self.servers.is_started() || self.servers.has_several() {
             return Ok(Vec::new());
         }
         self.watch(|watcher| counters(&mut watcher.connection))
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
-        if !self.is_started() || self.has_several() {
+        if !self.servers.is_started() || self.servers.has_several() {
             return Ok(None);
         }
         self.watch(|watcher| Ok(Some(Status::read(&mut watcher.connection)?.io)))
@@ -479,7 +407,7 @@ impl SqlEngine for MysqlEngine {
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
         self.check_announced()?;
-        if let Some(nodes) = self.running()?.filter(|_| self.has_several()) {
+        if let Some(nodes) = self.running()?.filter(|_| self.servers.has_several()) {
             return Ok(Box::new(NodeSession::new(self.dialect(), nodes)?));
         }
         Ok(Box::new(self.reach(|connector| connector.session(self.database()))?))
@@ -492,12 +420,12 @@ impl SqlEngine for MysqlEngine {
 
 impl OwnedServer for MysqlEngine {
     fn kill(&self) -> Result<(), EngineError> {
-        self.server.with(|server, _| server.kill())
+        self.servers.private().with(|server, _| server.kill())
     }
 
     fn restart(&self) -> Result<(), EngineError> {
-        *locked(&self.watcher) = None;
-        let launch = locked(&self.launch).clone();
-        self.server.with(|server, connector| server::restart(&self.target, server, connector, &launch))
+        self.servers.end_watch();
+        let launch = self.servers.launch();
+        self.servers.private().with(|server, connector| server::restart(&self.target, server, connector, &launch))
     }
 }

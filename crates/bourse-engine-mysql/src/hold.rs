@@ -5,9 +5,9 @@
 //! client's process is encoded in further locks, one for each of its set bits, so that another client can read it.
 
 use crate::connect::Connector;
-use crate::engine::locked;
 use crate::error::error;
 use crate::link::Link;
+use bourse_engine::locked;
 use bourse_engine::{EngineError, ErrorKind, Hold};
 
 use mysql::prelude::Queryable as _;

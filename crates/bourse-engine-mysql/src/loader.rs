@@ -149,10 +149,7 @@ impl DatabaseLoader {
             // Best effort: what has just been made is empty, and the first error is the one to report.
             let _ = ownership::drop_side(&mut self.connection, &old);
             return Err(match e.kind() {
-                ErrorKind::Conflict => {
-                    EngineError::new(e.kind(), format!("cannot replace `{database}`, is it in use? {}", e.message()))
-                        .with_code(e.code().unwrap_or_default())
-                }
+                ErrorKind::Conflict => e.during(format_args!("cannot replace `{database}`, which may be in use")),
                 _ => e,
             });
         }

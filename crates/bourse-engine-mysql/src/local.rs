@@ -1,11 +1,11 @@
 //! Rows as text for `LOAD DATA LOCAL INFILE`: MySQL loads them faster than INSERT statements.
 
 use crate::connect::version;
-use crate::engine::locked;
 use crate::error::{error, warning};
 use crate::link::Link;
 use crate::products::PRODUCTS;
 use crate::value::write_field;
+use bourse_engine::locked;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_schema::{Table, Value};
 use bourse_server::client::Product;

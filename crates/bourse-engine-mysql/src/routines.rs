@@ -87,10 +87,8 @@ pub(crate) fn install(connection: &mut Link, routines: &[&Routine]) -> Result<()
                 Ok(()) => {}
                 Err(mysql::Error::MySqlError(e)) if e.code == ALREADY_THERE => is_alone = false,
                 Err(e) => {
-                    let e = error(&e);
                     let what = "`procedures=on` makes procedures in the database, which the account has to be allowed";
-                    let told = EngineError::new(e.kind(), format!("{what}: {}", e.message()));
-                    return Err(told.with_code(e.code().unwrap_or_default()).with_statement(name));
+                    return Err(error(&e).during(what).with_statement(name));
                 }
             }
         }

@@ -10,8 +10,8 @@ use crate::routines;
 use crate::statement::{Rendered, Scales};
 use crate::value::ServerRow;
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Sql,
-    Value,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Slots,
+    Sql, Value,
 };
 use bourse_server::client::given;
 use mysql::prelude::{Protocol, Queryable as _};
@@ -39,7 +39,7 @@ enum State {
 /// A session of one server.
 pub(crate) struct MysqlSession {
     connection: Link,
-    statements: Vec<Option<Prepared>>,
+    statements: Slots<Prepared>,
     /// Isolation level last set at the server; `None` before the first.
     isolation: Option<Isolation>,
     state: State,
@@ -60,7 +60,7 @@ impl MysqlSession {
     pub(crate) fn new(connection: Link, procedures: bool) -> Self {
         Self {
             connection,
-            statements: Vec::new(),
+            statements: Slots::default(),
             isolation: None,
             state: State::Idle,
             round_trips: 0,
@@ -80,17 +80,14 @@ impl MysqlSession {
     /// Prepares a statement for values of these types.
     #[cold]
     fn prepare_anew(&mut self, slot: usize, text: &str, params: &[Value<'_>]) -> Result<(), EngineError> {
-        if self.statements.len() <= slot {
-            self.statements.resize_with(slot + 1, || None);
-        }
-        if let Some(old) = self.statements[slot].take() {
+        if let Some(old) = self.statements.place(slot).take() {
             self.connection.close(old.statement).map_err(|e| error(&e))?;
         }
         let rendered = Rendered::of(text, &DIALECT);
         let scales = rendered.scales(params);
         self.round_trips += 1;
         let statement = self.connection.prep(rendered.sql(&scales)).map_err(|e| error(&e))?;
-        self.statements[slot] = Some(Prepared { statement, rendered, scales });
+        *self.statements.place(slot) = Some(Prepared { statement, rendered, scales });
         if self.is_galera && self.state == State::Open { self.refuse_undone() } else { Ok(()) }
     }
 
@@ -129,7 +126,7 @@ impl MysqlSession {
         text: impl FnOnce() -> Cow<'static, str>,
         params: &[Value<'_>],
     ) -> Result<(), EngineError> {
-        let is_ready = matches!(self.statements.get(slot), Some(Some(it)) if it.rendered.is_exact(&it.scales, params));
+        let is_ready = matches!(self.statements.get(slot), Some(it) if it.rendered.is_exact(&it.scales, params));
         if is_ready { Ok(()) } else { self.prepare_anew(slot, &text(), params) }
     }
 
@@ -141,7 +138,7 @@ impl MysqlSession {
         params: &[Value<'_>],
     ) -> Result<QueryResult<'_, '_, '_, Binary>, EngineError> {
         self.make_ready(slot, text, params)?;
-        let prepared = self.statements[slot].as_ref().expect("prepared just before");
+        let prepared = self.statements.get(slot).expect("prepared just before");
         let values = prepared.rendered.arrange(params)?;
         self.round_trips += 1;
         self.connection.exec_iter(&prepared.statement, positional(values)).map_err(|e| error(&e))
@@ -171,10 +168,11 @@ impl MysqlSession {
     }
 
     fn refuse_doomed(&self) -> Result<(), EngineError> {
-        if self.state != State::Doomed {
-            return Ok(());
+        if self.state == State::Doomed {
+            Err(EngineError::failed_transaction(ErrorKind::Conflict, false))
+        } else {
+            Ok(())
         }
-        Err(EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and has to be rolled back"))
     }
 
     /// Runs several statements in one text: an error of a later one is in its own result.
@@ -236,7 +234,7 @@ impl Session for MysqlSession {
     /// time.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
-            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+            return Err(EngineError::already_open());
         }
         let isolation = given(isolation, self.facts.strictest);
         let start = match access {

@@ -1,9 +1,9 @@
 //! Copies of a database, made by the server: `CREATE DATABASE … TEMPLATE`.
 
 use crate::connect::Connector;
-use crate::engine::locked;
 use crate::ownership::{self, quoted};
 use crate::wire::Connection;
+use bourse_engine::locked;
 use bourse_engine::{EngineError, Snapshot};
 use std::sync::{Arc, Mutex};
 

@@ -11,37 +11,20 @@ use crate::wire::Connection;
 use crate::{describe, hold, ownership, status};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold, Hosting,
-    Interface, IoCounts, Isolation, Loader, Location, NodeLosses, OwnedServer, RecordCapabilities, Session,
-    SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, Hold, Hosting, Interface,
+    IoCounts, Loader, Location, NodeLosses, OwnedServer, Session, SideDatabase, Snapshot, SqlEngine,
 };
 use bourse_server::client::tls::tls_setting;
-use bourse_server::client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
-use bourse_server::private::{PrivateServer, ServerSlot, parent};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use bourse_server::client::{ConflictKinds, NodeSession, Nodes, Product, Reach as _};
+use bourse_server::{Servers, check_each};
+use std::sync::Arc;
 
 /// A PostgreSQL database under test.
 pub struct PostgresEngine {
     target: Target,
-    /// Server of a private target, once started.
-    server: ServerSlot<Connector>,
-    /// Additions to the target's options for starting the private server.
-    launch: Mutex<Launch>,
-    /// Running servers, once needed.
-    running: Mutex<Option<Arc<Nodes<Connector>>>>,
-    /// Connection for sizes, so that reading them each second opens none.
-    watcher: Arc<Mutex<Option<Connection>>>,
+    servers: Servers<Connector, Launch, Connection>,
     /// Database of the server that is accessible even if the target's does not exist.
     home: String,
-    announced: Announced,
-}
-
-/// Database that a target's sessions use.
-fn database_of(target: &Target) -> &str {
-    match &target.place {
-        Place::Running { database, .. } => database,
-        Place::Private { .. } => DATABASE,
-    }
 }
 
 /// Conflict codes that are counted separately for a database of several servers.
@@ -75,27 +58,16 @@ impl std::fmt::Debug for PostgresEngine {
     }
 }
 
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl PostgresEngine {
     /// Engine of a parsed target.
     pub fn new(target: Target) -> Self {
-        let home = database_of(&target).to_owned();
-        Self::with_home(target, home)
+        Self::with_home(target, None)
     }
 
-    fn with_home(target: Target, home: String) -> Self {
-        Self {
-            target,
-            home,
-            server: ServerSlot::default(),
-            launch: Mutex::default(),
-            running: Mutex::default(),
-            watcher: Arc::default(),
-            announced: Announced::default(),
-        }
+    fn with_home(target: Target, home: Option<&str>) -> Self {
+        let servers = Servers::new(&target.place, &target.others, target.options.ram);
+        let home = home.unwrap_or(servers.database(DATABASE)).to_owned();
+        Self { target, servers, home }
     }
 
     /// Parsed target.
@@ -105,63 +77,46 @@ impl PostgresEngine {
 
     /// First process of the private server, once started.
     pub fn server_process(&self) -> Option<u32> {
-        self.server.look(|server| server.process_id())
+        self.servers.process()
     }
 
     /// Sets additions to the target's options for later starts of the private server.
     pub fn set_launch(&self, launch: Launch) {
-        *locked(&self.launch) = launch;
+        self.servers.set_launch(launch);
     }
 
     /// Stops the private server in good order: its files are then complete.
     ///
     /// # Errors
-    /// [`ErrorKind::ConnectionLost`] if it has ended before; [`ErrorKind::Other`] if it does not end in time.
+    /// [`ConnectionLost`](bourse_engine::ErrorKind::ConnectionLost) if it has ended before; [`Other`](bourse_engine::ErrorKind::Other) if it does not end in time.
     pub fn stop(&self) -> Result<(), EngineError> {
-        *locked(&self.watcher) = None;
-        self.server.with(|server, _| server::stop(&self.target, server))
+        self.servers.end_watch();
+        self.servers.private().with(|server, _| server::stop(&self.target, server))
     }
 
     /// Exit status of the private server; `None` while it runs, or if there is none.
     pub fn server_exit(&self) -> Option<std::process::ExitStatus> {
-        self.server.look(PrivateServer::exit).flatten()
+        self.servers.exit()
     }
 
     fn database(&self) -> &str {
-        database_of(&self.target)
+        self.servers.database(DATABASE)
     }
 
     /// Running servers; `None` for a private target.
     fn running(&self) -> Result<Option<Arc<Nodes<Connector>>>, EngineError> {
         let Target { place, others, options, .. } = &self.target;
-        let Place::Running { database, .. } = place else { return Ok(None) };
-        let mut running = locked(&self.running);
-        if let Some(nodes) = &*running {
-            return Ok(Some(nodes.clone()));
-        }
-        let places: Vec<&Place> = std::iter::once(place).chain(others).collect();
-        let connectors = connectors(options, &places, &environment())?;
-        let nodes = Nodes::new(connectors, database.clone(), options.spread, KINDS);
-        Ok(Some(running.insert(Arc::new(nodes)).clone()))
+        self.servers.running(|| {
+            let places: Vec<&Place> = std::iter::once(place).chain(others).collect();
+            let connectors = connectors(options, &places, &environment())?;
+            Ok(Nodes::new(connectors, self.database().to_owned(), options.spread, KINDS))
+        })
     }
 
     /// Result of `connect` on the server; starts a private one if it does not run yet. If a private server has ended,
     /// the error says so.
     fn reach<T>(&self, connect: impl Fn(&Connector) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        match (self.running()?, &self.target.place) {
-            (Some(nodes), _) => nodes.reach(0, connect).map(|(_, reached)| reached),
-            (None, Place::Private { directory }) => {
-                let connector = self
-                    .server
-                    .connector(|| server::start(&self.target, directory.as_deref(), &locked(&self.launch)))?;
-                self.server.explained(connect(&connector))
-            }
-            (None, Place::Running { .. }) => Err(EngineError::unsupported("the server's address is not known")),
-        }
-    }
-
-    fn has_several(&self) -> bool {
-        !self.target.others.is_empty()
+        self.servers.reach(self.running()?, |folder, launch| server::start(&self.target, folder, launch), connect)
     }
 
     /// Opens a connection to the database; `None` if it does not exist.
@@ -169,49 +124,19 @@ impl PostgresEngine {
         self.reach(|connector| connector.connect_if_there(self.database()))
     }
 
-    fn is_started(&self) -> bool {
-        !matches!(self.target.place, Place::Private { .. }) || self.server.is_started()
-    }
-
     /// Runs `ask` on the watcher's connection, which is reopened after an error.
     fn watch<T>(&self, ask: impl FnOnce(&mut Connection) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        let mut kept = locked(&self.watcher);
-        if kept.is_none() {
-            *kept = Some(self.reach(|connector| connector.maintenance(&self.home))?);
-        }
-        let asked = ask(kept.as_mut().expect("made just before"));
-        if asked.is_err() {
-            *kept = None;
-        }
-        asked
+        self.servers.watch(|| self.reach(|connector| connector.maintenance(&self.home)), ask)
     }
 
     /// Refuses more sessions than the servers accept, before the first of them is opened.
     fn check_announced(&self) -> Result<(), EngineError> {
-        let Some(wanted) = self.announced.take() else { return Ok(()) };
-        let Some(nodes) = self.running()? else {
-            return match self.watch(limits)? {
-                Some(it) => it.check(wanted, |enough| {
-                    format!("`max_connections={}` in the target gives more", enough.max(it.most))
-                }),
-                None => Ok(()),
-            };
-        };
-        let share = if nodes.spread() { wanted.div_ceil(nodes.len()) } else { wanted };
-        for node in 0..nodes.len() {
-            let asked =
-                nodes.connector(node).maintenance(&self.home).and_then(|mut connection| limits(&mut connection));
-            let advice = |enough| {
-                format!(
-                    "fewer users, or a larger limit in the server's configuration ({enough} would do), is what to try"
-                )
-            };
-            match asked {
-                Err(e) if e.kind() == ErrorKind::ConnectionLost && nodes.len() > 1 => nodes.set_up(node, false),
-                asked => asked?.map_or(Ok(()), |limits| limits.check(share, advice))?,
-            }
+        let Some(wanted) = self.servers.announced() else { return Ok(()) };
+        if let Some(nodes) = self.running()? {
+            return check_each(&nodes, wanted, |connector| limits(&mut connector.maintenance(&self.home)?));
         }
-        Ok(())
+        let Some(limits) = self.watch(limits)? else { return Ok(()) };
+        limits.check(wanted, |enough| format!("`max_connections={}` in the target gives more", enough.max(limits.most)))
     }
 }
 
@@ -228,7 +153,7 @@ impl Engine for PostgresEngine {
             if let Some(product) = Product::of(PRODUCTS, &description.compile_options.concat()) {
                 product.describe(&mut description);
             }
-            if self.has_several() {
+            if self.servers.has_several() {
                 description.settings.extend(nodes.settings());
             }
         }
@@ -237,19 +162,9 @@ impl Engine for PostgresEngine {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            sql: Some(SqlCapabilities {
-                isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-                foreign_keys: true,
-                checks: true,
-                row_conflicts: true,
-            }),
-            concurrent_writers: true,
-            snapshots: true,
-            checkpoints: false,
-            one_session: false,
             // A private server is the process's that started it.
             processes: matches!(self.target.place, Place::Running { .. }),
-            records: Some(RecordCapabilities::OVER_SQL),
+            ..Capabilities::OF_SQL
         }
     }
 
@@ -265,7 +180,7 @@ impl Engine for PostgresEngine {
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        if !self.is_started() {
+        if !self.servers.is_started() {
             // A private server begins empty.
             return Ok(false);
         }
@@ -275,7 +190,7 @@ impl Engine for PostgresEngine {
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
-        if !self.is_started() {
+        if !self.servers.is_started() {
             return Ok(None);
         }
         match self.if_there()? {
@@ -294,7 +209,7 @@ impl Engine for PostgresEngine {
     }
 
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
-        if !self.is_started() {
+        if !self.servers.is_started() {
             return Ok(None);
         }
         let copy = copy_of(self.database());
@@ -303,24 +218,18 @@ impl Engine for PostgresEngine {
     }
 
     fn location(&self) -> Location {
-        match &self.target.place {
-            Place::Running { .. } => Location::RunningServer,
-            Place::Private { directory } => {
-                let started = self.server.look(|server| server.folder().data());
-                let planned = || parent(directory.as_deref(), self.target.options.ram);
-                Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
-            }
-        }
+        self.servers.location()
     }
 
     fn expect_sessions(&self, sessions: usize) -> Option<String> {
-        self.announced.note(sessions);
+        self.servers.expect_sessions(sessions);
         None
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
-        let copy =
-            self.reach(|connector| DatabaseCopy::take(connector.clone(), self.database(), self.watcher.clone()))?;
+        let copy = self.reach(|connector| {
+            DatabaseCopy::take(connector.clone(), self.database(), Arc::clone(self.servers.watcher()))
+        })?;
         Ok(Box::new(copy))
     }
 
@@ -334,7 +243,7 @@ impl Engine for PostgresEngine {
         if let Err(e) = self.reach(|connector| connector.connect_if_there(&side)) {
             return Err(EngineError::unsupported(format!("a database \"{side}\" cannot be reached: {e}")));
         }
-        let engine = Self::with_home(self.target.with_database(&side), self.database().to_owned());
+        let engine = Self::with_home(self.target.with_database(&side), Some(self.database()));
         let place = self.reach(|connector| Ok(connector.clone()))?;
         let home = self.database().to_owned();
         let remove = move || ownership::drop_marked(&mut place.maintenance(&home)?, &side);
@@ -360,7 +269,7 @@ impl Engine for PostgresEngine {
         let database = self.database();
         let data_bytes = self.watch(|connection| status::database_bytes(connection, database))?;
         let mut footprint = Footprint { data_bytes, ..Footprint::default() };
-        let private = self.server.look(|server| (server.folder().data(), server.process_id()));
+        let private = self.servers.private().look(|server| (server.folder().data(), server.process_id()));
         if let Some((data, process)) = private {
             footprint.log_bytes = status::log_bytes(&data);
             footprint.server = status::server_use(process);
@@ -370,22 +279,16 @@ impl Engine for PostgresEngine {
     }
 
     fn conflicts(&self) -> Vec<Conflicts> {
-        match self.running() {
-            Ok(Some(nodes)) if self.has_several() => nodes.conflicts(),
-            _ => Vec::new(),
-        }
+        self.servers.conflicts()
     }
 
     fn node_losses(&self) -> Vec<NodeLosses> {
-        match self.running() {
-            Ok(Some(nodes)) if self.has_several() => nodes.losses(),
-            _ => Vec::new(),
-        }
+        self.servers.losses()
     }
 
     /// Counters of a single server; empty for several servers, since one would report a part.
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
-        if !self.is_started() || self.has_several() {
+        if !self.servers.is_started() || self.servers.has_several() {
             return Ok(Vec::new());
         }
         let database = self.database();
@@ -393,7 +296,7 @@ impl Engine for PostgresEngine {
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
-        if !self.is_started() || self.has_several() {
+        if !self.servers.is_started() || self.servers.has_several() {
             return Ok(None);
         }
         self.watch(status::io_counts)
@@ -407,7 +310,7 @@ impl SqlEngine for PostgresEngine {
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
         self.check_announced()?;
-        if let Some(nodes) = self.running()?.filter(|_| self.has_several()) {
+        if let Some(nodes) = self.running()?.filter(|_| self.servers.has_several()) {
             return Ok(Box::new(NodeSession::new(self.dialect(), nodes)?));
         }
         Ok(Box::new(self.reach(|connector| connector.session(self.database()))?))
@@ -420,11 +323,12 @@ impl SqlEngine for PostgresEngine {
 
 impl OwnedServer for PostgresEngine {
     fn kill(&self) -> Result<(), EngineError> {
-        self.server.with(|server, _| server.kill())
+        self.servers.private().with(|server, _| server.kill())
     }
 
     fn restart(&self) -> Result<(), EngineError> {
-        *locked(&self.watcher) = None;
-        self.server.with(|server, connector| server::restart(&self.target, server, connector, &locked(&self.launch)))
+        self.servers.end_watch();
+        let launch = self.servers.launch();
+        self.servers.private().with(|server, connector| server::restart(&self.target, server, connector, &launch))
     }
 }

@@ -106,8 +106,7 @@ impl DatabaseLoader {
         if e.kind() != ErrorKind::Conflict {
             return e;
         }
-        let message = format!("cannot replace database \"{}\", is it in use? {}", self.database, e.message());
-        EngineError::new(e.kind(), message).with_code(e.code().unwrap_or_default())
+        e.during(format_args!("cannot replace database \"{}\", which may be in use", self.database))
     }
 }
 

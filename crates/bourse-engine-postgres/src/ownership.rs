@@ -130,12 +130,7 @@ pub(crate) fn drop_marked(connection: &mut Connection, database: &str) -> Result
 
 /// Error for a right that the account lacks, with the statement that grants it.
 pub(crate) fn lacking(e: EngineError, gives: &str) -> EngineError {
-    if e.kind() != ErrorKind::Denied {
-        return e;
-    }
-    let told = EngineError::new(e.kind(), format!("{}; {gives} gives the right", e.message()));
-    let told = told.with_code(e.code().unwrap_or_default());
-    e.statement().into_iter().fold(told, EngineError::with_statement)
+    if e.kind() == ErrorKind::Denied { e.with_advice(format_args!("{gives} gives the right")) } else { e }
 }
 
 /// Marks a new database.

@@ -104,9 +104,7 @@ pub(crate) fn install(connection: &mut Connection, routines: &[&Routine]) -> Res
             // The first error is the one to report.
             let _ = connection.end("ROLLBACK");
             let what = "`procedures=on` makes functions in the schema public, which the account has to be allowed";
-            let told =
-                EngineError::new(e.kind(), format!("{what}: {}", e.message())).with_code(e.code().unwrap_or_default());
-            Err(e.statement().into_iter().fold(told, EngineError::with_statement))
+            Err(e.during(what))
         }
     }
 }

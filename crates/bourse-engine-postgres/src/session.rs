@@ -9,8 +9,8 @@ use crate::routines;
 use crate::value::{Column, Oid, RecordRow, ServerRow, fits, own_type};
 use crate::wire::{Connection, Field, State};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Sql,
-    Value, run_one_by_one,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Slots,
+    Sql, Value, run_one_by_one,
 };
 
 /// Number of runs of a statement that are sent before the first answer is read. Their answers wait in the socket
@@ -37,7 +37,7 @@ impl Prepared {
 
 pub(crate) struct PostgresSession {
     connection: Connection,
-    statements: Vec<Option<Prepared>>,
+    statements: Slots<Prepared>,
     /// Whether the open transaction met a conflict.
     is_doomed: bool,
     /// Statements written and not sent yet; `None` if each statement is sent immediately.
@@ -54,7 +54,7 @@ impl PostgresSession {
     pub(crate) fn new(connection: Connection, pipeline: bool, procedures: bool) -> Self {
         Self {
             connection,
-            statements: Vec::new(),
+            statements: Slots::default(),
             is_doomed: false,
             ahead: pipeline.then(Ahead::default),
             procedures,
@@ -104,13 +104,10 @@ impl PostgresSession {
         params: &[Value<'_>],
     ) -> Result<(), EngineError> {
         let slot = sql.slot();
-        if self.statements.len() <= slot {
-            self.statements.resize_with(slot + 1, || None);
-        }
         let name = format!("s{slot}");
         let text = text();
         let mut declared: Vec<Oid> = Vec::new();
-        if let Some(old) = self.statements[slot].take() {
+        if let Some(old) = self.statements.place(slot).take() {
             message::close(&mut self.connection.out, &old.name);
             declared = declare(&old.types, params);
         }
@@ -119,14 +116,14 @@ impl PostgresSession {
             if prepared.types.len() != params.len() {
                 let (wanted, given) = (prepared.types.len(), params.len());
                 // Kept, so that it is closed before it is prepared for another number.
-                self.statements[slot] = Some(prepared);
+                *self.statements.place(slot) = Some(prepared);
                 return Err(EngineError::new(
                     ErrorKind::Other,
                     format!("the statement has {wanted} parameters, {given} were given"),
                 ));
             }
             if prepared.takes(params) {
-                self.statements[slot] = Some(prepared);
+                *self.statements.place(slot) = Some(prepared);
                 return Ok(());
             }
             // What the server infers does not hold the value: it is told the value's own type, once.
@@ -176,7 +173,7 @@ impl PostgresSession {
         params: &[Value<'_>],
     ) -> Result<usize, EngineError> {
         let slot = sql.slot();
-        if !matches!(self.statements.get(slot), Some(Some(it)) if it.takes(params)) {
+        if !matches!(self.statements.get(slot), Some(it) if it.takes(params)) {
             self.send_ahead()?;
             self.prepare_anew(sql, text, params)?;
         }
@@ -197,7 +194,7 @@ impl PostgresSession {
     fn run_ready(&mut self, slot: usize, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         let mut answers = self.answers();
         let Self { connection, statements, .. } = self;
-        let prepared = statements[slot].as_ref().expect("prepared just before");
+        let prepared = statements.get(slot).expect("prepared just before");
         message::bind(&mut connection.out, &prepared.name, &prepared.types, params);
         message::execute(&mut connection.out);
         message::sync(&mut connection.out);
@@ -247,7 +244,7 @@ impl PostgresSession {
             self.send_ahead()?;
         }
         let slot = self.ready(sql, params)?;
-        let prepared = self.statements[slot].as_ref().expect("prepared just before");
+        let prepared = self.statements.get(slot).expect("prepared just before");
         message::bind(&mut self.connection.out, &prepared.name, &prepared.types, params);
         message::execute(&mut self.connection.out);
         self.ahead.as_mut().expect("asked for by whoever has it").changes.push(sql);
@@ -268,7 +265,7 @@ impl PostgresSession {
         while first * width < params.len() {
             let slot = self.ready(sql, &params[first * width..][..width])?;
             let Self { connection, statements, .. } = self;
-            let prepared = statements[slot].as_ref().expect("prepared just before");
+            let prepared = statements.get(slot).expect("prepared just before");
             let mut sent = 0;
             for run in params[first * width..].chunks(width).take(RUNS_AT_ONCE) {
                 if connection.out.len() > BYTES_AT_ONCE || !prepared.takes(run) {
@@ -338,13 +335,7 @@ impl PostgresSession {
 
     #[inline]
     fn refuse_doomed(&self) -> Result<(), EngineError> {
-        if self.is_doomed {
-            return Err(EngineError::new(
-                ErrorKind::Conflict,
-                "the transaction met a conflict and has to be rolled back",
-            ));
-        }
-        Ok(())
+        if self.is_doomed { Err(EngineError::failed_transaction(ErrorKind::Conflict, false)) } else { Ok(()) }
     }
 }
 
@@ -391,7 +382,7 @@ impl Session for PostgresSession {
 
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         if self.is_open() {
-            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+            return Err(EngineError::already_open());
         }
         let begin = begin(isolation, access);
         let Some(ahead) = &mut self.ahead else { return self.connection.run(begin) };
@@ -500,10 +491,8 @@ impl Session for PostgresSession {
                 return Err(e);
             }
         }
-        Err(match was_doomed {
-            true => EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back"),
-            false => EngineError::new(ErrorKind::Other, "the transaction had failed, and was rolled back"),
-        })
+        let kind = if was_doomed { ErrorKind::Conflict } else { ErrorKind::Other };
+        Err(EngineError::failed_transaction(kind, true))
     }
 
     fn rollback(&mut self) -> Result<(), EngineError> {

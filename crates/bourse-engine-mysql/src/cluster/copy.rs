@@ -1,9 +1,9 @@
 //! Snapshots of a private cluster's data, from which rounds begin alike without loading again.
 
-use crate::cluster::engine::locked;
 use crate::cluster::life::PrivateCluster;
 use crate::cluster::product::Nodes;
-use crate::cluster::watcher::Watcher;
+use crate::engine::Watcher;
+use bourse_engine::locked;
 use bourse_engine::{EngineError, Snapshot};
 use std::sync::{Arc, Mutex};
 

@@ -6,10 +6,9 @@ use crate::cluster::group;
 use crate::cluster::life::PrivateCluster;
 use crate::cluster::product::{Nodes, Product};
 use crate::cluster::target::Target;
-use crate::cluster::watcher::Watcher;
 use crate::connect::{Connector, connectors};
 use crate::describe::{describe, sizes, table_bytes};
-use crate::engine::{check_each, damage, describe_way, environment};
+use crate::engine::{Watcher, damage, describe_way, environment, limits_at};
 use crate::error::error;
 use crate::hold::hold;
 use crate::link::Link;
@@ -20,13 +19,14 @@ use bourse_engine::target::TargetError;
 use bourse_engine::{
     Access, Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hold,
     Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, NodeLosses, OwnedServer, RecordCapabilities,
-    Session, Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine,
+    Session, Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine, locked,
 };
+use bourse_server::check_each;
 use bourse_server::client::{Announced, NodeSession};
 use bourse_server::private::parent;
 use mysql::prelude::Queryable as _;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Cluster under test.
 pub struct ClusterEngine {
@@ -65,10 +65,6 @@ impl std::fmt::Debug for ClusterEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ClusterEngine").field("target", &self.target).finish_non_exhaustive()
     }
-}
-
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ClusterEngine {
@@ -244,20 +240,17 @@ impl Engine for ClusterEngine {
         // Read locks are local to a node: between nodes a transaction is isolated by its writes only.
         let isolation: &[Isolation] = match self.target.options.spread {
             true => &[Isolation::ReadCommitted, Isolation::RepeatableRead],
-            false => &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+            false => SqlCapabilities::ALL.isolation,
         };
         let foreign_keys = self.target.options.server.foreign_keys;
         // Nodes that all take changes leave out numbers, so that no two of them assign the same one.
         let assigned_keys = self.target.product == Product::Group && !self.target.options.spread;
         Capabilities {
-            sql: Some(SqlCapabilities { isolation, foreign_keys, checks: true, row_conflicts: true }),
-            concurrent_writers: true,
-            snapshots: true,
-            checkpoints: false,
-            one_session: false,
+            sql: Some(SqlCapabilities { isolation, foreign_keys, ..SqlCapabilities::ALL }),
             // A private cluster is the process's that started it.
             processes: !self.target.is_private(),
             records: Some(RecordCapabilities { assigned_keys, ..RecordCapabilities::OVER_SQL }),
+            ..Capabilities::OF_SQL
         }
     }
 
@@ -426,7 +419,7 @@ impl SqlEngine for ClusterEngine {
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
         let Reached { nodes, .. } = self.reached()?;
         if let Some(wanted) = self.announced.take() {
-            check_each(&nodes, wanted)?;
+            check_each(&nodes, wanted, limits_at)?;
         }
         self.opened(NodeSession::new(self.dialect(), nodes)?)
     }

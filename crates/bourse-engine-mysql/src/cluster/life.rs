@@ -11,13 +11,13 @@ use crate::link::Link;
 use crate::server::{DATABASE, SOCKET, fill_command};
 use crate::status::told_process;
 use crate::{Options as ServerOptions, Place, Target as ServerTarget};
-use bourse_engine::{EngineError, ErrorKind, ServerProcess};
+use bourse_engine::{EngineError, ErrorKind, ServerProcess, locked};
 use bourse_server::client::passwords::Secret;
 use bourse_server::private::{PrivateServer, ServerFolder, processes, sweep_below};
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// Stops orphaned nodes of a target's private clusters (owner process dead), removes their folders and returns them.
@@ -28,10 +28,6 @@ pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
         }
         Place::Running { .. } => Vec::new(),
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Cluster started by Bourse; stopped and removed with its folders when dropped.

@@ -22,8 +22,7 @@
 //!
 //! Files: `options` and `target` (settings of a target), `find` (the software of a private cluster), `product` (the differences
 //! between the two), `galera` and `group` (their nodes: arguments, joining, restart after a kill), `plan` (ports and commands
-//! of a private cluster), `cluster` (its life), `copy` (snapshots of it), `engine` and `watcher` (a target, its nodes, their
-//! sizes), `kind` (the engines' registration). Sessions are `bourse-client`'s.
+//! of a private cluster), `cluster` (its life), `copy` (snapshots of it), `engine` (a target, its nodes, their sizes), `kind` (the engines' registration). Sessions are `bourse-client`'s.
 
 mod copy;
 mod engine;
@@ -36,7 +35,6 @@ mod options;
 mod plan;
 mod product;
 mod target;
-mod watcher;
 
 pub use engine::{ClusterEngine, open};
 pub use find::{Installed, installed};

@@ -203,7 +203,7 @@ impl<C> Nodes<C> {
         if self.len() == 1 {
             return Err(lost);
         }
-        Err(EngineError::new(lost.kind(), format!("no node can be reached: {}", lost.message())))
+        Err(lost.during("no node can be reached"))
     }
 
     /// Counts a conflict that a session reports.

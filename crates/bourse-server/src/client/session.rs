@@ -89,24 +89,23 @@ impl<C: Reach> NodeSession<C> {
         self.at = (self.at + 1) % self.nodes.len();
     }
 
-    fn lost(&self, kind: ErrorKind, what: &str, e: &EngineError) -> EngineError {
-        let message = format!("node {} was lost {what}: {}", self.nodes.name(self.at), e.message());
-        let told = EngineError::new(kind, message).with_code(e.code().unwrap_or("node lost"));
-        e.statement().into_iter().fold(told, EngineError::with_statement)
+    fn lost(&self, kind: ErrorKind, what: &str, e: EngineError) -> EngineError {
+        let e = if e.code().is_none() { e.with_code("node lost") } else { e };
+        e.with_kind(kind).during(format_args!("node {} was lost {what}", self.nodes.name(self.at)))
     }
 
     /// Converts an error of a statement by its effect on the transaction, and counts it.
     fn told(&mut self, e: EngineError) -> EngineError {
         match (e.kind(), self.state) {
             (ErrorKind::ConnectionLost, State::Open) => {
-                let told = self.lost(ErrorKind::Conflict, "in a transaction, of which nothing was committed", &e);
+                let told = self.lost(ErrorKind::Conflict, "in a transaction, of which nothing was committed", e);
                 self.nodes.count_lost();
                 self.state = State::Lost;
                 self.forget();
                 told
             }
             (ErrorKind::ConnectionLost, _) => {
-                let told = self.lost(ErrorKind::InDoubt, "in a statement outside a transaction", &e);
+                let told = self.lost(ErrorKind::InDoubt, "in a statement outside a transaction", e);
                 self.forget();
                 told
             }
@@ -117,8 +116,7 @@ impl<C: Reach> NodeSession<C> {
             (ErrorKind::Interrupted, State::Open) if self.nodes.kinds().interrupted => {
                 // Some statements are told so that their transaction has to make way for another node's commit.
                 self.nodes.count(&e);
-                let told = EngineError::new(ErrorKind::Conflict, e.message()).with_code(e.code().unwrap_or_default());
-                e.statement().into_iter().fold(told, EngineError::with_statement)
+                e.with_kind(ErrorKind::Conflict)
             }
             _ => e,
         }
@@ -145,7 +143,7 @@ impl<C: Reach> Session for NodeSession<C> {
     /// Begins a transaction. A node lost here has cost nothing yet, so the next node is tried immediately.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
-            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+            return Err(EngineError::already_open());
         }
         self.go_home();
         let isolation = self.nodes.given(isolation);
@@ -237,7 +235,7 @@ impl<C: Reach> Session for NodeSession<C> {
             State::Lost => Err(self.refusal()),
             State::Open => match self.session()?.commit() {
                 Err(e) if e.kind() == ErrorKind::ConnectionLost => {
-                    let told = self.lost(ErrorKind::InDoubt, "while it committed; its outcome is unknown", &e);
+                    let told = self.lost(ErrorKind::InDoubt, "while it committed; its outcome is unknown", e);
                     self.forget();
                     Err(told)
                 }
