@@ -9,20 +9,11 @@ use crate::options::Options;
 use crate::queue::WriterQueue;
 use crate::row::Columns;
 use crate::statement::{Rows, Statement, text_of};
-use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, OpenFiles, RowExt as _};
+use bourse_engine::{Commits, EachRow, EngineError, ErrorKind, FileUse, OpenFiles, RowExt as _};
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Location of a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// The file at that path.
-    File(PathBuf),
-    /// The memory of this process.
-    Memory,
-}
 
 /// Open database. It is closed when its last user drops it, which writes its log into it.
 pub(crate) struct Database {
@@ -31,9 +22,8 @@ pub(crate) struct Database {
     /// Number of the catalog that new connections use, and the last number given out; for a database in memory.
     current: Mutex<u64>,
     numbers: AtomicU64,
-    /// Numbers of commits of changes that have begun, and that have ended.
-    begun: AtomicU64,
-    ended: AtomicU64,
+    /// Commits of changes.
+    pub(crate) commits: Commits,
     pub(crate) writers: WriterQueue,
     is_memory: bool,
     _use: Option<FileUse>,
@@ -153,8 +143,7 @@ impl Database {
             raw,
             current: Mutex::new(0),
             numbers: AtomicU64::new(0),
-            begun: AtomicU64::new(0),
-            ended: AtomicU64::new(0),
+            commits: Commits::default(),
             writers: WriterQueue::default(),
             is_memory: path.is_none(),
             _use: used,
@@ -197,27 +186,6 @@ impl Database {
     /// Makes new connections use another catalog; returns the previous one.
     pub(crate) fn set_current(&self, number: u64) -> u64 {
         std::mem::replace(&mut *self.current.lock().unwrap_or_else(PoisonError::into_inner), number)
-    }
-
-    /// Runs a commit of changes, and counts it.
-    #[inline]
-    pub(crate) fn committing<T>(&self, commit: impl FnOnce() -> T) -> T {
-        self.begun.fetch_add(1, Ordering::AcqRel);
-        let done = commit();
-        self.ended.fetch_add(1, Ordering::AcqRel);
-        done
-    }
-
-    /// Number of commits that have ended, all of which a transaction that begins now sees.
-    #[inline]
-    pub(crate) fn commits_seen(&self) -> u64 {
-        self.ended.load(Ordering::Acquire)
-    }
-
-    /// Whether others may have committed since a transaction began that saw this many commits.
-    #[inline]
-    pub(crate) fn others_committed_since(&self, seen: u64) -> bool {
-        self.begun.load(Ordering::Acquire) != seen
     }
 }
 

@@ -1,12 +1,12 @@
 //! The description of the system under test, read back from DuckDB, and the guarantee of its settings.
 
-use crate::database::{Connection, Place};
+use crate::database::Connection;
 use crate::options::{GRAMMAR, Options, Writers};
 use bourse_engine::target::Parsed;
 use bourse_engine::{
-    Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, lost_with_machine,
-    memory_file_system,
+    Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, durability_at,
 };
+use std::path::Path;
 
 /// Settings that affect figures; a version reports those that it has.
 const SETTINGS: &[&str] = &[
@@ -43,7 +43,7 @@ pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, Engin
 
 pub(crate) fn describe(
     target: &Parsed<Options>,
-    place: &Place,
+    path: Option<&Path>,
     connection: &Connection,
 ) -> Result<Description, EngineError> {
     let mut settings: Vec<Setting> = GRAMMAR
@@ -61,13 +61,8 @@ pub(crate) fn describe(
     let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
     add("library", library.path.display().to_string());
     add("library_sha256", library.sha256().to_owned());
-    let memory_file_system = match place {
-        Place::File(path) => memory_file_system(path),
-        Place::Memory => None,
-    };
-    let (durability, durability_reason) = durability(place, memory_file_system);
-    let mut warnings = vec![ANALYTICAL.to_owned()];
-    warnings.extend(memory_file_system.map(|name| lost_with_machine("the database", name)));
+    let on_disk = (Durability::Durable, "each commit writes its changes to the log and syncs it".to_owned());
+    let (durability, durability_reason, warning) = durability_at(path, on_disk);
     Ok(Description {
         engine: "duckdb".to_owned(),
         version: library.api.version(),
@@ -79,37 +74,9 @@ pub(crate) fn describe(
             Writers::Concurrent => WriterWait::EngineLocks,
             Writers::One => WriterWait::BourseQueue,
         }),
-        memory_store: (*place == Place::Memory).then_some(MemoryStore::Engine),
+        memory_store: path.is_none().then_some(MemoryStore::Engine),
         settings,
         compile_options: Vec::new(),
-        warnings,
+        warnings: std::iter::once(ANALYTICAL.to_owned()).chain(warning).collect(),
     })
-}
-
-/// Durability class of an acknowledged commit, with the reason.
-fn durability(place: &Place, memory_file_system: Option<&'static str>) -> (Durability, String) {
-    match (place, memory_file_system) {
-        (Place::Memory, _) => (Durability::Volatile, "the database is in memory".to_owned()),
-        (Place::File(_), Some(name)) => (Durability::Volatile, format!("the file is on {name}, which is memory")),
-        (Place::File(_), None) => {
-            (Durability::Durable, "each commit writes its changes to the log and syncs it".to_owned())
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_class_follows_from_the_place() {
-        let file = Place::File("x.db".into());
-        for (place, file_system, expected) in [
-            (&Place::Memory, None, Durability::Volatile),
-            (&file, Some("tmpfs"), Durability::Volatile),
-            (&file, None, Durability::Durable),
-        ] {
-            assert_eq!(durability(place, file_system).0, expected, "{place:?} {file_system:?}");
-        }
-    }
 }

@@ -1,22 +1,22 @@
 //! The engine: a target, its database, opened once for all sessions, and its guarantees.
 
-use crate::database::{Connection, Database, Place};
+use crate::database::{Connection, Database};
 use crate::describe;
 use crate::dialect::DIALECT;
 use crate::library::{Library, load};
-use crate::loader::{FileLoader, MemoryLoader, template};
+use crate::loader::{file_loader, memory_loader, template};
 use crate::options::{GRAMMAR, Options, Writers};
 use crate::session::DuckSession;
 use crate::snapshot::MemoryCopy;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
-    ForReading, Hosting, Interface, Isolation, Loader, Location, RecordCapabilities, Session, Snapshot,
-    SqlCapabilities, SqlEngine, beside,
+    ForReading, Interface, Isolation, Loader, Location, Opened, RecordCapabilities, Session, Snapshot, SqlCapabilities,
+    SqlEngine, beside,
 };
 use std::fs;
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Suffixes of DuckDB's files next to a database: its log, and the folder of data that exceeds memory.
 const LOG: &str = ".wal";
@@ -27,9 +27,10 @@ static FORMAT: FileFormat =
 #[derive(Debug)]
 pub struct DuckDbEngine {
     target: Parsed<Options>,
-    place: Place,
+    /// Path of the file; `None` in memory.
+    path: Option<PathBuf>,
     for_reading: bool,
-    opened: Opened,
+    opened: Opened<Database>,
 }
 
 /// Parses a target; neither the library nor the disk is touched yet.
@@ -45,41 +46,8 @@ pub struct DuckDbEngine {
 /// ```
 pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
     let target = GRAMMAR.parse(target, Options::DEFAULT)?;
-    let place = match target.place.as_str() {
-        ":memory:" => Place::Memory,
-        path => Place::File(path.into()),
-    };
-    Ok(DuckDbEngine { target, place, for_reading: false, opened: Opened::default() })
-}
-
-/// Database that an engine has open.
-#[derive(Default)]
-struct Opened(Mutex<OpenDatabase>);
-
-#[derive(Default)]
-struct OpenDatabase {
-    /// Database in a file; closed with its last session, so that another process can open it between rounds.
-    file: Weak<Database>,
-    /// Database in memory, held here since its contents would otherwise be lost with its last session.
-    memory: Option<Arc<Database>>,
-}
-
-impl OpenDatabase {
-    fn database(&self) -> Option<Arc<Database>> {
-        self.memory.clone().or_else(|| self.file.upgrade())
-    }
-}
-
-impl std::fmt::Debug for Opened {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Opened").field(&self.lock().database().is_some()).finish()
-    }
-}
-
-impl Opened {
-    fn lock(&self) -> MutexGuard<'_, OpenDatabase> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
+    Ok(DuckDbEngine { target, path, for_reading: false, opened: Opened::default() })
 }
 
 impl DuckDbEngine {
@@ -89,27 +57,14 @@ impl DuckDbEngine {
 
     /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let mut opened = self.opened.lock();
-        if let Some(database) = opened.database() {
-            return Ok(database);
-        }
         let options = &self.target.options;
-        match &self.place {
-            Place::Memory => {
-                let database = Database::in_memory(self.library()?, options)?;
-                opened.memory = Some(Arc::clone(&database));
-                Ok(database)
-            }
-            Place::File(path) => {
-                let files = DatabaseFiles::at(path, &FORMAT);
-                files.exists()?;
-                let library = self.library()?;
-                let path = files.open_or_make_with(template(library))?;
-                let database = Database::in_file(library, &path, options, self.for_reading)?;
-                opened.file = Arc::downgrade(&database);
-                Ok(database)
-            }
-        }
+        self.opened.get_or_open(self.path.is_none(), || {
+            let Some(files) = self.files() else { return Database::in_memory(self.library()?, options) };
+            files.exists()?;
+            let library = self.library()?;
+            let path = files.open_or_make_with(template(library))?;
+            Database::in_file(library, &path, options, self.for_reading)
+        })
     }
 
     fn connection(&self) -> Result<Connection, EngineError> {
@@ -118,15 +73,12 @@ impl DuckDbEngine {
 
     /// Files of the database; `None` in memory.
     fn files(&self) -> Option<DatabaseFiles> {
-        match &self.place {
-            Place::File(path) => Some(DatabaseFiles::at(path, &FORMAT)),
-            Place::Memory => None,
-        }
+        self.path.as_ref().map(|path| DatabaseFiles::at(path, &FORMAT))
     }
 
     /// Memory of an open database as the library counts it, in bytes.
     fn memory_bytes(&self) -> Result<u64, EngineError> {
-        let Some(database) = self.opened.lock().database() else { return Ok(0) };
+        let Some(database) = self.opened.get() else { return Ok(0) };
         let sql = "SELECT CAST(sum(memory_usage_bytes) AS BIGINT) FROM duckdb_memory()";
         let bytes = Connection::open(&database)?.number(sql)?;
         Ok(u64::try_from(bytes).unwrap_or(0))
@@ -135,7 +87,7 @@ impl DuckDbEngine {
 
 impl Engine for DuckDbEngine {
     fn description(&self) -> Result<Description, EngineError> {
-        describe::describe(&self.target, &self.place, &self.connection()?)
+        describe::describe(&self.target, self.path.as_deref(), &self.connection()?)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -143,30 +95,23 @@ impl Engine for DuckDbEngine {
         Capabilities {
             sql: Some(SqlCapabilities {
                 isolation: match has_queue {
-                    true => &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+                    true => SqlCapabilities::ALL.isolation,
                     // A snapshot is no more than that: two transactions may each miss what the other writes.
                     false => &[Isolation::ReadCommitted, Isolation::RepeatableRead],
                 },
                 // It has them, and refuses to change an indexed column of a row that another one refers to.
                 foreign_keys: false,
-                checks: true,
-                row_conflicts: true,
+                ..SqlCapabilities::ALL
             }),
             concurrent_writers: !has_queue,
-            snapshots: true,
-            checkpoints: self.place != Place::Memory,
-            one_session: false,
-            processes: false,
+            checkpoints: self.path.is_some(),
             records: Some(RecordCapabilities { assigned_keys: false, ..RecordCapabilities::OVER_SQL }),
+            ..Capabilities::OF_SQL
         }
     }
 
     fn interface(&self) -> Interface<'_> {
         Interface::Sql(self)
-    }
-
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
     }
 
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
@@ -175,12 +120,8 @@ impl Engine for DuckDbEngine {
         if files.owner()? != FileOwner::Bourse || FileUse::is_used(files.path()) {
             return Ok(None);
         }
-        let engine = Self {
-            target: self.target.clone(),
-            place: self.place.clone(),
-            for_reading: true,
-            opened: Opened::default(),
-        };
+        let engine =
+            Self { target: self.target.clone(), path: self.path.clone(), for_reading: true, opened: Opened::default() };
         // DuckDB's lock prevents writes meanwhile.
         Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
     }
@@ -232,9 +173,9 @@ impl SqlEngine for DuckDbEngine {
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Ok(match self.files() {
-            Some(files) => Box::new(FileLoader::new(self.library()?, &files, &self.target.options)?),
-            None => Box::new(MemoryLoader::new(self.database()?)?),
-        })
+        match self.files() {
+            Some(files) => file_loader(self.library()?, &files, self.target.options.clone()),
+            None => memory_loader(self.database()?),
+        }
     }
 }

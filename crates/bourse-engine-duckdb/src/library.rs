@@ -1,7 +1,6 @@
 //! The library: found, loaded once, its functions declared as in DuckDB's C header.
 
 use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
-use libloading as _; // for `c_interface!`
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -9,7 +9,7 @@ use crate::row::Columns;
 use crate::statement::{Failed, Rows, Statement};
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachRow, EachToLoad, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
-    Setting, Sql, Value,
+    Setting, Slots, Sql, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ enum State {
 
 pub(crate) struct DuckSession {
     /// Prepared statements by slot; dropped before the connection.
-    statements: Vec<Option<Statement>>,
+    statements: Slots<Statement>,
     begin_read: Statement,
     begin_write: Statement,
     commit: Statement,
@@ -46,7 +46,7 @@ pub(crate) struct DuckSession {
 impl DuckSession {
     pub(crate) fn new(connection: Connection, options: &Options) -> Result<Self, EngineError> {
         Ok(Self {
-            statements: Vec::new(),
+            statements: Slots::default(),
             begin_read: connection.prepare("BEGIN TRANSACTION READ ONLY")?,
             begin_write: connection.prepare("BEGIN TRANSACTION")?,
             commit: connection.prepare("COMMIT")?,
@@ -81,28 +81,19 @@ impl DuckSession {
     #[inline]
     fn refuse_failed(&self) -> Result<(), EngineError> {
         match self.state {
-            State::Failed(kind) => Err(failed(kind)),
+            State::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
             State::Idle | State::Open { .. } => Ok(()),
         }
     }
 
-    /// Slot of the statement, which is prepared at first use.
+    /// Statement, prepared at first use.
     #[inline]
-    fn ready(&mut self, sql: &'static Sql) -> Result<usize, Failed> {
-        let slot = sql.slot();
-        if !matches!(self.statements.get(slot), Some(Some(_))) {
-            if self.statements.len() <= slot {
-                self.statements.resize_with(slot + 1, || None);
-            }
-            let text = sql.render(&DIALECT);
-            self.statements[slot] = Some(self.connection.prepare(&text).map_err(Failed::BeforeItRan)?);
-        }
-        Ok(slot)
+    fn ready(&mut self, sql: &'static Sql) -> Result<&mut Statement, EngineError> {
+        self.statements.get_or_make(sql.slot(), || self.connection.prepare(&sql.render(&DIALECT)))
     }
 
     fn rows_of(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<Rows, Failed> {
-        let slot = self.ready(sql)?;
-        let statement = self.statements[slot].as_mut().expect("prepared just before");
+        let statement = self.ready(sql).map_err(Failed::BeforeItRan)?;
         params.with_one_list(|params| statement.run(params))
     }
 
@@ -113,7 +104,7 @@ impl DuckSession {
         }
         self.take_place().map_err(Failed::BeforeItRan)?;
         let database = Arc::clone(self.database());
-        let done = database.committing(|| change(self));
+        let done = database.commits.run(|| change(self));
         self.give_place_back();
         done
     }
@@ -125,9 +116,8 @@ impl DuckSession {
         let mut error = failure.error();
         if let (true, State::Open { seen, .. }) = (ran, self.state) {
             // A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
-            if error.kind() == ErrorKind::Constraint && self.database().others_committed_since(seen) {
-                error =
-                    EngineError::new(ErrorKind::Conflict, error.message()).with_code(error.code().unwrap_or_default());
+            if error.kind() == ErrorKind::Constraint && self.database().commits.others_since(seen) {
+                error = error.with_kind(ErrorKind::Conflict);
             }
             self.state = State::Failed(error.kind());
         }
@@ -158,16 +148,6 @@ impl Drop for DuckSession {
     }
 }
 
-#[cold]
-fn failed(kind: ErrorKind) -> EngineError {
-    match kind {
-        ErrorKind::Conflict => {
-            EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and has to be rolled back")
-        }
-        _ => EngineError::new(ErrorKind::Other, "a statement of the transaction has failed: it has to be rolled back"),
-    }
-}
-
 impl Session for DuckSession {
     fn dialect(&self) -> &'static Dialect {
         &DIALECT
@@ -177,7 +157,7 @@ impl Session for DuckSession {
     /// at a time.
     fn begin(&mut self, _: Isolation, access: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
-            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+            return Err(EngineError::already_open());
         }
         let begin = match access {
             Access::Read => &mut self.begin_read,
@@ -189,7 +169,7 @@ impl Session for DuckSession {
         let begun = begin.run(&[]).map(drop);
         match begun {
             Ok(()) => {
-                self.state = State::Open { access, seen: self.database().commits_seen() };
+                self.state = State::Open { access, seen: self.database().commits.seen() };
                 Ok(())
             }
             Err(failure) => {
@@ -204,7 +184,7 @@ impl Session for DuckSession {
     }
 
     fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
-        self.ready(sql).map(|_| ()).map_err(|failure| failure.error().with_statement(sql.text()))
+        self.ready(sql).map(|_| ()).map_err(|error| error.with_statement(sql.text()))
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
@@ -242,22 +222,15 @@ impl Session for DuckSession {
             State::Idle => Ok(()),
             State::Failed(kind) => {
                 self.end(|session| &mut session.rollback)?;
-                Err(match kind {
-                    ErrorKind::Conflict => {
-                        EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back")
-                    }
-                    _ => EngineError::new(ErrorKind::Other, "the transaction had failed, and was rolled back"),
-                })
+                Err(EngineError::failed_transaction(kind, true))
             }
             State::Open { access: Access::Read, .. } => self.end(|session| &mut session.commit),
             State::Open { access: Access::Write, .. } => {
                 let database = Arc::clone(self.database());
-                database.committing(|| self.end(|session| &mut session.commit)).map_err(|e| match e.kind() {
+                database.commits.run(|| self.end(|session| &mut session.commit)).map_err(|e| match e.kind() {
                     // The transaction's own view was checked when its statements ran: a violation at commit is caused by
                     // others' changes.
-                    ErrorKind::Constraint => {
-                        EngineError::new(ErrorKind::Conflict, e.message()).with_code(e.code().unwrap_or_default())
-                    }
+                    ErrorKind::Constraint => e.with_kind(ErrorKind::Conflict),
                     _ => e,
                 })
             }
@@ -299,7 +272,7 @@ impl Session for DuckSession {
         self.refuse_failed()?;
         let ran = match self.state {
             // It may be a change all the same, as DDL is.
-            State::Idle => Arc::clone(self.database()).committing(|| self.rows_of_text(sql, params)),
+            State::Idle => Arc::clone(self.database()).commits.run(|| self.rows_of_text(sql, params)),
             State::Open { .. } | State::Failed(_) => self.rows_of_text(sql, params),
         };
         match ran {

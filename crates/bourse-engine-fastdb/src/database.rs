@@ -8,7 +8,7 @@ use crate::leftovers::{Leftovers, c_path, clear_memory_of, own, text_of};
 use crate::library::{Api, DatabaseMonitor};
 use crate::options::Options;
 use crate::statement::Statements;
-use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, LoadedLibrary};
+use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, LoadedLibrary, locked};
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ use std::io;
 use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// Smallest growth of a file in bytes, and initial number of record handles: FastDB's own defaults.
 const EXTENSION: usize = 4 << 20;
@@ -36,10 +36,6 @@ pub struct Database {
     /// Key files; dropped last, when the library has closed the database.
     _leftovers: Leftovers,
     _owned: File,
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {

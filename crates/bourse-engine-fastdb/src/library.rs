@@ -1,7 +1,6 @@
 //! The library: found, loaded once, its functions declared as in `cli.h`.
 
 use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
-use libloading as _; // for `c_interface!`
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::path::Path;
 use std::sync::Mutex;

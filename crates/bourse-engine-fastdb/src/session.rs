@@ -5,9 +5,9 @@ use crate::error::check;
 use crate::library::FieldDescriptor;
 use crate::options::{Commit, Options};
 use crate::statement::{Bound, Statements, Which};
+use bourse_engine::records::refusals::{key_exists, only_reads};
 use bourse_engine::{
-    Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Records,
-    Value,
+    Access, Change, EachRow, EngineError, IndexKind, Key, RecordField, RecordTable, RecordType, Records, Value,
 };
 use std::ffi::{CString, c_int};
 use std::ptr;
@@ -114,7 +114,7 @@ impl FastDbSession {
         body: impl FnOnce(&Self, &mut Statements) -> Result<(T, bool), EngineError>,
     ) -> Result<T, EngineError> {
         match self.open {
-            Some(Access::Read) => return Err(EngineError::unsupported("a transaction begun for reading cannot write")),
+            Some(Access::Read) => return Err(only_reads()),
             Some(Access::Write) => self.context.join(),
             // The exclusive lock is taken from the start: FastDB hangs if two sessions upgrade shared locks.
             None => self.context.call(self.context.database.api.lock, "lock")?,
@@ -294,9 +294,7 @@ impl Records for FastDbSession {
             if session.is_unique {
                 let bound = statements.get(database.api, database.session, table, Which::Get)?;
                 if bound.seek(key.into(), table.key().name)? && bound.fetch(database.api, false)? > 0 {
-                    let (name, key_name) = (table.name(), table.key().name);
-                    let text = format!("{name} has a record of {key_name} {key:?} already");
-                    return Err(EngineError::new(ErrorKind::Constraint, text));
+                    return Err(key_exists(table, key));
                 }
             }
             let bound = statements.get(database.api, database.session, table, Which::Insert)?;

@@ -245,12 +245,6 @@ pub(crate) struct ConfigTable {
     pub(crate) directory: unsafe extern "C" fn(*mut RawConfig, u32) -> *const c_char,
 }
 
-/// `fb_get_master_interface`.
-pub(crate) type GetMaster = unsafe extern "C" fn() -> *mut RawMaster;
-
-/// `isc_get_client_version`, which writes at most 128 bytes.
-pub(crate) type GetVersion = unsafe extern "C" fn(*mut c_char);
-
 /// Values that the functions take and return.
 pub(crate) mod value {
     /// `IStatus::STATE_ERRORS`.

@@ -333,12 +333,6 @@ impl Transaction {
     }
 }
 
-/// Error of a transaction that can only be rolled back.
-#[cold]
-pub(crate) fn has_conflict(what: &str) -> EngineError {
-    EngineError::new(ErrorKind::Conflict, format!("the transaction met a conflict and {what}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

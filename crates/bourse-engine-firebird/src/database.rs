@@ -7,18 +7,17 @@ use crate::attachment::{Attachment, Parameters};
 use crate::library::Library;
 use crate::options::{Options, Sync};
 use crate::statement::Statement;
-use bourse_engine::{EngineError, ErrorKind, FileUse, OpenFiles};
+use bourse_engine::{Commits, EngineError, ErrorKind, FileUse, OpenFiles, Slots};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Statements that a session has prepared, by their slots.
 #[derive(Default)]
-pub(crate) struct Prepared(Mutex<Vec<Option<Statement>>>);
+pub(crate) struct Prepared(Mutex<Slots<Statement>>);
 
 impl Prepared {
     #[inline]
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Option<Statement>>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Slots<Statement>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -28,9 +27,8 @@ pub(crate) struct Database {
     library: &'static Library,
     path: PathBuf,
     options: Options,
-    /// Numbers of commits of writing transactions that have begun, and that have ended.
-    begun: AtomicU64,
-    ended: AtomicU64,
+    /// Commits of writing transactions.
+    pub(crate) commits: Commits,
     /// Prepared statements of all sessions.
     prepared: Mutex<Vec<Arc<Prepared>>>,
     /// Bourse's own connection; closed before the file is free for others.
@@ -74,8 +72,7 @@ impl Database {
             library,
             path: path.to_owned(),
             options: options.clone(),
-            begun: AtomicU64::new(0),
-            ended: AtomicU64::new(0),
+            commits: Commits::default(),
             prepared: Mutex::default(),
             keeper: Mutex::new(keeper),
             _use: used,
@@ -89,27 +86,6 @@ impl Database {
     /// Connection that holds the database open.
     pub(crate) fn keeper(&self) -> MutexGuard<'_, Attachment> {
         self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Runs a commit of changes, and counts it.
-    #[inline]
-    pub(crate) fn committing<T>(&self, commit: impl FnOnce() -> T) -> T {
-        self.begun.fetch_add(1, Ordering::AcqRel);
-        let done = commit();
-        self.ended.fetch_add(1, Ordering::AcqRel);
-        done
-    }
-
-    /// Number of commits that have ended, all of which a transaction that begins now sees.
-    #[inline]
-    pub(crate) fn commits_seen(&self) -> u64 {
-        self.ended.load(Ordering::Acquire)
-    }
-
-    /// Whether others may have committed since a transaction began that saw this many commits.
-    #[inline]
-    pub(crate) fn others_committed_since(&self, seen: u64) -> bool {
-        self.begun.load(Ordering::Acquire) != seen
     }
 
     fn prepared(&self) -> MutexGuard<'_, Vec<Arc<Prepared>>> {

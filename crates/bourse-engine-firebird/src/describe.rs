@@ -3,9 +3,7 @@
 use crate::attachment::Attachment;
 use crate::options::{GRAMMAR, Options};
 use bourse_engine::target::Parsed;
-use bourse_engine::{
-    Description, Durability, EngineError, RowExt as _, Setting, WriterWait, lost_with_machine, memory_file_system,
-};
+use bourse_engine::{Description, Durability, EngineError, RowExt as _, Setting, WriterWait, durability_at};
 use std::path::Path;
 
 /// Query for the settings that affect figures.
@@ -49,8 +47,7 @@ pub(crate) fn describe(
     add("library", &library.path.display().to_string());
     add("library_sha256", library.sha256());
     add("provider", &library.api.engine);
-    let memory_file_system = memory_file_system(path);
-    let (durability, durability_reason) = durability(forced_writes == Some(1), memory_file_system);
+    let (durability, durability_reason, warning) = durability_at(Some(path), durability(forced_writes == Some(1)));
     Ok(Description {
         engine: "firebird".to_owned(),
         version,
@@ -62,36 +59,20 @@ pub(crate) fn describe(
         memory_store: None,
         settings,
         compile_options: Vec::new(),
-        warnings: memory_file_system.map(|name| lost_with_machine("the database", name)).into_iter().collect(),
+        warnings: warning.into_iter().collect(),
     })
 }
 
-/// Durability class of an acknowledged commit, with the reason.
-fn durability(forced_writes: bool, memory_file_system: Option<&'static str>) -> (Durability, String) {
-    match (memory_file_system, forced_writes) {
-        (Some(name), _) => (Durability::Volatile, format!("the file is on {name}, which is memory")),
-        (None, true) => {
-            (Durability::Durable, "each commit writes its pages, in an order that leaves no broken one, and each write waits for the disk (forced_writes=1)".to_owned())
-        }
-        (None, false) => (
-            Durability::Process,
-            "each commit writes its pages, and no write waits for the disk (forced_writes=0)".to_owned(),
+/// Durability class of an acknowledged commit on a disk, with the reason.
+fn durability(forced_writes: bool) -> (Durability, String) {
+    let (class, why) = match forced_writes {
+        true => (
+            Durability::Durable,
+            "each commit writes its pages, in an order that leaves no broken one, and each write waits for the disk (forced_writes=1)",
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_class_follows_from_the_place_and_the_forced_writes() {
-        for (forced, file_system, expected) in [
-            (true, Some("tmpfs"), Durability::Volatile),
-            (true, None, Durability::Durable),
-            (false, None, Durability::Process),
-        ] {
-            assert_eq!(durability(forced, file_system).0, expected, "{forced} {file_system:?}");
+        false => {
+            (Durability::Process, "each commit writes its pages, and no write waits for the disk (forced_writes=0)")
         }
-    }
+    };
+    (class, why.to_owned())
 }

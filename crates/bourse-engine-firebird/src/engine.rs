@@ -5,18 +5,18 @@ use crate::database::Database;
 use crate::describe;
 use crate::dialect::DIALECT;
 use crate::library::{Library, load};
-use crate::loader::{FileLoader, template};
+use crate::loader::{file_loader, template};
 use crate::options::{GRAMMAR, Options, Serializable};
 use crate::session::FirebirdSession;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Counter, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse,
-    Footprint, ForReading, Hosting, Interface, Isolation, Loader, Location, ReadCopy, RecordCapabilities, Session,
-    Snapshot, SqlCapabilities, SqlEngine,
+    Footprint, ForReading, Interface, Isolation, Loader, Location, Opened, ReadCopy, Session, Snapshot,
+    SqlCapabilities, SqlEngine,
 };
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 
 static FORMAT: FileFormat = FileFormat { name: "Firebird", takes_the_lock: true, ..FileFormat::FILE };
 
@@ -27,7 +27,7 @@ pub struct FirebirdEngine {
     /// Copy that is read in place of the database, if the target is opened for reading only.
     copy: Option<ReadCopy>,
     /// Open database; closed with its last session, so that another process can open it between rounds.
-    opened: Mutex<Weak<Database>>,
+    opened: Opened<Database>,
 }
 
 impl std::fmt::Debug for FirebirdEngine {
@@ -51,7 +51,7 @@ impl std::fmt::Debug for FirebirdEngine {
 pub fn open(target: &str) -> Result<FirebirdEngine, TargetError> {
     let target = GRAMMAR.parse(target, Options::DEFAULT)?;
     let path = PathBuf::from(&target.place);
-    Ok(FirebirdEngine { target, path, copy: None, opened: Mutex::default() })
+    Ok(FirebirdEngine { target, path, copy: None, opened: Opened::default() })
 }
 
 /// Counters of the engine since a database was opened (`isc_info_…`), with their names.
@@ -78,29 +78,16 @@ impl FirebirdEngine {
         DatabaseFiles::at(&self.path, &FORMAT)
     }
 
-    fn opened(&self) -> MutexGuard<'_, Weak<Database>> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let mut opened = self.opened();
-        if let Some(database) = opened.upgrade() {
-            return Ok(database);
-        }
         let options = &self.target.options;
-        let files = self.files();
-        files.exists()?;
-        let library = self.library()?;
-        let path = files.open_or_make_with(template(library, options))?;
-        let database = Database::in_file(library, &path, options)?;
-        *opened = Arc::downgrade(&database);
-        Ok(database)
-    }
-
-    /// Database, if a session has it open.
-    fn open_database(&self) -> Option<Arc<Database>> {
-        self.opened().upgrade()
+        self.opened.get_or_open(false, || {
+            let files = self.files();
+            files.exists()?;
+            let library = self.library()?;
+            let path = files.open_or_make_with(template(library, options))?;
+            Database::in_file(library, &path, options)
+        })
     }
 }
 
@@ -115,31 +102,18 @@ impl Engine for FirebirdEngine {
         Capabilities {
             sql: Some(SqlCapabilities {
                 isolation: match self.target.options.serializable {
-                    Serializable::Tables => {
-                        &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable]
-                    }
+                    Serializable::Tables => SqlCapabilities::ALL.isolation,
                     // A snapshot is no more than that: two transactions may each miss what the other writes.
                     Serializable::Snapshot => &[Isolation::ReadCommitted, Isolation::RepeatableRead],
                 },
-                foreign_keys: true,
-                checks: true,
-                row_conflicts: true,
+                ..SqlCapabilities::ALL
             }),
-            concurrent_writers: true,
-            snapshots: true,
-            checkpoints: false,
-            one_session: false,
-            processes: false,
-            records: Some(RecordCapabilities::OVER_SQL),
+            ..Capabilities::OF_SQL
         }
     }
 
     fn interface(&self) -> Interface<'_> {
         Interface::Sql(self)
-    }
-
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
     }
 
     fn location(&self) -> Location {
@@ -157,7 +131,7 @@ impl Engine for FirebirdEngine {
         let copied =
             format!("Firebird writes into each file that it opens, so a copy is read, {}", copy.path().display());
         let (target, path) = (self.target.clone(), copy.path().to_owned());
-        let engine = Box::new(Self { target, path, copy: Some(copy), opened: Mutex::default() });
+        let engine = Box::new(Self { target, path, copy: Some(copy), opened: Opened::default() });
         Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }))
     }
 
@@ -197,7 +171,7 @@ impl Engine for FirebirdEngine {
     }
 
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
-        let Some(database) = self.open_database() else { return Ok(Vec::new()) };
+        let Some(database) = self.opened.get() else { return Ok(Vec::new()) };
         let told = database.keeper().numbers(&COUNTERS.map(|(item, _)| item))?;
         let named = |(item, count): (u8, i64)| {
             let (_, name) = COUNTERS.iter().find(|(known, _)| *known == item)?;
@@ -209,7 +183,7 @@ impl Engine for FirebirdEngine {
     fn footprint(&self) -> Result<Footprint, EngineError> {
         const CURRENT_MEMORY: u8 = 17;
         let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.len());
-        let told = match self.open_database() {
+        let told = match self.opened.get() {
             Some(database) => database.keeper().numbers(&[CURRENT_MEMORY])?,
             None => Vec::new(),
         };
@@ -228,7 +202,7 @@ impl SqlEngine for FirebirdEngine {
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Ok(Box::new(FileLoader::new(self.library()?, &self.files(), &self.target.options)?))
+        file_loader(self.library()?, &self.files(), self.target.options.clone())
     }
 }
 
@@ -241,6 +215,6 @@ mod tests {
     fn a_target_is_not_opened_when_it_is_read() {
         let engine = open("firebird:no-such-folder/x.fdb?lock_timeout=0s").unwrap();
         assert_eq!(engine.location().file(), Some(Path::new("no-such-folder/x.fdb")));
-        assert!(engine.open_database().is_none() && engine.counters().unwrap().is_empty());
+        assert!(engine.opened.get().is_none() && engine.counters().unwrap().is_empty());
     }
 }

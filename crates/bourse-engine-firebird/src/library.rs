@@ -1,7 +1,7 @@
 //! The client's library: found and loaded once, with the engine that it will load.
 
-use crate::api::{GetMaster, GetVersion, Object, RawMaster, RawProvider, RawUtil, value};
-use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary};
+use crate::api::{Object, RawMaster, RawProvider, RawUtil, value};
+use bourse_engine::{EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
 use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -58,6 +58,13 @@ pub(crate) fn load(library: Option<&Path>) -> Result<&'static Library, LibraryAb
 /// Loaded library.
 pub(crate) type Library = LoadedLibrary<Client>;
 
+c_interface! {
+    /// Functions of the library that give its objects; all others are methods of these.
+    struct Functions;
+    get_master = b"fb_get_master_interface\0": () -> *mut RawMaster;
+    get_version = b"isc_get_client_version\0": (*mut c_char);
+}
+
 /// Client's side of the library.
 pub(crate) struct Client {
     pub(crate) version: String,
@@ -76,26 +83,15 @@ unsafe impl Sync for Client {}
 impl Client {
     /// Loads the library at a path, and looks for the engine of its version.
     fn open(path: &Path) -> Result<Self, String> {
-        // The loader's own text is the source of the error.
-        let cause =
-            |e: libloading::Error| std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
         // SAFETY: a user who names a library asserts that it is Firebird's, whose initializers do not touch this program's data.
-        let found = unsafe { libloading::Library::new(path) }.map_err(cause)?;
-        // SAFETY: the symbols are the functions of these names in Firebird's headers, whose signatures these are.
-        let (get_master, get_version) = unsafe {
-            let get_master: GetMaster = *found.get(b"fb_get_master_interface\0").map_err(cause)?;
-            let get_version: GetVersion = *found.get(b"isc_get_client_version\0").map_err(cause)?;
-            (get_master, get_version)
-        };
-        // It has threads, and ends what is open when the process ends: it must never be unloaded.
-        std::mem::forget(found);
+        let found = unsafe { Functions::open(path) }?;
         // SAFETY: the functions belong to the library, which stays loaded; the version's text has room in 128 bytes, and the
         // objects obtained live as long as the library.
         unsafe {
             let mut text: [c_char; 128] = [0; 128];
-            get_version(text.as_mut_ptr());
+            (found.get_version)(text.as_mut_ptr());
             let text = CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned();
-            let master = get_master();
+            let master = (found.get_master)();
             let table = Object::table(master);
             let util = (table.get_util)(master);
             let number = (Object::table(util).client_version)(util);

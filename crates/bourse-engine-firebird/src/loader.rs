@@ -7,7 +7,7 @@ use crate::library::Library;
 use crate::options::{Options, Sync};
 use crate::statement::Statement;
 use bourse_engine::{
-    Batch, DatabaseFiles, EachRow, EngineError, Loader, Params, RowExt as _, StagedLoad, unless_in_use,
+    Batch, DatabaseFiles, EachRow, EngineError, Incoming, Loader, Params, RowExt as _, rows_loader, unless_in_use,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -32,6 +32,40 @@ struct Rows {
 }
 
 impl Rows {
+    /// Commits the inserted rows, so that statements see them.
+    fn settle(&mut self) -> Result<&Attachment, EngineError> {
+        self.inserts.clear();
+        if let Some(transaction) = self.transaction.take() {
+            self.attachment.commit(transaction)?;
+        }
+        Ok(&self.attachment)
+    }
+
+    /// Adds the foreign keys, which checks the rows, and updates the statistics of all indexes: those of primary keys were
+    /// computed on empty tables.
+    fn complete(mut self) -> Result<(), EngineError> {
+        let keys = std::mem::take(&mut self.foreign_keys);
+        let attachment = self.settle()?;
+        keys.iter().try_for_each(|sql| attachment.run(sql, &mut |_| Ok(())).map(|_| ()))?;
+        let mut indexes = Vec::new();
+        let all = "SELECT trim(rdb$index_name) FROM rdb$indices WHERE coalesce(rdb$system_flag, 0) = 0";
+        attachment.run(all, &mut |row| {
+            indexes.push(row.get::<String>(0)?);
+            Ok(())
+        })?;
+        indexes.iter().try_for_each(|name| {
+            attachment.run(&format!("SET STATISTICS INDEX \"{name}\""), &mut |_| Ok(())).map(|_| ())
+        })
+    }
+}
+
+impl Incoming for Rows {
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
+        self.foreign_keys.append(&mut keys);
+        self.settle()?.run(&made, &mut |_| Ok(())).map(|_| ())
+    }
+
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
         let table = batch.table();
         let sql = bourse_schema::insert(table, &DIALECT);
@@ -61,90 +95,31 @@ impl Rows {
         Ok(())
     }
 
-    /// Commits the inserted rows, so that statements see them.
-    fn settle(&mut self) -> Result<&Attachment, EngineError> {
-        self.inserts.clear();
-        if let Some(transaction) = self.transaction.take() {
-            self.attachment.commit(transaction)?;
-        }
-        Ok(&self.attachment)
-    }
-
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
-        self.foreign_keys.append(&mut keys);
-        self.settle()?.run(&made, &mut |_| Ok(())).map(|_| ())
-    }
-
-    /// Adds the foreign keys, which checks the rows, and updates the statistics of all indexes: those of primary keys were
-    /// computed on empty tables.
-    fn complete(mut self) -> Result<(), EngineError> {
-        let keys = std::mem::take(&mut self.foreign_keys);
-        let attachment = self.settle()?;
-        keys.iter().try_for_each(|sql| attachment.run(sql, &mut |_| Ok(())).map(|_| ()))?;
-        let mut indexes = Vec::new();
-        let all = "SELECT trim(rdb$index_name) FROM rdb$indices WHERE coalesce(rdb$system_flag, 0) = 0";
-        attachment.run(all, &mut |row| {
-            indexes.push(row.get::<String>(0)?);
-            Ok(())
-        })?;
-        indexes.iter().try_for_each(|name| {
-            attachment.run(&format!("SET STATISTICS INDEX \"{name}\""), &mut |_| Ok(())).map(|_| ())
-        })
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.settle()?.run(sql, each).map(|_| ())
     }
 }
 
 /// Loader that builds `PATH.bourse-loading`, then renames it to PATH.
-pub(crate) struct FileLoader {
+pub(crate) fn file_loader(
     library: &'static Library,
+    files: &DatabaseFiles,
     options: Options,
-    /// `None` once finished.
-    rows: Option<Rows>,
-    load: StagedLoad,
-}
-
-impl FileLoader {
-    pub(crate) fn new(
-        library: &'static Library,
-        files: &DatabaseFiles,
-        options: &Options,
-    ) -> Result<Self, EngineError> {
-        let load = files.begin_load_with(template(library, options))?;
-        // The disk is waited for once, at the end.
-        let database = Database::alone(library, load.path(), options, Sync::Off)?;
-        let rows = Rows {
-            inserts: HashMap::new(),
-            transaction: None,
-            foreign_keys: Vec::new(),
-            attachment: database.connect()?,
-            _database: database,
-        };
-        Ok(Self { library, options: options.clone(), rows: Some(rows), load })
-    }
-
-    fn rows(&mut self) -> &mut Rows {
-        self.rows.as_mut().expect("a finished loader is gone")
-    }
-}
-
-impl Loader for FileLoader {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        self.rows().run(sql)
-    }
-
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
-        self.rows().insert(batch)
-    }
-
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.rows().settle()?.run(sql, each).map(|_| ())
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+) -> Result<Box<dyn Loader>, EngineError> {
+    let load = files.begin_load_with(template(library, &options))?;
+    // The disk is waited for once, at the end.
+    let database = Database::alone(library, load.path(), &options, Sync::Off)?;
+    let rows = Rows {
+        inserts: HashMap::new(),
+        transaction: None,
+        foreign_keys: Vec::new(),
+        attachment: database.connect()?,
+        _database: database,
+    };
+    Ok(rows_loader(rows, move |rows| {
         // With the last connection all pages are written.
-        self.rows.take().expect("a finished loader is gone").complete()?;
-        let Self { library, options, load, .. } = *self;
+        rows.complete()?;
         // Opened for its lock.
         load.publish(|old| unless_in_use(Database::in_file(library, old, &options)))
-    }
+    }))
 }

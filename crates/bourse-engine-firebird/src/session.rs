@@ -1,6 +1,6 @@
 //! A user's connection: statements prepared at first use and found by number.
 
-use crate::attachment::{Attachment, Begin, Transaction, Visibility, has_conflict};
+use crate::attachment::{Attachment, Begin, Transaction, Visibility};
 use crate::database::{Database, Prepared};
 use crate::dialect::DIALECT;
 use crate::options::{Options, Serializable};
@@ -61,7 +61,7 @@ impl FirebirdSession {
 
     #[inline]
     fn refuse_failed(&self) -> Result<(), EngineError> {
-        if self.has_conflict { Err(has_conflict("has to be rolled back")) } else { Ok(()) }
+        if self.has_conflict { Err(EngineError::failed_transaction(ErrorKind::Conflict, false)) } else { Ok(()) }
     }
 
     /// Runs `work` in the open transaction, or in one of its own, which is read-only if that is known to suffice.
@@ -97,15 +97,15 @@ impl FirebirdSession {
     /// Turns a duplicate key into a conflict if another transaction may have added it since: Firebird refuses it as one that
     /// existed before, though it cannot be seen.
     fn unless_unseen(&self, error: EngineError) -> EngineError {
-        if error.kind() == ErrorKind::Constraint && self.database.others_committed_since(self.seen) {
-            return EngineError::new(ErrorKind::Conflict, error.message()).with_code(error.code().unwrap_or_default());
+        if error.kind() == ErrorKind::Constraint && self.database.commits.others_since(self.seen) {
+            return error.with_kind(ErrorKind::Conflict);
         }
         error
     }
 
     fn commit_it(&self, transaction: Transaction, writes: bool) -> Result<(), EngineError> {
         if writes {
-            self.database.committing(|| self.attachment.commit(transaction))
+            self.database.commits.run(|| self.attachment.commit(transaction))
         } else {
             self.attachment.commit(transaction)
         }
@@ -122,17 +122,10 @@ impl FirebirdSession {
         let slot = sql.slot();
         let prepared = Arc::clone(&self.prepared);
         let mut statements = prepared.lock();
-        let known = statements.get(slot).and_then(Option::as_ref);
-        let is_query = known.is_some_and(|statement| statement.kind() == Kind::Query);
+        let is_query = statements.get(slot).is_some_and(|statement| statement.kind() == Kind::Query);
         let ran = self.within(is_query, |session, transaction| {
-            if !matches!(statements.get(slot), Some(Some(_))) {
-                if statements.len() <= slot {
-                    statements.resize_with(slot + 1, || None);
-                }
-                let text = sql.render(&DIALECT);
-                statements[slot] = Some(Statement::prepare(&session.attachment, transaction, &text)?);
-            }
-            let statement = statements[slot].as_mut().expect("prepared just before");
+            let statement = statements
+                .get_or_make(slot, || Statement::prepare(&session.attachment, transaction, &sql.render(&DIALECT)))?;
             statement.run(&session.attachment, transaction, params, limit, each)
         });
         ran.map_err(|e| e.with_statement(sql.text()))
@@ -170,7 +163,7 @@ impl Session for FirebirdSession {
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.refuse_failed()?;
         if self.transaction.is_some() {
-            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+            return Err(EngineError::already_open());
         }
         let begins = match (isolation, self.serializable) {
             (Isolation::ReadCommitted, _) => &self.begins.committed,
@@ -178,7 +171,7 @@ impl Session for FirebirdSession {
             (Isolation::Serializable, Serializable::Tables) => &self.begins.alone,
         };
         self.writes = access == Access::Write;
-        self.seen = self.database.commits_seen();
+        self.seen = self.database.commits.seen();
         self.transaction = Some(self.attachment.begin(&begins[usize::from(self.writes)])?);
         Ok(())
     }
@@ -211,7 +204,7 @@ impl Session for FirebirdSession {
     fn commit(&mut self) -> Result<(), EngineError> {
         if self.has_conflict {
             self.has_conflict = false;
-            return Err(has_conflict("was rolled back"));
+            return Err(EngineError::failed_transaction(ErrorKind::Conflict, true));
         }
         match self.transaction.take() {
             Some(transaction) => self.commit_it(transaction, self.writes),

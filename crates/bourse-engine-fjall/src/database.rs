@@ -26,10 +26,7 @@ impl Database {
         if let Some(workers) = options.workers {
             builder = builder.worker_threads(workers);
         }
-        let inner = builder.open().map_err(|e| {
-            let e = error(e);
-            EngineError::new(e.kind(), format!("cannot open {}: {}", folder.display(), e.message()))
-        })?;
+        let inner = builder.open().map_err(|e| error(e).during(format_args!("cannot open {}", folder.display())))?;
         let syncs = options.persist != Persist::Buffer && memory_file_system(folder).is_none();
         Ok(Self { inner, persist: options.persist, syncs, commits: Mutex::new(()) })
     }

@@ -3,9 +3,8 @@
 use crate::database::Database;
 use crate::error::error;
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
-use bourse_engine::{
-    Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value,
-};
+use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
+use bourse_engine::{Access, Change, EachRow, EngineError, Key, RecordTable, Records, Slots, Value};
 use fjall::{Keyspace, OptimisticWriteTx, Readable, Snapshot};
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ pub(crate) struct FjallSession {
     database: Arc<Database>,
     state: State,
     /// Keyspaces by their tables' slots.
-    keyspaces: Vec<Option<Keyspace>>,
+    keyspaces: Slots<Keyspace>,
     /// Bytes of the record being written.
     buffer: Vec<u8>,
 }
@@ -29,36 +28,17 @@ pub(crate) struct FjallSession {
 /// Bytes of a key, if it is of its table's type.
 #[inline]
 fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>, EngineError> {
-    match (key, table.key().record_type) {
-        (Key::Int(_), RecordType::Int) => Ok(KeyBytes::of(key)),
-        (Key::Text(""), RecordType::Text(_)) => Err(EngineError::unsupported("fjall has no empty keys")),
-        (Key::Text(_), RecordType::Text(_)) => Ok(KeyBytes::of(key)),
-        _ => Err(EngineError::unsupported(format!("{key:?} is no key of {}", table.name()))),
+    if key == Key::Text("") {
+        Err(EngineError::unsupported("fjall has no empty keys"))
+    } else {
+        KeyBytes::in_table(table, key)
     }
-}
-
-/// Keyspace of a table, opened at first use.
-#[inline]
-fn keyspace<'k>(
-    database: &Database,
-    keyspaces: &'k mut Vec<Option<Keyspace>>,
-    table: &RecordTable,
-) -> Result<&'k Keyspace, EngineError> {
-    let slot = table.slot();
-    if keyspaces.len() <= slot {
-        keyspaces.resize_with(slot + 1, || None);
-    }
-    let place = &mut keyspaces[slot];
-    if place.is_none() {
-        *place = Some(database.keyspace(table)?);
-    }
-    Ok(place.as_ref().expect("opened above"))
 }
 
 /// Runs `$body` on the source of reads, a transaction or the current keyspace, with the table's keyspace.
 macro_rules! read {
     ($self:ident, $table:expr, |$from:ident, $keyspace:ident| $body:expr) => {{
-        let $keyspace = keyspace(&$self.database, &mut $self.keyspaces, $table)?;
+        let $keyspace = &*$self.keyspaces.get_or_make($table.slot(), || $self.database.keyspace($table))?;
         match &$self.state {
             State::Idle => {
                 let $from = $self.database.snapshot();
@@ -75,7 +55,7 @@ macro_rules! read {
 
 impl FjallSession {
     pub(crate) fn new(database: Arc<Database>) -> Self {
-        Self { database, state: State::Idle, keyspaces: Vec::new(), buffer: Vec::new() }
+        Self { database, state: State::Idle, keyspaces: Slots::default(), buffer: Vec::new() }
     }
 
     /// Runs a change in the open transaction or in one of its own.
@@ -85,9 +65,9 @@ impl FjallSession {
         table: &RecordTable,
         body: impl FnOnce(&mut OptimisticWriteTx, &Keyspace) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
-        let keyspace = keyspace(&self.database, &mut self.keyspaces, table)?;
+        let keyspace = &*self.keyspaces.get_or_make(table.slot(), || self.database.keyspace(table))?;
         match &mut self.state {
-            State::Reading(_) => Err(EngineError::unsupported("a transaction begun for reading cannot write")),
+            State::Reading(_) => Err(only_reads()),
             State::Writing(writing) => body(writing, keyspace),
             State::Idle => {
                 let mut writing = self.database.begin()?;
@@ -100,18 +80,7 @@ impl FjallSession {
 
 impl Records for FjallSession {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
-        if !matches!(self.state, State::Idle) {
-            return Err(EngineError::unsupported("tables cannot be made in a transaction"));
-        }
-        for table in tables {
-            if table.key().index == Some(IndexKind::Hash) {
-                return Err(EngineError::unsupported("fjall finds keys by their order, not by hash"));
-            }
-            if let Some(field) = table.fields().iter().find(|field| field.index.is_some()) {
-                let text = format!("fjall has no indexes on fields, as {} of {} has", field.name, table.name());
-                return Err(EngineError::unsupported(text));
-            }
-        }
+        refuse_indexes("fjall", tables, !matches!(self.state, State::Idle))?;
         tables.iter().try_for_each(|table| self.database.remake(table))
     }
 
@@ -142,7 +111,7 @@ impl Records for FjallSession {
     #[inline]
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
         let bytes = bytes_of(table, key)?;
-        let keyspace = keyspace(&self.database, &mut self.keyspaces, table)?;
+        let keyspace = &*self.keyspaces.get_or_make(table.slot(), || self.database.keyspace(table))?;
         let found = match &self.state {
             // One read needs no snapshot.
             State::Idle => keyspace.get(bytes),
@@ -150,7 +119,7 @@ impl Records for FjallSession {
             State::Writing(writing) => writing.get(keyspace, bytes),
         };
         let Some(found) = found.map_err(error)? else { return Ok(false) };
-        each(&EncodedRow { key, bytes: &found })?;
+        each(&EncodedRow::new(key, &found))?;
         Ok(true)
     }
 
@@ -160,8 +129,7 @@ impl Records for FjallSession {
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |writing, keyspace| {
                 if writing.contains_key(keyspace, bytes).map_err(error)? {
-                    let text = format!("{} has a record of key {key:?} already", table.name());
-                    return Err(EngineError::new(ErrorKind::Constraint, text));
+                    return Err(key_exists(table, key));
                 }
                 writing.insert(keyspace, bytes.as_ref(), buffer.as_slice());
                 Ok(())
@@ -229,7 +197,7 @@ impl Records for FjallSession {
             let mut count = 0;
             for entry in snapshot.range(keyspace, from.as_ref()..) {
                 let (key, bytes) = entry.into_inner().map_err(error)?;
-                each(&EncodedRow { key: codec::key_of(&key, table.key().record_type)?, bytes: &bytes })?;
+                each(&EncodedRow::new(codec::key_of(&key, table.key().record_type)?, &bytes))?;
                 count += 1;
                 if count == limit {
                     break;
@@ -246,7 +214,7 @@ impl Records for FjallSession {
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
         let count = self.count(table)?;
         if matches!(self.state, State::Idle) {
-            let keyspace = keyspace(&self.database, &mut self.keyspaces, table)?;
+            let keyspace = &*self.keyspaces.get_or_make(table.slot(), || self.database.keyspace(table))?;
             return self.database.clear(keyspace).map(|()| count);
         }
         // In a transaction, which could be undone, there is no shorter way.

@@ -3,7 +3,7 @@
 use crate::bridge::{Bridge, Reply};
 use crate::machine::Method;
 use crate::wire::put_params;
-use bourse_engine::{EachFound, EachRow, EngineError, ErrorKind, Params, RowExt as _, Value, split_parameters};
+use bourse_engine::{EachFound, EachRow, EngineError, ErrorKind, Params, RowExt as _, Slots, Value, split_parameters};
 
 /// Number of statements that are prepared for a single run.
 pub(crate) const TEXT: usize = 0;
@@ -21,14 +21,14 @@ struct Prepared {
 /// Connection, closed when it is dropped.
 pub(crate) struct Connection {
     bridge: Bridge,
-    statements: Vec<Option<Prepared>>,
+    statements: Slots<Prepared>,
     /// Offsets of a row's values in the buffer.
     starts: Vec<usize>,
 }
 
 impl Connection {
     pub(crate) fn new(bridge: Bridge) -> Self {
-        Self { bridge, statements: Vec::new(), starts: Vec::new() }
+        Self { bridge, statements: Slots::default(), starts: Vec::new() }
     }
 
     pub(crate) fn bridge(&mut self) -> &mut Bridge {
@@ -38,7 +38,7 @@ impl Connection {
     /// Whether a statement is prepared.
     #[inline]
     pub(crate) fn has(&self, number: usize) -> bool {
-        matches!(self.statements.get(number), Some(Some(_)))
+        self.statements.get(number).is_some()
     }
 
     /// Makes every statement be prepared again at its next use.
@@ -51,10 +51,7 @@ impl Connection {
     /// # Errors
     /// The driver's.
     pub(crate) fn prepare(&mut self, number: usize, text: &str) -> Result<(), EngineError> {
-        if self.statements.len() <= number {
-            self.statements.resize_with(number + 1, || None);
-        }
-        self.statements[number] = None;
+        *self.statements.place(number) = None;
         let (pieces, order) = split_parameters(text.trim());
         let slot = slot(number)?;
         self.bridge.call_with_texts(Method::Prepare, &[&pieces.join("?")], [slot, 0])?;
@@ -62,13 +59,13 @@ impl Connection {
         let (_, columns) = (told.number()?, told.number()?);
         let names = (0..columns).map(|_| told.text().map(|name| as_written(&name))).collect::<Result<_, _>>()?;
         let wanted = order.iter().max().map_or(0, |most| most + 1);
-        self.statements[number] = Some(Prepared { order, wanted, names });
+        *self.statements.place(number) = Some(Prepared { order, wanted, names });
         Ok(())
     }
 
     #[inline]
     fn put(&mut self, number: usize, params: Params<'_>) -> Result<(), EngineError> {
-        let Some(Some(prepared)) = self.statements.get(number) else { return Err(not_prepared()) };
+        let Some(prepared) = self.statements.get(number) else { return Err(not_prepared()) };
         if params.len() != prepared.wanted {
             return Err(miscounted(prepared.wanted, params.len()));
         }
@@ -101,7 +98,7 @@ impl Connection {
         }
         loop {
             let Self { bridge, statements, starts, .. } = self;
-            let Some(Some(prepared)) = statements.get(number) else { return Err(not_prepared()) };
+            let Some(prepared) = statements.get(number) else { return Err(not_prepared()) };
             let mut reader = bridge.reader();
             let handed = (0..reply.count()).try_for_each(|_| each(&reader.row(&prepared.names, starts)?));
             found += u64::from(reply.count());
@@ -127,7 +124,7 @@ impl Connection {
         width: usize,
         each: Option<&mut EachFound<'_>>,
     ) -> Result<(), EngineError> {
-        let Some(Some(prepared)) = self.statements.get(number) else { return Err(not_prepared()) };
+        let Some(prepared) = self.statements.get(number) else { return Err(not_prepared()) };
         if width != prepared.wanted {
             return Err(miscounted(prepared.wanted, width));
         }
@@ -140,7 +137,7 @@ impl Connection {
         let reply = self.bridge.send(Method::Each, [slot(number)?, count])?;
         if let Some(each) = each {
             let Self { bridge, statements, starts, .. } = self;
-            let Some(Some(prepared)) = statements.get(number) else { return Err(not_prepared()) };
+            let Some(prepared) = statements.get(number) else { return Err(not_prepared()) };
             let mut reader = bridge.reader();
             for _ in 0..reply.count() {
                 let run = reader.number()? as usize;

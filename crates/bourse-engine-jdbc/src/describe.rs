@@ -9,7 +9,7 @@ use crate::options::{GRAMMAR, Options};
 use crate::product::Product;
 use bourse_engine::target::{Parsed, show_bytes};
 use bourse_engine::{
-    Description, Durability, EngineError, MayLose, MemoryStore, RowExt as _, Setting, WriterWait, memory_file_system,
+    Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, durability_at,
 };
 use std::path::Path;
 
@@ -59,13 +59,11 @@ pub(crate) fn describe(
     }
     settings.extend(settings_of(product, &mut keeper)?);
     drop(keeper);
-    let memory_file_system = folder.and_then(memory_file_system);
-    let (durability, may_lose, durability_reason) = durability(product, &target.options, folder, memory_file_system);
+    let (class, may_lose, why) = (product.durability)(&target.options);
+    let (durability, durability_reason, warning) = durability_at(folder, (class, why.to_owned()));
+    let may_lose = may_lose.filter(|_| durability != Durability::Volatile);
     let mut warnings: Vec<String> = product.warning.iter().map(|&warning| warning.to_owned()).collect();
-    warnings.extend(
-        memory_file_system
-            .map(|name| format!("the database is on {name}: nothing survives the machine, whatever the settings say")),
-    );
+    warnings.extend(warning);
     if let Some(wanted) = target.options.heap_bytes.filter(|&wanted| machine.heap_bytes != Some(wanted)) {
         let (wanted, started) =
             (show_bytes(wanted), machine.heap_bytes.map_or("its own default".to_owned(), show_bytes));
@@ -86,21 +84,4 @@ pub(crate) fn describe(
         compile_options: Vec::new(),
         warnings,
     })
-}
-
-/// Durability class of an acknowledged commit, with the data that may be lost and the reason.
-fn durability(
-    product: &Product,
-    options: &Options,
-    folder: Option<&Path>,
-    memory_file_system: Option<&'static str>,
-) -> (Durability, Option<MayLose>, String) {
-    match (folder, memory_file_system) {
-        (None, _) => (Durability::Volatile, None, "the database is in memory".to_owned()),
-        (Some(_), Some(name)) => (Durability::Volatile, None, format!("the files are on {name}, which is memory")),
-        (Some(_), None) => {
-            let (durability, may_lose, why) = (product.durability)(options);
-            (durability, may_lose, why.to_owned())
-        }
-    }
 }

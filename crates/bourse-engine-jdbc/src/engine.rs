@@ -2,17 +2,17 @@
 
 use crate::database::{Database, Driver, files_at, parts};
 use crate::describe;
-use crate::loader::{FolderLoader, MemoryLoader};
+use crate::loader::{folder_loader, memory_loader};
 use crate::options::{GRAMMAR, Options};
 use crate::product::{Product, of_scheme};
 use crate::session::JdbcSession;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface, Loader, Location,
-    OwnThreads, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, folder_bytes,
+    Capabilities, Description, Dialect, Engine, EngineError, Footprint, Interface, Loader, Location, Opened,
+    OwnThreads, Session, Snapshot, SqlCapabilities, SqlEngine, folder_bytes,
 };
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 
 /// Database of the Java virtual machine under test.
 pub struct JdbcEngine {
@@ -20,22 +20,7 @@ pub struct JdbcEngine {
     target: Parsed<Options>,
     /// Folder of the database; `None` in memory.
     path: Option<PathBuf>,
-    opened: Arc<Mutex<OpenDatabase>>,
-}
-
-/// Database that an engine has open.
-#[derive(Default)]
-pub(crate) struct OpenDatabase {
-    /// Database in a folder; closed with its last session, so that another process can open it between rounds.
-    folder: Weak<Database>,
-    /// Database in memory, held here since its contents would otherwise be lost with its last session.
-    pub(crate) memory: Option<Arc<Database>>,
-}
-
-impl OpenDatabase {
-    fn database(&self) -> Option<Arc<Database>> {
-        self.memory.clone().or_else(|| self.folder.upgrade())
-    }
+    opened: Opened<Database>,
 }
 
 impl std::fmt::Debug for JdbcEngine {
@@ -69,40 +54,24 @@ pub fn open(target: &str) -> Result<JdbcEngine, TargetError> {
         });
     }
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(JdbcEngine { product, target, path, opened: Arc::default() })
+    Ok(JdbcEngine { product, target, path, opened: Opened::default() })
 }
 
 impl JdbcEngine {
-    fn opened(&self) -> MutexGuard<'_, OpenDatabase> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn driver(&self) -> Result<Driver, EngineError> {
         Driver::find(self.product, &self.target.options)
     }
 
     /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let mut opened = self.opened();
-        if let Some(database) = opened.database() {
-            return Ok(database);
-        }
-        match &self.path {
-            None => {
-                let database = Database::in_memory(&self.driver()?)?;
-                opened.memory = Some(Arc::clone(&database));
-                Ok(database)
-            }
-            Some(path) => {
-                let files = files_at(path, self.product);
-                files.exists()?;
-                let driver = self.driver()?;
-                files.open_or_make()?;
-                let database = Database::in_folder(&driver, &parts(path, self.product).database())?;
-                opened.folder = Arc::downgrade(&database);
-                Ok(database)
-            }
-        }
+        self.opened.get_or_open(self.path.is_none(), || {
+            let Some(path) = &self.path else { return Database::in_memory(&self.driver()?) };
+            let files = files_at(path, self.product);
+            files.exists()?;
+            let driver = self.driver()?;
+            files.open_or_make()?;
+            Database::in_folder(&driver, &parts(path, self.product).database())
+        })
     }
 
     fn path(&self) -> Option<&Path> {
@@ -123,21 +92,14 @@ impl Engine for JdbcEngine {
                 checks: self.product.checks,
                 row_conflicts: self.product.row_conflicts,
             }),
-            concurrent_writers: true,
             snapshots: self.product.snapshots,
             checkpoints: self.path.is_some() && self.product.checkpoint.is_some(),
-            one_session: false,
-            processes: false,
-            records: Some(RecordCapabilities::OVER_SQL),
+            ..Capabilities::OF_SQL
         }
     }
 
     fn interface(&self) -> Interface<'_> {
         Interface::Sql(self)
-    }
-
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
     }
 
     fn location(&self) -> Location {
@@ -173,7 +135,7 @@ impl Engine for JdbcEngine {
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
-        let memory_bytes = match self.opened().database() {
+        let memory_bytes = match self.opened.get() {
             Some(database) => database.heap_bytes()?,
             None => 0,
         };
@@ -198,9 +160,9 @@ impl SqlEngine for JdbcEngine {
         match self.path() {
             Some(path) => {
                 files_at(path, self.product).exists()?;
-                Ok(Box::new(FolderLoader::new(self.driver()?, path)?))
+                folder_loader(self.driver()?, path)
             }
-            None => Ok(Box::new(MemoryLoader::new(&self.driver()?, Arc::clone(&self.opened))?)),
+            None => memory_loader(&self.driver()?, self.opened.clone()),
         }
     }
 }

@@ -33,7 +33,11 @@ impl JdbcSession {
 
     #[inline]
     fn refuse_failed(&self) -> Result<(), EngineError> {
-        if self.state == State::Failed { Err(failed()) } else { Ok(()) }
+        if self.state == State::Failed {
+            Err(EngineError::failed_transaction(ErrorKind::Conflict, false))
+        } else {
+            Ok(())
+        }
     }
 
     /// Number of the statement, which is prepared at first use.
@@ -96,11 +100,6 @@ impl JdbcSession {
     }
 }
 
-#[cold]
-fn failed() -> EngineError {
-    EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and has to be rolled back")
-}
-
 impl Session for JdbcSession {
     fn dialect(&self) -> &'static Dialect {
         self.database.product().dialect
@@ -108,7 +107,7 @@ impl Session for JdbcSession {
 
     fn begin(&mut self, isolation: Isolation, _: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
-            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+            return Err(EngineError::already_open());
         }
         let level = self.database.product().level(isolation);
         self.connection.bridge().call(Method::Begin, [level, 0])?;
@@ -180,7 +179,7 @@ impl Session for JdbcSession {
             }
             State::Failed => {
                 self.roll_back()?;
-                Err(EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back"))
+                Err(EngineError::failed_transaction(ErrorKind::Conflict, true))
             }
         }
     }

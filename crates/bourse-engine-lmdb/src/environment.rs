@@ -3,7 +3,7 @@
 use crate::error::check;
 use crate::options::{Options, Sync};
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, memory_file_system};
+use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, locked, memory_file_system};
 use lmdb_master_sys as ffi;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_int, c_uint};
@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Limits on the number of trees, and of concurrent readers.
 const TREES: c_uint = 256;
@@ -22,10 +22,6 @@ const READERS: c_uint = 1_024;
 /// Files that this process has open, by device and inode. LMDB's locks belong to the process: if a file were open twice, the
 /// first close would release the other's locks.
 static OPEN: Mutex<Option<HashSet<(u64, u64)>>> = Mutex::new(None);
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Version of the library.
 pub fn version() -> String {
@@ -110,8 +106,7 @@ impl Environment {
             flags |= ffi::MDB_WRITEMAP;
         }
         let map_bytes = usize::try_from(options.map_bytes).unwrap_or(usize::MAX);
-        let failed =
-            |e: EngineError| EngineError::new(e.kind(), format!("cannot open {}: {}", path.display(), e.message()));
+        let failed = |e: EngineError| e.during(format_args!("cannot open {}", path.display()));
         // SAFETY: the environment was made and is not yet open, as these ask for; the path ends with a zero.
         unsafe {
             check(ffi::mdb_env_set_mapsize(raw, map_bytes))?;

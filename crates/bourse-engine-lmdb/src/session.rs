@@ -3,7 +3,8 @@
 use crate::environment::{Environment, Tree};
 use crate::transaction::{At, ReadTransaction, WriteTransaction};
 use bourse_engine::records::codec::{self, EncodedRow};
-use bourse_engine::{Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, Records, Value};
+use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes, wrong_key};
+use bourse_engine::{Access, Change, EachRow, EngineError, ErrorKind, Key, RecordTable, Records, Slots, Value};
 use lmdb_master_sys as ffi;
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ pub(crate) struct LmdbSession {
     /// Whether a read-only transaction is open.
     is_reading: bool,
     /// Trees by their tables' slots.
-    trees: Vec<Option<Tree>>,
+    trees: Slots<Tree>,
     /// Bytes of the record being written.
     buffer: Vec<u8>,
 }
@@ -34,7 +35,7 @@ impl<'k> KeyBytes<'k> {
             Key::Int(number) if !tree.has_text_keys => Ok(Self::Int((number as u64 ^ (1 << 63)).to_ne_bytes())),
             Key::Text("") if tree.has_text_keys => Err(EngineError::unsupported("LMDB has no empty keys")),
             Key::Text(text) if tree.has_text_keys => Ok(Self::Text(text.as_bytes())),
-            _ => Err(EngineError::unsupported(format!("{key:?} is no key of {}", table.name()))),
+            _ => Err(wrong_key(table, key)),
         }
     }
 }
@@ -61,21 +62,12 @@ fn key_of(tree: Tree, bytes: &[u8]) -> Result<Key<'_>, EngineError> {
 
 impl LmdbSession {
     pub(crate) fn new(environment: Arc<Environment>) -> Self {
-        Self { environment, reader: None, writer: None, is_reading: false, trees: Vec::new(), buffer: Vec::new() }
+        Self { environment, reader: None, writer: None, is_reading: false, trees: Slots::default(), buffer: Vec::new() }
     }
 
     #[inline]
     fn tree(&mut self, table: &RecordTable) -> Result<Tree, EngineError> {
-        let slot = table.slot();
-        if let Some(Some(tree)) = self.trees.get(slot) {
-            return Ok(*tree);
-        }
-        let tree = self.environment.tree(table)?;
-        if self.trees.len() <= slot {
-            self.trees.resize(slot + 1, None);
-        }
-        self.trees[slot] = Some(tree);
-        Ok(tree)
+        self.trees.get_or_make(table.slot(), || self.environment.tree(table)).copied()
     }
 
     /// Transaction for reading, with a snapshot.
@@ -117,7 +109,7 @@ impl LmdbSession {
         body: impl FnOnce(Tree, &mut WriteTransaction) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         if self.is_reading {
-            return Err(EngineError::unsupported("a transaction begun for reading cannot write"));
+            return Err(only_reads());
         }
         let tree = self.tree(table)?;
         if let Some(writer) = &mut self.writer {
@@ -142,18 +134,7 @@ impl LmdbSession {
 
 impl Records for LmdbSession {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
-        if self.is_in_transaction() {
-            return Err(EngineError::unsupported("tables cannot be made in a transaction"));
-        }
-        for table in tables {
-            if table.key().index == Some(IndexKind::Hash) {
-                return Err(EngineError::unsupported("LMDB finds keys by a tree, not by hash"));
-            }
-            if let Some(field) = table.fields().iter().find(|field| field.index.is_some()) {
-                let text = format!("there is no index on fields here, as {} of {} has", field.name, table.name());
-                return Err(EngineError::unsupported(text));
-            }
-        }
+        refuse_indexes("LMDB", tables, self.is_in_transaction())?;
         self.environment.remake(tables)
     }
 
@@ -186,7 +167,7 @@ impl Records for LmdbSession {
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
         self.reading(table, |tree, at| {
             let Some(bytes) = at.get(tree.raw, KeyBytes::of(tree, table, key)?.as_ref())? else { return Ok(false) };
-            each(&EncodedRow { key, bytes })?;
+            each(&EncodedRow::new(key, bytes))?;
             Ok(true)
         })
     }
@@ -200,8 +181,7 @@ impl Records for LmdbSession {
                 if writer.put(tree.raw, bytes.as_ref(), &buffer, ffi::MDB_NOOVERWRITE)? {
                     return Ok(());
                 }
-                let text = format!("{} has a record of key {key:?} already", table.name());
-                Err(EngineError::new(ErrorKind::Constraint, text))
+                Err(key_exists(table, key))
             })
         });
         self.buffer = buffer;
@@ -253,7 +233,7 @@ impl Records for LmdbSession {
             // An empty text comes before every key, and LMDB takes none.
             let from = if from == Key::Text("") { None } else { Some(KeyBytes::of(tree, table, from)?) };
             at.scan(tree.raw, from.as_ref().map(AsRef::as_ref), limit, &mut |key, bytes| {
-                each(&EncodedRow { key: key_of(tree, key)?, bytes })
+                each(&EncodedRow::new(key_of(tree, key)?, bytes))
             })
         })
     }

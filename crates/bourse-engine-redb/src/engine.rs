@@ -3,7 +3,6 @@
 use crate::error::error;
 use crate::options::{Durable, GRAMMAR, Options};
 use crate::session::RedbSession;
-use crate::watched::WatchedFile;
 use bourse_engine::target::{Grammar, Parsed, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records,
@@ -30,26 +29,12 @@ pub type RedbEngine = KeyedEngine<Database>;
 /// assert!(bourse_engine_redb::open("redb:x?cash=1MiB").unwrap_err().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
-    parsed(target).map(KeyedEngine::of)
-}
-
-/// Opens a target whose file's calls fail as the environment says (`bourse_crash::preload`).
-///
-/// # Errors
-/// Those of [`open`].
-pub fn open_watched(target: &str) -> Result<RedbEngine, TargetError> {
-    let mut target = parsed(target)?;
-    target.options.is_watched = true;
-    Ok(KeyedEngine::of(target))
-}
-
-fn parsed(target: &str) -> Result<Parsed<Options>, TargetError> {
     let target = GRAMMAR.parse(target, Options::DEFAULT)?;
     if let (":memory:", Some(name)) = (&*target.place, target.given.iter().find(|name| **name != "cache")) {
         let what = GRAMMAR.written(name, &target.options);
         return Err(TargetError::Impossible { what, with: "a database in memory", why: "it is about files" });
     }
-    Ok(target)
+    Ok(KeyedEngine::of(target))
 }
 
 /// Version of redb that is compiled in, as `build.rs` reads it from the lock file.
@@ -105,19 +90,13 @@ impl KeyDatabase for Database {
         let mut builder = Builder::new();
         builder.set_cache_size(usize::try_from(target.options.cache_bytes).unwrap_or(usize::MAX));
         let made = match &path {
-            Some(path) if target.options.is_watched => {
-                WatchedFile::open(path).and_then(|file| builder.create_with_backend(file))
-            }
             Some(path) => builder.create(path),
             None => {
                 let backend = Memory { inner: InMemoryBackend::new(), bytes: Arc::clone(&bytes) };
                 builder.create_with_backend(backend)
             }
         };
-        let inner = made.map_err(|e| {
-            let e = error(e);
-            EngineError::new(e.kind(), format!("cannot open {}: {}", target.place, e.message()))
-        })?;
+        let inner = made.map_err(|e| error(e).during(format_args!("cannot open {}", target.place)))?;
         let has_disk = path.as_ref().is_some_and(|path| memory_file_system(path).is_none());
         Ok(Arc::new(Self { inner: Arc::new(inner), has_disk, memory_bytes: path.is_none().then_some(bytes) }))
     }

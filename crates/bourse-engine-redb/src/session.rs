@@ -2,10 +2,11 @@
 
 use crate::error::error;
 use crate::options::{Durable, Options};
-use crate::transaction::{Bytes, Open, Reading, Writing, opened, remade, wrong_key};
+use crate::transaction::{Bytes, Open, Reading, WriteTables, Writing, opened, remade};
 use bourse_engine::records::codec::{self, EncodedRow};
+use bourse_engine::records::refusals::{only_reads, refuse_indexes, wrong_key};
 use bourse_engine::{
-    Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value, Wait,
+    Access, Change, EachRow, EngineError, ErrorKind, Key, RecordTable, RecordType, Records, Value, Wait,
     writer_blocked_on,
 };
 use redb::{Database, Durability, ReadableDatabase as _, ReadableTable, ReadableTableMetadata as _, Table};
@@ -109,13 +110,13 @@ impl RedbSession {
         };
         transaction.set_durability(durability).map_err(|e| EngineError::new(ErrorKind::Other, e.to_string()))?;
         transaction.set_two_phase_commit(self.options.two_phase);
-        Ok(Writing::new(transaction, |_| Vec::new()))
+        Ok(Writing::new(transaction, |_| WriteTables::default()))
     }
 
     #[inline]
     fn writing<T>(&mut self, body: impl FnOnce(&mut Writing) -> Result<T, EngineError>) -> Result<T, EngineError> {
         match &mut self.state {
-            State::Reading(_) => Err(EngineError::unsupported("a transaction begun for reading cannot write")),
+            State::Reading(_) => Err(only_reads()),
             State::Writing(writing) => body(writing),
             State::Idle => {
                 let mut writing = self.begin_write(self.options.durability)?;
@@ -140,7 +141,7 @@ fn get<K: RedbKey>(
     each: &mut EachRow<'_>,
 ) -> Result<bool, EngineError> {
     let Some(found) = table.get(&own).map_err(error)? else { return Ok(false) };
-    each(&EncodedRow { key: K::as_key(&own), bytes: found.value() })?;
+    each(&EncodedRow::new(K::as_key(&own), found.value()))?;
     Ok(true)
 }
 
@@ -192,7 +193,7 @@ fn scan<K: RedbKey>(
     }
     for entry in table.range(from..).map_err(error)? {
         let (key, bytes) = entry.map_err(error)?;
-        each(&EncodedRow { key: K::as_key(&key.value()), bytes: bytes.value() })?;
+        each(&EncodedRow::new(K::as_key(&key.value()), bytes.value()))?;
         count += 1;
         if count == limit {
             break;
@@ -203,18 +204,7 @@ fn scan<K: RedbKey>(
 
 impl Records for RedbSession {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
-        if !matches!(self.state, State::Idle) {
-            return Err(EngineError::unsupported("tables cannot be made in a transaction"));
-        }
-        for table in tables {
-            if table.key().index == Some(IndexKind::Hash) {
-                return Err(EngineError::unsupported("redb finds keys by a tree, not by hash"));
-            }
-            if let Some(field) = table.fields().iter().find(|field| field.index.is_some()) {
-                let text = format!("redb has no indexes on fields, as {} of {} has", field.name, table.name());
-                return Err(EngineError::unsupported(text));
-            }
-        }
+        refuse_indexes("redb", tables, !matches!(self.state, State::Idle))?;
         let mut writing = self.begin_write(Durable::Immediate)?;
         writing.with_dependent_mut(|transaction, open| {
             tables.iter().try_for_each(|table| remade(transaction, open, table))

@@ -1,7 +1,7 @@
 //! Transactions with the tables that they have opened: opening a table again for each record would be half the work.
 
 use crate::error::error;
-use bourse_engine::{EngineError, Key, RecordTable, RecordType};
+use bourse_engine::{EngineError, RecordTable, RecordType, Slots};
 use redb::{ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
 
 /// Stored form of a record.
@@ -17,7 +17,7 @@ pub(crate) enum Open<I, T> {
 
 pub(crate) type WriteTable<'t> = Open<Table<'t, i64, Bytes>, Table<'t, &'static str, Bytes>>;
 pub(crate) type ReadTable = Open<ReadOnlyTable<i64, Bytes>, ReadOnlyTable<&'static str, Bytes>>;
-pub(crate) type WriteTables<'t> = Vec<Option<WriteTable<'t>>>;
+pub(crate) type WriteTables<'t> = Slots<WriteTable<'t>>;
 
 self_cell::self_cell!(
     /// Transaction for writing, with its tables by their slots.
@@ -31,7 +31,7 @@ self_cell::self_cell!(
 /// Transaction for reading, with its tables by their slots.
 pub(crate) struct Reading {
     transaction: ReadTransaction,
-    tables: Vec<Option<ReadTable>>,
+    tables: Slots<ReadTable>,
 }
 
 fn with_ints(table: &RecordTable) -> TableDefinition<'_, i64, Bytes> {
@@ -54,31 +54,19 @@ pub(crate) fn has_text_keys(table: &RecordTable) -> Result<bool, EngineError> {
     }
 }
 
-/// Error for a key that is not of its table's type.
-pub(crate) fn wrong_key(table: &RecordTable, key: Key<'_>) -> EngineError {
-    EngineError::unsupported(format!("{key:?} is no key of {}", table.name()))
-}
-
 impl Reading {
     pub(crate) fn new(transaction: ReadTransaction) -> Self {
-        Self { transaction, tables: Vec::new() }
+        Self { transaction, tables: Slots::default() }
     }
 
     #[inline]
     pub(crate) fn table(&mut self, table: &RecordTable) -> Result<&ReadTable, EngineError> {
-        let slot = table.slot();
-        if self.tables.len() <= slot {
-            self.tables.resize_with(slot + 1, || None);
-        }
-        let place = &mut self.tables[slot];
-        if place.is_none() {
-            *place = Some(if has_text_keys(table)? {
-                Open::Text(self.transaction.open_table(with_texts(table)).map_err(error)?)
-            } else {
-                Open::Int(self.transaction.open_table(with_ints(table)).map_err(error)?)
-            });
-        }
-        Ok(place.as_ref().expect("opened above"))
+        let transaction = &self.transaction;
+        let found = self.tables.get_or_make(table.slot(), || match has_text_keys(table)? {
+            true => transaction.open_table(with_texts(table)).map(Open::Text).map_err(error),
+            false => transaction.open_table(with_ints(table)).map(Open::Int).map_err(error),
+        });
+        found.map(|found| &*found)
     }
 }
 
@@ -89,19 +77,10 @@ pub(crate) fn opened<'a, 't>(
     tables: &'a mut WriteTables<'t>,
     table: &RecordTable,
 ) -> Result<&'a mut WriteTable<'t>, EngineError> {
-    let slot = table.slot();
-    if tables.len() <= slot {
-        tables.resize_with(slot + 1, || None);
-    }
-    let place = &mut tables[slot];
-    if place.is_none() {
-        *place = Some(if has_text_keys(table)? {
-            Open::Text(transaction.open_table(with_texts(table)).map_err(error)?)
-        } else {
-            Open::Int(transaction.open_table(with_ints(table)).map_err(error)?)
-        });
-    }
-    Ok(place.as_mut().expect("opened above"))
+    tables.get_or_make(table.slot(), || match has_text_keys(table)? {
+        true => transaction.open_table(with_texts(table)).map(Open::Text).map_err(error),
+        false => transaction.open_table(with_ints(table)).map(Open::Int).map_err(error),
+    })
 }
 
 /// Drops a table with its records, and makes it anew.
@@ -110,9 +89,7 @@ pub(crate) fn remade<'t>(
     tables: &mut WriteTables<'t>,
     table: &RecordTable,
 ) -> Result<(), EngineError> {
-    if let Some(place) = tables.get_mut(table.slot()) {
-        *place = None;
-    }
+    *tables.place(table.slot()) = None;
     transaction.delete_table(with_ints(table)).map_err(error)?;
     opened(transaction, tables, table).map(|_| ())
 }

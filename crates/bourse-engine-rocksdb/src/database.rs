@@ -91,8 +91,7 @@ impl Database {
         let (library, api) = (library.path.clone(), &library.api);
         let path = c_string(folder.as_os_str().as_bytes())?;
         let mut handles = made(api, options);
-        let failed =
-            |e: EngineError| EngineError::new(e.kind(), format!("cannot open {}: {}", folder.display(), e.message()));
+        let failed = |e: EngineError| e.during(format_args!("cannot open {}", folder.display()));
         let is_new = !folder.join("CURRENT").exists();
         let names = if is_new {
             vec![c_string(DEFAULT_FAMILY.as_bytes())?]

@@ -2,7 +2,6 @@
 
 use crate::error::error;
 use bourse_engine::{EngineError, EngineLibrary, LibraryAbsent, LoadedLibrary, c_interface};
-use libloading as _; // for `c_interface!`
 use std::env;
 use std::ffi::{CStr, c_char, c_double, c_int, c_uchar, c_void};
 use std::fs;

@@ -3,9 +3,8 @@
 use crate::database::{Database, Table};
 use crate::transaction::{State, View};
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
-use bourse_engine::{
-    Access, Change, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value,
-};
+use bourse_engine::records::refusals::{key_exists, only_reads, refuse_indexes};
+use bourse_engine::{Access, Change, EachRow, EngineError, Key, RecordTable, Records, Slots, Value};
 use std::sync::Arc;
 
 /// Session of one user.
@@ -16,18 +15,9 @@ pub(crate) struct RocksDbSession {
     buffer: Vec<u8>,
 }
 
-/// Bytes of a key, if it is of its table's type.
-#[inline]
-fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>, EngineError> {
-    match (key, table.key().record_type) {
-        (Key::Int(_), RecordType::Int) | (Key::Text(_), RecordType::Text(_)) => Ok(KeyBytes::of(key)),
-        _ => Err(EngineError::unsupported(format!("{key:?} is no key of {}", table.name()))),
-    }
-}
-
 /// Tables of a session by their slots, valid for a generation.
 struct Tables {
-    found: Vec<Option<Arc<Table>>>,
+    found: Slots<Arc<Table>>,
     generation: u64,
 }
 
@@ -40,21 +30,13 @@ impl Tables {
             self.found.clear();
             self.generation = generation;
         }
-        let slot = table.slot();
-        if self.found.len() <= slot {
-            self.found.resize_with(slot + 1, || None);
-        }
-        let place = &mut self.found[slot];
-        if place.is_none() {
-            *place = Some(database.table(table)?);
-        }
-        Ok(place.as_ref().expect("found above"))
+        self.found.get_or_make(table.slot(), || database.table(table)).map(|found| &**found)
     }
 }
 
 impl RocksDbSession {
     pub(crate) fn new(database: Arc<Database>) -> Self {
-        let tables = Tables { found: Vec::new(), generation: database.generation() };
+        let tables = Tables { found: Slots::default(), generation: database.generation() };
         Self { view: View::new(database), tables, buffer: Vec::new() }
     }
 
@@ -67,7 +49,7 @@ impl RocksDbSession {
     ) -> Result<T, EngineError> {
         let found = self.tables.of(self.view.database(), table)?;
         match self.view.state() {
-            State::Reading(_) => Err(EngineError::unsupported("a transaction begun for reading cannot write")),
+            State::Reading(_) => Err(only_reads()),
             State::Writing => body(&self.view, found),
             State::Idle => {
                 self.view.begin_writing();
@@ -85,18 +67,7 @@ impl RocksDbSession {
 
 impl Records for RocksDbSession {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
-        if self.view.state() != State::Idle {
-            return Err(EngineError::unsupported("tables cannot be made in a transaction"));
-        }
-        for table in tables {
-            if table.key().index == Some(IndexKind::Hash) {
-                return Err(EngineError::unsupported("RocksDB finds keys by their order, not by hash"));
-            }
-            if let Some(field) = table.fields().iter().find(|field| field.index.is_some()) {
-                let text = format!("RocksDB has no indexes on fields, as {} of {} has", field.name, table.name());
-                return Err(EngineError::unsupported(text));
-            }
-        }
+        refuse_indexes("RocksDB", tables, self.view.state() != State::Idle)?;
         tables.iter().try_for_each(|table| self.view.database().remake(table))
     }
 
@@ -122,21 +93,20 @@ impl Records for RocksDbSession {
 
     #[inline]
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
-        let bytes = bytes_of(table, key)?;
+        let bytes = KeyBytes::in_table(table, key)?;
         let found = self.tables.of(self.view.database(), table)?;
         let Some(found) = self.view.get(found, bytes.as_ref())? else { return Ok(false) };
-        each(&EncodedRow { key, bytes: found.bytes() })?;
+        each(&EncodedRow::new(key, found.bytes()))?;
         Ok(true)
     }
 
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
-        let bytes = bytes_of(table, key)?;
+        let bytes = KeyBytes::in_table(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |view, found| {
                 if view.get_for_update(found, bytes.as_ref())?.is_some() {
-                    let text = format!("{} has a record of key {key:?} already", table.name());
-                    return Err(EngineError::new(ErrorKind::Constraint, text));
+                    return Err(key_exists(table, key));
                 }
                 view.put(found, bytes.as_ref(), &buffer)
             })
@@ -146,7 +116,7 @@ impl Records for RocksDbSession {
     }
 
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
-        let bytes = bytes_of(table, key)?;
+        let bytes = KeyBytes::in_table(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = codec::encode(values, &mut buffer).and_then(|()| {
             self.writing(table, |view, found| {
@@ -162,7 +132,7 @@ impl Records for RocksDbSession {
     }
 
     fn change(&mut self, table: &'static RecordTable, key: Key<'_>, change: Change<'_>) -> Result<bool, EngineError> {
-        let bytes = bytes_of(table, key)?;
+        let bytes = KeyBytes::in_table(table, key)?;
         let mut buffer = std::mem::take(&mut self.buffer);
         let done = self.writing(table, |view, found| {
             let Some(record) = view.get_for_update(found, bytes.as_ref())? else { return Ok(false) };
@@ -176,7 +146,7 @@ impl Records for RocksDbSession {
     }
 
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
-        let bytes = bytes_of(table, key)?;
+        let bytes = KeyBytes::in_table(table, key)?;
         self.writing(table, |view, found| {
             let is_there = view.get_for_update(found, bytes.as_ref())?.is_some();
             if is_there {
@@ -193,10 +163,10 @@ impl Records for RocksDbSession {
         limit: u64,
         each: &mut EachRow<'_>,
     ) -> Result<u64, EngineError> {
-        let bytes = bytes_of(table, from)?;
+        let bytes = KeyBytes::in_table(table, from)?;
         let found = self.tables.of(self.view.database(), table)?;
         self.view.scan(found, bytes.as_ref(), limit, |key, bytes| {
-            each(&EncodedRow { key: codec::key_of(key, table.key().record_type)?, bytes })
+            each(&EncodedRow::new(codec::key_of(key, table.key().record_type)?, bytes))
         })
     }
 

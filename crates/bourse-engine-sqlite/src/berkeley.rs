@@ -11,8 +11,8 @@ use crate::options::{Options, Sync};
 use crate::session::Shared;
 use crate::source::Source;
 use bourse_engine::{
-    Batch, DatabaseFiles, Durability, EachRow, EngineError, FileFormat, FileUse, FolderParts, Loader, MayLose,
-    remove_folder, sync_folder,
+    Batch, DatabaseFiles, Durability, EachRow, EngineError, FileFormat, FileUse, FolderParts, Incoming, Loader,
+    MayLose, rows_loader,
 };
 use std::ffi::CStr;
 use std::fs;
@@ -129,69 +129,53 @@ pub(crate) fn durability(sync: Sync) -> (Durability, String, MayLose) {
     (class, format!("sync={}: {why}", sync.word()), MayLose::SinceCheckpoint)
 }
 
-/// Builds a database in the folder `loading`, then renames it.
-pub(crate) struct FolderLoader {
-    parts: FolderParts,
-    /// Rows to be inserted; `None` once finished.
-    rows: Option<Rows>,
+/// Rows of a load, in transactions of some thousand each.
+struct Portions {
+    rows: Rows,
     /// Number of rows since the last commit.
     uncommitted: usize,
-    /// Page cache of the database once it is loaded, in bytes.
-    cache_bytes: u64,
 }
 
-impl FolderLoader {
-    pub(crate) fn new(parts: &FolderParts, options: &Options, shared: &Shared) -> Result<Self, EngineError> {
-        parts.files().open_or_make()?;
-        parts.make_room()?;
-        let loading = parts.loading();
-        make_room(&loading, options.cache_bytes.max(CACHE_BYTES))?;
-        let rows = Rows::alone(&Source::file(shared.library, &file_in(&loading), true)?, options, shared)?;
-        Ok(Self { parts: parts.clone(), rows: Some(rows), uncommitted: 0, cache_bytes: options.cache_bytes })
-    }
-
-    fn rows(&mut self) -> &mut Rows {
-        self.rows.as_mut().expect("a finished loader is gone")
-    }
-
+impl Portions {
     /// Commits the transaction, and begins another one.
     fn commit(&mut self) -> Result<(), EngineError> {
         self.uncommitted = 0;
-        self.rows().commit_and_begin()
+        self.rows.run("COMMIT; BEGIN IMMEDIATE")
     }
 }
 
-impl Loader for FolderLoader {
+impl Incoming for Portions {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        self.rows().run(sql)?;
+        self.rows.run(sql)?;
         self.commit()
     }
 
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
-        self.rows().insert(batch)?;
+        self.rows.insert(batch)?;
         self.uncommitted += batch.len();
         if self.uncommitted < ROWS { Ok(()) } else { self.commit() }
     }
 
     fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.rows().query(sql, each)
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        // Closing writes everything back.
-        self.rows.take().expect("a finished loader is gone").finish()?;
-        let loading = self.parts.loading();
-        forget_memory(&loading)?;
-        make_room(&loading, self.cache_bytes)?;
-        sync_folder(&loading)?;
-        self.parts.replace(&loading)
+        self.rows.query(sql, each)
     }
 }
 
-impl Drop for FolderLoader {
-    fn drop(&mut self) {
-        self.rows = None;
-        // What stays is reported as left over, and removed by the next load.
-        let _ = remove_folder(&self.parts.loading());
-    }
+/// Loader that builds a database in the folder `loading`, then renames it.
+pub(crate) fn folder_loader(
+    parts: &FolderParts,
+    options: Options,
+    shared: &Shared,
+) -> Result<Box<dyn Loader>, EngineError> {
+    parts.files().open_or_make()?;
+    let load = parts.begin_load()?;
+    make_room(load.path(), options.cache_bytes.max(CACHE_BYTES))?;
+    let rows = Rows::alone(&Source::file(shared.library, &file_in(load.path()), true)?, &options, shared)?;
+    Ok(rows_loader(Portions { rows, uncommitted: 0 }, move |portions| {
+        // Closing writes everything back.
+        portions.rows.finish()?;
+        forget_memory(load.path())?;
+        make_room(load.path(), options.cache_bytes)?;
+        load.publish(|_| Ok(()))
+    }))
 }

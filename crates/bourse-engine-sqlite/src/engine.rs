@@ -6,7 +6,7 @@ use crate::describe;
 use crate::ffi::Library;
 use crate::format::files_at;
 use crate::library::SCHEME;
-use crate::loader::{FileLoader, MemVfsLoader, MemoryLoader};
+use crate::loader::{file_loader, memory_loader, ram_loader};
 use crate::memvfs;
 use crate::one_writer::OneWriterPlace;
 use crate::options::{Journal, Locking, MemoryKind, Threading, Writers};
@@ -22,8 +22,8 @@ use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, DatabaseFiles, Description, Dialect, Engine, EngineError, FolderParts, Footprint,
-    ForReading, Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session,
-    Snapshot, SqlCapabilities, SqlEngine, TargetFile, beside,
+    ForReading, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, Snapshot,
+    SqlCapabilities, SqlEngine, TargetFile, beside,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -432,10 +432,6 @@ impl Engine for SqliteEngine {
         Interface::Sql(self)
     }
 
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
-    }
-
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
         if self.parts.is_some() {
             // Berkeley DB makes its shared memory in the folder, whoever opens the database.
@@ -558,13 +554,13 @@ impl SqlEngine for SqliteEngine {
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         #[cfg(loaded)]
         if let Some(parts) = &self.parts {
-            return Ok(Box::new(crate::berkeley::FolderLoader::new(parts, &self.target.options, &self.shared)?));
+            return crate::berkeley::folder_loader(parts, self.target.options, &self.shared);
         }
-        Ok(match self.files() {
-            Some(files) => Box::new(FileLoader::new(&files, self.target.options, &self.shared)?),
-            None if self.is_ram() => Box::new(MemVfsLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
-            None => Box::new(MemoryLoader::new(self.connection()?, self.target.memory_kind(), &self.shared)?),
-        })
+        match self.files() {
+            Some(files) => file_loader(&files, self.target.options, self.shared.clone()),
+            None if self.is_ram() => ram_loader(self.ram_name(), self.target.options, self.shared.clone()),
+            None => memory_loader(self.connection()?, self.target.memory_kind(), &self.shared),
+        }
     }
 }
 

@@ -10,7 +10,9 @@ use crate::session::Shared;
 use crate::shared_connection::LentConnection;
 use crate::source::Source;
 use crate::statement::Statement;
-use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, Loader, Params, Row, StagedLoad};
+use bourse_engine::{
+    Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, Incoming, Loader, Params, Row, rows_loader,
+};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
@@ -54,7 +56,23 @@ impl Rows {
         Ok(Self { inserts: HashMap::new(), connection, foreign_keys })
     }
 
-    pub(crate) fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+    /// Commits and closes the connection.
+    pub(crate) fn finish(self) -> Result<(), EngineError> {
+        self.connection.run("COMMIT")?;
+        // A library that was compiled without foreign keys tells nothing.
+        match self.foreign_keys.as_str() {
+            "" => Ok(()),
+            before => self.connection.run(&format!("PRAGMA foreign_keys = {before}")),
+        }
+    }
+}
+
+impl Incoming for Rows {
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.connection.run(sql)
+    }
+
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
         let table = batch.table();
         if !self.inserts.contains_key(table.name) {
             let sql = bourse_schema::insert(table, &bourse_schema::SQLITE);
@@ -76,54 +94,32 @@ impl Rows {
         Ok(())
     }
 
-    pub(crate) fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         let (statement, _) = Statement::prepare(&self.connection, sql, false).map_err(|e| e.with_statement(sql))?;
         let Some(statement) = statement else { return Ok(()) };
         statement.run_through(&self.connection, |row| each(row as &dyn Row)).map_err(|e| e.with_statement(sql))
     }
-
-    /// Runs statements and ignores results.
-    #[cfg(loaded)]
-    pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
-        self.connection.run(sql)
-    }
-
-    /// Commits the transaction, and begins another one.
-    #[cfg(loaded)]
-    pub(crate) fn commit_and_begin(&self) -> Result<(), EngineError> {
-        self.connection.run("COMMIT; BEGIN IMMEDIATE")
-    }
-
-    /// Commits and closes the connection.
-    pub(crate) fn finish(self) -> Result<(), EngineError> {
-        self.connection.run("COMMIT")?;
-        // A library that was compiled without foreign keys tells nothing.
-        match self.foreign_keys.as_str() {
-            "" => Ok(()),
-            before => self.connection.run(&format!("PRAGMA foreign_keys = {before}")),
-        }
-    }
 }
 
-/// Builds `PATH.bourse-loading`, then renames it over PATH.
-pub(crate) struct FileLoader {
-    /// Rows to be inserted; `None` once finished.
-    rows: Option<Rows>,
-    load: StagedLoad,
+/// Loader that builds `PATH.bourse-loading`, then renames it over PATH.
+pub(crate) fn file_loader(
+    files: &DatabaseFiles,
     options: Options,
     shared: Shared,
-}
-
-impl FileLoader {
-    pub(crate) fn new(files: &DatabaseFiles, options: Options, shared: &Shared) -> Result<Self, EngineError> {
-        let load = files.begin_load()?;
-        let rows = Some(Rows::alone(&Source::file(shared.library, load.path(), true)?, &options, shared)?);
-        Ok(Self { rows, load, options, shared: shared.clone() })
-    }
-
-    fn rows(&mut self) -> &mut Rows {
-        self.rows.as_mut().expect("a finished loader is gone")
-    }
+) -> Result<Box<dyn Loader>, EngineError> {
+    let load = files.begin_load()?;
+    let rows = Rows::alone(&Source::file(shared.library, load.path(), true)?, &options, &shared)?;
+    Ok(rows_loader(rows, move |rows| {
+        rows.finish()?;
+        if options.journal == Journal::Wal {
+            // The one mode that is kept in the file; closing checkpoints the log and removes it.
+            let source = Source::file(shared.library, load.path(), false)?;
+            let connection = Connection::open(&source, &options, &shared.waits)?;
+            connection.run("PRAGMA synchronous = OFF")?;
+            connection.set_journal(options.journal.word())?;
+        }
+        load.publish(|old| retire(old, &options, &shared))
+    }))
 }
 
 /// Reduces a database that is replaced to one file, so that none of its logs or journals can be mistaken for the new one's;
@@ -139,154 +135,92 @@ fn retire(path: &Path, options: &Options, shared: &Shared) -> Result<(), EngineE
     match retired {
         // A corrupted database may be replaced, and what is left of it goes with it.
         Err(e) if e.kind() != ErrorKind::ConnectionLost => {
-            let words = format!("cannot replace {}, is it in use? {}", path.display(), e.message());
-            Err(EngineError::new(e.kind(), words).with_code(e.code().unwrap_or_default()))
+            Err(e.during(format_args!("cannot replace {}, which may be in use", path.display())))
         }
         _ => Ok(()),
     }
 }
 
-impl Loader for FileLoader {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        self.rows().connection.run(sql)
-    }
-
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
-        self.rows().insert(batch)
-    }
-
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.rows().query(sql, each)
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.rows.take().expect("a finished loader is gone").finish()?;
-        if self.options.journal == Journal::Wal {
-            // The one mode that is kept in the file; closing checkpoints the log and removes it.
-            let connection = Connection::open(
-                &Source::file(self.shared.library, self.load.path(), false)?,
-                &self.options,
-                &self.shared.waits,
-            )?;
-            connection.run("PRAGMA synchronous = OFF")?;
-            connection.set_journal(self.options.journal.word())?;
-        }
-        let Self { load, options, shared, .. } = *self;
-        load.publish(|old| retire(old, &options, &shared))
-    }
-}
-
-/// Loads directly into the database that sessions see, in one transaction, of which they see nothing before its end.
-pub(crate) struct MemoryLoader {
+/// Rows that are loaded directly into the database that sessions see, in one transaction, of which they see nothing before its
+/// end.
+struct Visible {
     rows: Rows,
     kind: MemoryKind,
     /// Writer lock, released after the connection is closed; writing sessions wait for it.
     _place: Option<Place>,
 }
 
-impl MemoryLoader {
-    pub(crate) fn new(connection: LentConnection, kind: MemoryKind, shared: &Shared) -> Result<Self, EngineError> {
-        let place = match &shared.queue {
-            None => None,
-            Some(queue) => Some(queue.take(shared.busy_timeout, &shared.waits).ok_or_else(|| {
-                error(ffi::SQLITE_BUSY, format!("a session has been writing for {:?}", shared.busy_timeout))
-            })?),
-        };
-        let mut rows = Rows::begin(connection)?;
-        let mut tables = Vec::new();
-        rows.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", &mut |row| {
-            if let bourse_engine::Value::Text(name) = row.value(0) {
-                tables.push(name.replace('"', "\"\""));
-            }
-            Ok(())
-        })?;
-        for table in tables {
-            rows.connection.run(&format!("DROP TABLE \"{table}\""))?;
-        }
-        Ok(Self { rows, kind, _place: place })
-    }
-
+impl Visible {
     /// Adds advice to the error of a full image.
-    fn hint<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
-        result.map_err(|e| {
-            if e.kind() != ErrorKind::Full || self.kind != MemoryKind::MemDb {
-                return e;
-            }
-            let hint = error(ffi::SQLITE_FULL, "memory=memdb holds at most 2 GiB; memory=ram, the default, holds more");
-            hint.with_statement(e.statement().unwrap_or_default())
-        })
+    fn hint(&self, e: EngineError) -> EngineError {
+        if e.kind() != ErrorKind::Full || self.kind != MemoryKind::MemDb {
+            return e;
+        }
+        let hint = error(ffi::SQLITE_FULL, "memory=memdb holds at most 2 GiB; memory=ram, the default, holds more");
+        hint.with_statement(e.statement().unwrap_or_default())
     }
 }
 
-impl Loader for MemoryLoader {
+impl Incoming for Visible {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        let done = self.rows.connection.run(sql);
-        self.hint(done)
+        self.rows.run(sql).map_err(|e| self.hint(e))
     }
 
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
-        let done = self.rows.insert(batch);
-        self.hint(done)
+        self.rows.insert(batch).map_err(|e| self.hint(e))
     }
 
     fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         self.rows.query(sql, each)
     }
-
-    fn finish(self: Box<Self>) -> Result<(), EngineError> {
-        self.rows.finish()
-    }
 }
 
-/// Builds a separate database in Bourse's file system in memory, then gives it the other's name.
-pub(crate) struct MemVfsLoader {
-    rows: Option<Rows>,
-    name: String,
-    building: String,
-    options: Options,
-    shared: Shared,
-}
-
-impl MemVfsLoader {
-    pub(crate) fn new(name: &str, options: Options, shared: &Shared) -> Result<Self, EngineError> {
-        memvfs::register(shared.library);
-        let building = format!("{name}-loading");
-        memvfs::forget(&building);
-        let source = Source::uri(shared.library, &format!("file:{building}?vfs=bourse-ram"), false);
-        let rows = Some(Rows::alone(&source, &options, shared)?);
-        Ok(Self { rows, name: name.to_owned(), building, options, shared: shared.clone() })
-    }
-
-    fn rows(&mut self) -> &mut Rows {
-        self.rows.as_mut().expect("a finished loader is gone")
-    }
-}
-
-impl Loader for MemVfsLoader {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        self.rows().connection.run(sql)
-    }
-
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
-        self.rows().insert(batch)
-    }
-
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.rows().query(sql, each)
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.rows.take().expect("a loader is finished once").finish()?;
-        let source = Source::uri(self.shared.library, &format!("file:{}?vfs=bourse-ram", self.building), false);
-        Connection::open(&source, &self.options, &self.shared.waits)?.set_journal(self.options.journal.word())?;
-        memvfs::rename(&self.building, &self.name);
+/// Loader into the database in memory that sessions see, through a connection to it.
+pub(crate) fn memory_loader(
+    connection: LentConnection,
+    kind: MemoryKind,
+    shared: &Shared,
+) -> Result<Box<dyn Loader>, EngineError> {
+    let place = match &shared.queue {
+        None => None,
+        Some(queue) => Some(queue.take(shared.busy_timeout, &shared.waits).ok_or_else(|| {
+            error(ffi::SQLITE_BUSY, format!("a session has been writing for {:?}", shared.busy_timeout))
+        })?),
+    };
+    let mut rows = Rows::begin(connection)?;
+    let mut tables = Vec::new();
+    rows.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", &mut |row| {
+        if let bourse_engine::Value::Text(name) = row.value(0) {
+            tables.push(name.replace('"', "\"\""));
+        }
         Ok(())
+    })?;
+    for table in tables {
+        rows.run(&format!("DROP TABLE \"{table}\""))?;
+    }
+    Ok(rows_loader(Visible { rows, kind, _place: place }, |visible| visible.rows.finish()))
+}
+
+/// Database being built in Bourse's file system in memory, which is removed with this.
+struct Building(String);
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        memvfs::forget(&self.0);
     }
 }
 
-impl Drop for MemVfsLoader {
-    fn drop(&mut self) {
-        self.rows = None;
-        memvfs::forget(&self.building);
-    }
+/// Loader that builds a separate database in Bourse's file system in memory, then gives it the other's name.
+pub(crate) fn ram_loader(name: String, options: Options, shared: Shared) -> Result<Box<dyn Loader>, EngineError> {
+    memvfs::register(shared.library);
+    let building = Building(format!("{name}-loading"));
+    memvfs::forget(&building.0);
+    let source = Source::uri(shared.library, &format!("file:{}?vfs=bourse-ram", building.0), false);
+    let rows = Rows::alone(&source, &options, &shared)?;
+    Ok(rows_loader(rows, move |rows| {
+        rows.finish()?;
+        Connection::open(&source, &options, &shared.waits)?.set_journal(options.journal.word())?;
+        memvfs::rename(&building.0, &name);
+        Ok(())
+    }))
 }

@@ -3,11 +3,11 @@
 use crate::options::Begin;
 use crate::shared_connection::LentConnection;
 use crate::statement::Statement;
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, Slots};
 
 /// A connection and its statements, which are dropped before it.
 pub(crate) struct Prepared {
-    pub(crate) statements: Vec<Option<Statement>>,
+    pub(crate) statements: Slots<Statement>,
     pub(crate) begin_read: Statement,
     pub(crate) begin_write: Statement,
     pub(crate) commit: Statement,
@@ -22,7 +22,7 @@ impl Prepared {
             Ok::<_, EngineError>(statement.expect("the text is not blank"))
         };
         Ok(Self {
-            statements: Vec::new(),
+            statements: Slots::default(),
             begin_read: prepare("BEGIN")?,
             begin_write: prepare(match begin {
                 Begin::Immediate => "BEGIN IMMEDIATE",
@@ -32,11 +32,5 @@ impl Prepared {
             rollback: prepare("ROLLBACK")?,
             connection,
         })
-    }
-
-    /// The prepared statement, if it exists.
-    #[inline]
-    pub(crate) fn statement(&self, slot: usize) -> Option<&Statement> {
-        self.statements.get(slot)?.as_ref()
     }
 }

@@ -127,17 +127,14 @@ impl SqliteSession {
         if !tail.trim().is_empty() {
             return refuse("more than one statement in one text");
         }
-        if self.active.statements.len() <= slot {
-            self.active.statements.resize_with(slot + 1, || None);
-        }
-        self.active.statements[slot] = Some(statement);
+        *self.active.statements.place(slot) = Some(statement);
         Ok(())
     }
 
     /// The prepared statement, if it exists.
     #[inline]
     fn statement(&self, slot: usize) -> Option<&Statement> {
-        self.active.statement(slot)
+        self.active.statements.get(slot)
     }
 
     /// Runs a prepared statement and returns whether it may have changed something.
@@ -188,7 +185,7 @@ impl SqliteSession {
         let statement = self.statement(slot).expect("prepared just before");
         let done = self.run(statement, params, rows, each);
         if !self.shared.keeps_statements {
-            self.active.statements[slot] = None;
+            *self.active.statements.place(slot) = None;
         }
         let ran = self.ran(is_change);
         if is_alone {

@@ -80,11 +80,7 @@ impl Database {
     ) -> Result<Arc<Self>, EngineError> {
         let with = OpenOptions::new(Arc::new(SqliteDialect)).flags(flags);
         let opened = turso_core::Database::open(Arc::clone(&io), path, with);
-        let core = opened.map_err(|e| {
-            let told = error(&e);
-            EngineError::new(told.kind(), format!("cannot open {path}: {}", told.message()))
-                .with_code(told.code().unwrap_or_default())
-        })?;
+        let core = opened.map_err(|e| error(&e).during(format_args!("cannot open {path}")))?;
         Ok(Arc::new(Self { core, io, options, _use: used }))
     }
 

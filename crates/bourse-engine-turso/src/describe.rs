@@ -3,10 +3,7 @@
 use crate::database::{Connection, Database};
 use crate::options::{GRAMMAR, Journal, Options, Sync};
 use bourse_engine::target::Parsed;
-use bourse_engine::{
-    Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, lost_with_machine,
-    memory_file_system,
-};
+use bourse_engine::{Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, durability_at};
 use std::path::Path;
 use std::sync::Arc;
 use turso_core::MemoryIO;
@@ -73,10 +70,7 @@ pub(crate) fn describe(
         |name: &str| settings.iter().find(|setting| setting.name == name).map_or("", |setting| setting.value.as_str());
     let journal = Journal::parse(in_force("journal_mode")).unwrap_or(options.journal);
     let sync = Sync::parse(in_force("synchronous")).unwrap_or(options.sync);
-    let memory = path.map_or(Some("the memory of this process"), memory_file_system);
-    let (durability, durability_reason) = durability(memory, journal, sync);
-    let mut warnings = vec![BETA.to_owned()];
-    warnings.extend(path.and_then(memory_file_system).map(|name| lost_with_machine("the database", name)));
+    let (durability, durability_reason, warning) = durability_at(path, durability(journal, sync));
     Ok(Description {
         engine: "turso".to_owned(),
         version: asked_version()?,
@@ -88,7 +82,7 @@ pub(crate) fn describe(
         memory_store: path.is_none().then_some(MemoryStore::Engine),
         settings,
         compile_options: Vec::new(),
-        warnings,
+        warnings: std::iter::once(BETA.to_owned()).chain(warning).collect(),
     })
 }
 
@@ -111,12 +105,8 @@ fn in_words(pragma: &str, value: &str) -> Option<&'static str> {
     words.get(value.parse::<usize>().ok()?).copied()
 }
 
-/// Durability class of an acknowledged commit in a journal mode, with the reason; `memory` names the volatile storage of the
-/// database, if it is on one.
-fn durability(memory: Option<&str>, journal: Journal, sync: Sync) -> (Durability, String) {
-    if let Some(name) = memory {
-        return (Durability::Volatile, format!("the database is on {name}, which is memory"));
-    }
+/// Durability class of an acknowledged commit on a disk in a journal mode, with the reason.
+fn durability(journal: Journal, sync: Sync) -> (Durability, String) {
     let (class, why) = match sync {
         Sync::Full => (Durability::Durable, "the log is made durable at each commit"),
         Sync::Normal => (Durability::Consistent, "the log is made durable at checkpoints, not at commits"),
@@ -131,14 +121,13 @@ mod tests {
 
     #[test]
     fn the_class_follows_from_the_settings() {
-        for (memory, sync, expected) in [
-            (None, Sync::Full, Durability::Durable),
-            (None, Sync::Normal, Durability::Consistent),
-            (None, Sync::Off, Durability::Process),
-            (Some("tmpfs"), Sync::Full, Durability::Volatile),
+        for (sync, expected) in [
+            (Sync::Full, Durability::Durable),
+            (Sync::Normal, Durability::Consistent),
+            (Sync::Off, Durability::Process),
         ] {
             for journal in [Journal::Wal, Journal::Mvcc] {
-                assert_eq!(durability(memory, journal, sync).0, expected, "{memory:?} {sync:?}");
+                assert_eq!(durability(journal, sync).0, expected, "{sync:?}");
             }
         }
     }

@@ -4,19 +4,18 @@ use crate::database::{Connection, Database};
 use crate::describe;
 use crate::dialect::DIALECT;
 use crate::files::{Counts, PAGES_LOG, ROWS_LOG};
-use crate::loader::{FileLoader, MemoryLoader};
+use crate::loader::{file_loader, memory_loader};
 use crate::options::{GRAMMAR, Journal, Options};
 use crate::session::TursoSession;
 use crate::snapshot::MemoryCopy;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
-    ForReading, Hosting, Interface, IoCounts, Isolation, Loader, Location, RecordCapabilities, Session, Snapshot,
-    SqlCapabilities, SqlEngine,
+    ForReading, Interface, IoCounts, Loader, Location, Opened, Session, Snapshot, SqlCapabilities, SqlEngine,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 use turso_core::MemoryIO;
 
 static FORMAT: FileFormat = FileFormat {
@@ -33,23 +32,8 @@ pub struct TursoEngine {
     /// Path of the file; `None` in memory.
     path: Option<PathBuf>,
     for_reading: bool,
-    opened: Arc<Mutex<OpenDatabase>>,
+    opened: Opened<Database>,
     counts: Counts,
-}
-
-/// Database that an engine has open.
-#[derive(Default)]
-pub(crate) struct OpenDatabase {
-    /// Database in a file; closed with its last session, so that another process can open it between rounds.
-    file: Weak<Database>,
-    /// Database in memory, held here since its contents would otherwise be lost with its last session.
-    pub(crate) memory: Option<Arc<Database>>,
-}
-
-impl OpenDatabase {
-    fn database(&self) -> Option<Arc<Database>> {
-        self.memory.clone().or_else(|| self.file.upgrade())
-    }
 }
 
 impl std::fmt::Debug for TursoEngine {
@@ -73,42 +57,28 @@ impl std::fmt::Debug for TursoEngine {
 pub fn open(target: &str) -> Result<TursoEngine, TargetError> {
     let target = GRAMMAR.parse(target, Options::DEFAULT)?;
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(TursoEngine { target, path, for_reading: false, opened: Arc::default(), counts: Counts::default() })
+    Ok(TursoEngine { target, path, for_reading: false, opened: Opened::default(), counts: Counts::default() })
 }
 
 impl TursoEngine {
-    fn opened(&self) -> MutexGuard<'_, OpenDatabase> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
     /// Database, opened at first use, and made if it does not exist.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let mut opened = self.opened();
-        if let Some(database) = opened.database() {
-            return Ok(database);
-        }
         let options = self.target.options;
-        match self.path() {
-            None => {
+        self.opened.get_or_open(self.path.is_none(), || {
+            let Some(files) = self.files() else {
                 let database = Database::in_memory(Arc::new(MemoryIO::new()), options)?;
-                database.set_journal()?;
-                opened.memory = Some(Arc::clone(&database));
-                Ok(database)
+                return database.set_journal().map(|()| database);
+            };
+            let path = files.open_or_make()?;
+            match self.for_reading {
+                true => Database::for_reading(&path, options, &self.counts),
+                false => Database::in_file(&path, options, &self.counts),
             }
-            Some(path) => {
-                let path = DatabaseFiles::at(path, &FORMAT).open_or_make()?;
-                let database = match self.for_reading {
-                    true => Database::for_reading(&path, options, &self.counts)?,
-                    false => Database::in_file(&path, options, &self.counts)?,
-                };
-                opened.file = Arc::downgrade(&database);
-                Ok(database)
-            }
-        }
+        })
     }
 
     /// Files of the database; `None` in memory.
@@ -129,27 +99,15 @@ impl Engine for TursoEngine {
     fn capabilities(&self) -> Capabilities {
         let Options { journal, foreign_keys, checks, .. } = self.target.options;
         Capabilities {
-            sql: Some(SqlCapabilities {
-                isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-                foreign_keys,
-                checks,
-                row_conflicts: true,
-            }),
+            sql: Some(SqlCapabilities { foreign_keys, checks, ..SqlCapabilities::ALL }),
             concurrent_writers: journal == Journal::Mvcc,
-            snapshots: true,
             checkpoints: true,
-            one_session: false,
-            processes: false,
-            records: Some(RecordCapabilities::OVER_SQL),
+            ..Capabilities::OF_SQL
         }
     }
 
     fn interface(&self) -> Interface<'_> {
         Interface::Sql(self)
-    }
-
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
     }
 
     fn location(&self) -> Location {
@@ -166,7 +124,7 @@ impl Engine for TursoEngine {
             target: self.target.clone(),
             path: self.path.clone(),
             for_reading: true,
-            opened: Arc::default(),
+            opened: Opened::default(),
             counts: Counts::default(),
         };
         // Turso's lock on the file prevents writes meanwhile.
@@ -187,7 +145,7 @@ impl Engine for TursoEngine {
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
         let Some(files) = self.files() else {
-            return Ok(Box::new(MemoryCopy::take(&self.database()?, Arc::clone(&self.opened))?));
+            return Ok(Box::new(MemoryCopy::take(&self.database()?, self.opened.clone())?));
         };
         FileUse::refuse(files.path())?;
         // The log goes into the database first.
@@ -211,7 +169,7 @@ impl Engine for TursoEngine {
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let Some(files) = self.files() else {
-            let memory_bytes = self.opened().database().map_or(0, |database| database.memory_bytes());
+            let memory_bytes = self.opened.get().map_or(0, |database| database.memory_bytes());
             return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
         };
         let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
@@ -231,9 +189,9 @@ impl SqlEngine for TursoEngine {
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         let options = self.target.options;
-        Ok(match self.files() {
-            Some(files) => Box::new(FileLoader::new(&files, options, &self.counts)?),
-            None => Box::new(MemoryLoader::new(Arc::clone(&self.opened), options)?),
-        })
+        match self.files() {
+            Some(files) => file_loader(&files, options, self.counts.clone()),
+            None => memory_loader(self.opened.clone(), options),
+        }
     }
 }

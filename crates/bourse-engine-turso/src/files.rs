@@ -3,10 +3,9 @@
 //!
 //! One name differs. Turso names the log of rows of `x.abc` `x.db-log`, as it would that of `x.def`; here it is `x.abc-log`.
 
-use bourse_engine::{FileIo, IoCounts, Wait, blocked_on, sometimes_blocked_on};
+use bourse_engine::{FileCounter, IoCounts, Wait, blocked_on, sometimes_blocked_on};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use turso_core::io::{FileId, FileSyncType};
 use turso_core::{
@@ -17,52 +16,18 @@ use turso_core::{
 pub(crate) const PAGES_LOG: &str = "-wal";
 pub(crate) const ROWS_LOG: &str = "-log";
 
-/// Counts of operations on files of one kind.
-#[derive(Debug, Default)]
-struct Counter {
-    syncs: AtomicU64,
-    sync_ns: AtomicU64,
-    writes: AtomicU64,
-    written_bytes: AtomicU64,
-    reads: AtomicU64,
-    read_bytes: AtomicU64,
-}
-
-fn add(counter: &AtomicU64, by: u64) {
-    counter.fetch_add(by, Ordering::Relaxed);
-}
-
-impl Counter {
-    fn wrote(&self, bytes: usize) {
-        add(&self.writes, 1);
-        add(&self.written_bytes, bytes as u64);
-    }
-
-    fn total(&self) -> FileIo {
-        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        FileIo {
-            syncs: get(&self.syncs),
-            sync_ns: Some(get(&self.sync_ns)),
-            writes: get(&self.writes),
-            written_bytes: get(&self.written_bytes),
-            reads: get(&self.reads),
-            read_bytes: get(&self.read_bytes),
-        }
-    }
-}
-
 /// Counts of the file operations of all databases of an engine.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Counts {
-    database: Arc<Counter>,
-    log: Arc<Counter>,
-    temporary: Arc<Counter>,
+    database: Arc<FileCounter>,
+    log: Arc<FileCounter>,
+    temporary: Arc<FileCounter>,
 }
 
 impl Counts {
     /// Counts so far.
     pub(crate) fn now(&self) -> IoCounts {
-        let (database, log, temporary) = (self.database.total(), self.log.total(), self.temporary.total());
+        let (database, log, temporary) = (self.database.now(), self.log.now(), self.temporary.now());
         IoCounts { database, log, temporary, ..IoCounts::TIMED }
     }
 }
@@ -92,7 +57,7 @@ impl CountedFiles {
         if path == called { name } else { path }
     }
 
-    fn counter(&self, path: &str) -> Arc<Counter> {
+    fn counter(&self, path: &str) -> Arc<FileCounter> {
         let is_log = path == self.rows_log[1] || path.strip_suffix(PAGES_LOG) == Some(&*self.path);
         Arc::clone(match path {
             _ if is_log => &self.counts.log,
@@ -139,7 +104,7 @@ impl IO for CountedFiles {
 
 struct CountedFile {
     below: Arc<dyn File>,
-    counter: Arc<Counter>,
+    counter: Arc<FileCounter>,
 }
 
 impl File for CountedFile {
@@ -152,26 +117,24 @@ impl File for CountedFile {
     }
 
     fn pread(&self, at: u64, done: Completion) -> turso_core::Result<Completion> {
-        add(&self.counter.reads, 1);
-        add(&self.counter.read_bytes, done.as_read().buf().len() as u64);
+        self.counter.read(done.as_read().buf().len() as u64);
         sometimes_blocked_on(Wait::Storage, || self.below.pread(at, done))
     }
 
     fn pwrite(&self, at: u64, bytes: Arc<Buffer>, done: Completion) -> turso_core::Result<Completion> {
-        self.counter.wrote(bytes.len());
+        self.counter.wrote(bytes.len() as u64);
         sometimes_blocked_on(Wait::Storage, || self.below.pwrite(at, bytes, done))
     }
 
     fn pwritev(&self, at: u64, bytes: Vec<Arc<Buffer>>, done: Completion) -> turso_core::Result<Completion> {
-        self.counter.wrote(bytes.iter().map(|buffer| buffer.len()).sum());
+        self.counter.wrote(bytes.iter().map(|buffer| buffer.len() as u64).sum());
         sometimes_blocked_on(Wait::Storage, || self.below.pwritev(at, bytes, done))
     }
 
     fn sync(&self, done: Completion, how: FileSyncType) -> turso_core::Result<Completion> {
         let begun = Instant::now();
         let synced = blocked_on(Wait::Sync, || self.below.sync(done, how));
-        add(&self.counter.syncs, 1);
-        add(&self.counter.sync_ns, u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        self.counter.synced(1, begun);
         synced
     }
 

@@ -2,13 +2,14 @@
 
 use crate::database::{Connection, Database};
 use crate::dialect::DIALECT;
-use crate::engine::OpenDatabase;
 use crate::files::Counts;
 use crate::options::{Journal, Options, Sync};
-use crate::statement::{Rows, Statement};
-use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, Loader, Params, StagedLoad, unless_in_use};
+use crate::statement::{self, Statement};
+use bourse_engine::{
+    Batch, DatabaseFiles, EachRow, EngineError, Incoming, Loader, Opened, Params, rows_loader, unless_in_use,
+};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use turso_core::MemoryIO;
 
 /// Rows per transaction of a load: all rows in one would be in the log before any is in the database.
@@ -30,7 +31,7 @@ fn settings(options: Options) -> Options {
 }
 
 /// Rows being loaded.
-struct Incoming {
+struct Rows {
     /// INSERT statements by their tables' names, with their texts; dropped before the connection.
     inserts: HashMap<&'static str, (Statement, String)>,
     /// Rows since the last commit.
@@ -38,9 +39,28 @@ struct Incoming {
     connection: Connection,
 }
 
-impl Incoming {
+impl Rows {
     fn new(database: &Arc<Database>) -> Result<Self, EngineError> {
         Ok(Self { inserts: HashMap::new(), rows: 0, connection: Connection::open(database)? })
+    }
+
+    /// Commits the inserted rows: DDL and checks are transactions of their own.
+    fn settle(&mut self) -> Result<&Connection, EngineError> {
+        if std::mem::take(&mut self.rows) > 0 {
+            self.connection.run("COMMIT")?;
+        }
+        Ok(&self.connection)
+    }
+
+    /// Commits the inserted rows, writes the log into the database, and closes it.
+    fn complete(mut self) -> Result<(), EngineError> {
+        self.settle()?.write_log()
+    }
+}
+
+impl Incoming for Rows {
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.settle()?.run(sql)
     }
 
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
@@ -55,7 +75,9 @@ impl Incoming {
             }
             let (statement, sql) = self.inserts.get_mut(table.name).expect("prepared just before");
             let mut done = Ok(0);
-            batch.with_row(index, &mut |values| done = statement.run(Params::of(values), Rows::All, |_| Ok(())));
+            batch.with_row(index, &mut |values| {
+                done = statement.run(Params::of(values), statement::Rows::All, |_| Ok(()))
+            });
             done.map_err(|e| e.with_statement(sql))?;
             self.rows += 1;
             if self.rows >= ROWS_AT_ONCE {
@@ -65,97 +87,35 @@ impl Incoming {
         Ok(())
     }
 
-    /// Commits the inserted rows: DDL and checks are transactions of their own.
-    fn settle(&mut self) -> Result<&Connection, EngineError> {
-        if std::mem::take(&mut self.rows) > 0 {
-            self.connection.run("COMMIT")?;
-        }
-        Ok(&self.connection)
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.settle()?.query(sql, each)
     }
 }
 
 /// Loader that builds `PATH.bourse-loading`, then renames it to PATH.
-pub(crate) struct FileLoader {
+pub(crate) fn file_loader(
+    files: &DatabaseFiles,
     options: Options,
     counts: Counts,
-    /// `None` once finished.
-    incoming: Option<Incoming>,
-    load: StagedLoad,
-}
-
-impl FileLoader {
-    pub(crate) fn new(files: &DatabaseFiles, options: Options, counts: &Counts) -> Result<Self, EngineError> {
-        let load = files.begin_load()?;
-        let database = Database::alone(load.path(), settings(options), counts)?;
-        let incoming = Some(Incoming::new(&database)?);
-        Ok(Self { options, counts: counts.clone(), incoming, load })
-    }
-
-    fn incoming(&mut self) -> &mut Incoming {
-        self.incoming.as_mut().expect("a finished loader is gone")
-    }
-}
-
-impl Loader for FileLoader {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        self.incoming().settle()?.run(sql)
-    }
-
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
-        self.incoming().insert(batch)
-    }
-
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.incoming().settle()?.query(sql, each)
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        let mut incoming = self.incoming.take().expect("a finished loader is gone");
-        incoming.settle()?.write_log()?;
-        drop(incoming);
-        let Self { options, counts, load, .. } = *self;
+) -> Result<Box<dyn Loader>, EngineError> {
+    let load = files.begin_load()?;
+    let rows = Rows::new(&Database::alone(load.path(), settings(options), &counts)?)?;
+    Ok(rows_loader(rows, move |rows| {
+        rows.complete()?;
         // Opened for its lock.
         load.publish(|old| unless_in_use(Database::in_file(old, options, &counts)))
-    }
+    }))
 }
 
 /// Loader that builds a database of its own in memory, then gives it to new sessions.
-pub(crate) struct MemoryLoader {
-    opened: Arc<Mutex<OpenDatabase>>,
-    options: Options,
-    incoming: Incoming,
-    files: Arc<MemoryIO>,
-}
-
-impl MemoryLoader {
-    pub(crate) fn new(opened: Arc<Mutex<OpenDatabase>>, options: Options) -> Result<Self, EngineError> {
-        let files = Arc::new(MemoryIO::new());
-        let database = Database::in_memory(Arc::clone(&files), settings(options))?;
-        Ok(Self { opened, options, incoming: Incoming::new(&database)?, files })
-    }
-}
-
-impl Loader for MemoryLoader {
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        self.incoming.settle()?.run(sql)
-    }
-
-    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
-        self.incoming.insert(batch)
-    }
-
-    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.incoming.settle()?.query(sql, each)
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), EngineError> {
-        let Self { opened, options, mut incoming, files } = *self;
-        incoming.settle()?.write_log()?;
-        drop(incoming);
+pub(crate) fn memory_loader(opened: Opened<Database>, options: Options) -> Result<Box<dyn Loader>, EngineError> {
+    let files = Arc::new(MemoryIO::new());
+    let rows = Rows::new(&Database::in_memory(Arc::clone(&files), settings(options))?)?;
+    Ok(rows_loader(rows, move |rows| {
+        rows.complete()?;
         let database = Database::in_memory(files, options)?;
         database.set_journal()?;
-        let old = opened.lock().unwrap_or_else(PoisonError::into_inner).memory.replace(database);
-        drop(old);
+        opened.replace(database);
         Ok(())
-    }
+    }))
 }

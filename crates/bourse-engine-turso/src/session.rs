@@ -8,7 +8,7 @@ use crate::options::Journal;
 use crate::statement::{Rows, Statement};
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session,
-    Setting, Sql, Value,
+    Setting, Slots, Sql, Value,
 };
 use turso_core::LimboError;
 
@@ -24,7 +24,7 @@ enum State {
 
 pub(crate) struct TursoSession {
     /// Prepared statements by slot; dropped before the connection.
-    statements: Vec<Option<Statement>>,
+    statements: Slots<Statement>,
     begin_read: Statement,
     begin_write: Statement,
     /// Begin of a serializable transaction.
@@ -42,7 +42,7 @@ impl TursoSession {
             Journal::Mvcc => "BEGIN CONCURRENT",
         };
         Ok(Self {
-            statements: Vec::new(),
+            statements: Slots::default(),
             begin_read: connection.prepare("BEGIN")?,
             begin_write: connection.prepare(begin_write)?,
             begin_alone: connection.prepare("BEGIN IMMEDIATE")?,
@@ -56,21 +56,15 @@ impl TursoSession {
     #[inline]
     fn refuse_failed(&self) -> Result<(), EngineError> {
         match self.state {
-            State::Failed(kind) => Err(failed(kind)),
+            State::Failed(kind) => Err(EngineError::failed_transaction(kind, false)),
             State::Idle | State::Open => Ok(()),
         }
     }
 
-    /// Prepares a statement at its first use.
-    #[cold]
-    fn prepare_anew(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
-        let slot = sql.slot();
-        let statement = self.connection.prepare(&sql.render(&DIALECT))?;
-        if self.statements.len() <= slot {
-            self.statements.resize_with(slot + 1, || None);
-        }
-        self.statements[slot] = Some(statement);
-        Ok(())
+    /// Statement, prepared at its first use.
+    #[inline]
+    fn prepared(&mut self, sql: &'static Sql) -> Result<&mut Statement, EngineError> {
+        self.statements.get_or_make(sql.slot(), || self.connection.prepare(&sql.render(&DIALECT)))
     }
 
     #[inline]
@@ -82,11 +76,8 @@ impl TursoSession {
         each: impl FnMut(&dyn Row) -> Result<(), EngineError>,
     ) -> Result<u64, EngineError> {
         self.refuse_failed()?;
-        if !matches!(self.statements.get(sql.slot()), Some(Some(_))) {
-            self.prepare_anew(sql)?;
-        }
-        let statement = self.statements[sql.slot()].as_mut().expect("prepared just before");
-        statement.run(params, rows, each).map_err(|e| self.settle(e, sql.text()))
+        let done = self.prepared(sql)?.run(params, rows, each);
+        done.map_err(|e| self.settle(e, sql.text()))
     }
 
     /// Runs a text that is parsed for this run only.
@@ -121,16 +112,6 @@ impl TursoSession {
     }
 }
 
-#[cold]
-fn failed(kind: ErrorKind) -> EngineError {
-    match kind {
-        ErrorKind::Conflict => {
-            EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and has to be rolled back")
-        }
-        _ => EngineError::new(ErrorKind::Other, "the transaction has failed, and has to be rolled back"),
-    }
-}
-
 impl Session for TursoSession {
     fn dialect(&self) -> &'static Dialect {
         &DIALECT
@@ -140,7 +121,7 @@ impl Session for TursoSession {
     /// serializable one writes alone.
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         if self.state != State::Idle {
-            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+            return Err(EngineError::already_open());
         }
         let begin = match (access, isolation) {
             (Access::Read, _) => &mut self.begin_read,
@@ -157,7 +138,7 @@ impl Session for TursoSession {
     }
 
     fn prepare(&mut self, sql: &'static Sql, _: Params<'_>) -> Result<(), EngineError> {
-        if matches!(self.statements.get(sql.slot()), Some(Some(_))) { Ok(()) } else { self.prepare_anew(sql) }
+        self.prepared(sql).map(|_| ())
     }
 
     #[inline]
@@ -190,12 +171,7 @@ impl Session for TursoSession {
             State::Idle => Ok(()),
             State::Failed(kind) => {
                 self.undo()?;
-                Err(match kind {
-                    ErrorKind::Conflict => {
-                        EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back")
-                    }
-                    _ => EngineError::new(ErrorKind::Other, "the transaction had failed, and was rolled back"),
-                })
+                Err(EngineError::failed_transaction(kind, true))
             }
             State::Open => {
                 let done = self.commit.run(Params::NONE, Rows::All, |_| Ok(()));

@@ -1,25 +1,24 @@
 //! Snapshots of a database in memory: its bytes are copied.
 
 use crate::database::{Connection, Database, MEMORY};
-use crate::engine::OpenDatabase;
 use crate::error::error;
 use crate::options::Options;
-use bourse_engine::{EngineError, Snapshot};
-use std::sync::{Arc, Mutex, PoisonError};
+use bourse_engine::{EngineError, Opened, Snapshot};
+use std::sync::Arc;
 use turso_core::{Buffer, Completion, File, IO, MemoryIO, OpenFlags};
 
 /// Bytes of a database in memory, with the engine that it belongs to.
 pub(crate) struct MemoryCopy {
     options: Options,
     bytes: Vec<Arc<Buffer>>,
-    opened: Arc<Mutex<OpenDatabase>>,
+    opened: Opened<Database>,
 }
 
 /// Size in bytes of the pieces that are copied: the unit of Turso's files in memory.
 const CHUNK: usize = 1 << 20;
 
 impl MemoryCopy {
-    pub(crate) fn take(database: &Arc<Database>, opened: Arc<Mutex<OpenDatabase>>) -> Result<Self, EngineError> {
+    pub(crate) fn take(database: &Arc<Database>, opened: Opened<Database>) -> Result<Self, EngineError> {
         Connection::open(database)?.write_log()?;
         let bytes = read(&**database.io()).map_err(|e| error(&e))?;
         Ok(Self { options: *database.options(), bytes, opened })
@@ -62,8 +61,7 @@ impl Snapshot for MemoryCopy {
         made.map_err(|e| error(&e))?;
         let database = Database::in_memory(files, self.options)?;
         database.set_journal()?;
-        let old = self.opened.lock().unwrap_or_else(PoisonError::into_inner).memory.replace(database);
-        drop(old);
+        self.opened.replace(database);
         Ok(())
     }
 }

@@ -47,6 +47,14 @@ impl Capabilities {
             rollback: true,
         }),
     };
+
+    /// Capabilities of a SQL engine with concurrent writers beside readers of snapshots.
+    pub const OF_SQL: Self = Self {
+        sql: Some(SqlCapabilities::ALL),
+        concurrent_writers: true,
+        records: Some(RecordCapabilities::OVER_SQL),
+        ..Self::OF_KEYS
+    };
 }
 
 /// Capabilities of an engine that runs SQL.
@@ -61,6 +69,16 @@ pub struct SqlCapabilities {
     /// Whether transactions that change different rows of one table can both commit. If not, conflicts are of whole
     /// tables.
     pub row_conflicts: bool,
+}
+
+impl SqlCapabilities {
+    /// All of them.
+    pub const ALL: Self = Self {
+        isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+        foreign_keys: true,
+        checks: true,
+        row_conflicts: true,
+    };
 }
 
 /// Capabilities of an engine with records by key.

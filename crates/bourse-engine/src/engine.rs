@@ -39,8 +39,10 @@ pub trait Engine: Send + Sync {
     /// Location of the database.
     fn location(&self) -> Location;
 
-    /// Process that does the engine's work: its end is the engine's crash.
-    fn hosting(&self) -> Hosting<'_>;
+    /// Process that does the engine's work, whose end is the engine's crash: this one, unless the engine has a server.
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
+    }
 
     /// Whether the database exists and is not empty.
     ///

@@ -110,6 +110,43 @@ impl EngineError {
         Self::new(kind, format!("cannot {doing} {}: {error}", path.display()))
     }
 
+    /// Error for a transaction that is begun within another.
+    #[cold]
+    pub fn already_open() -> Self {
+        Self::new(ErrorKind::Other, "a transaction is open already")
+    }
+
+    /// Error for a transaction in which a statement has failed with an error of that kind; `is_over` if it was rolled back.
+    #[cold]
+    pub fn failed_transaction(kind: ErrorKind, is_over: bool) -> Self {
+        let what = if is_over { "was rolled back" } else { "has to be rolled back" };
+        match kind {
+            ErrorKind::Conflict => Self::new(kind, format!("the transaction met a conflict and {what}")),
+            _ => Self::new(ErrorKind::Other, format!("a statement of the transaction has failed: it {what}")),
+        }
+    }
+
+    /// Changes the class of the error.
+    #[must_use]
+    pub fn with_kind(mut self, kind: ErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    /// Puts what failed in front of the message, as in `cannot open x.db: …`.
+    #[must_use]
+    pub fn during(mut self, what: impl fmt::Display) -> Self {
+        self.0.message = format!("{what}: {}", self.0.message);
+        self
+    }
+
+    /// Appends advice to the message, as in `…; CREATEDB gives the right`.
+    #[must_use]
+    pub fn with_advice(mut self, advice: impl fmt::Display) -> Self {
+        self.0.message = format!("{}; {advice}", self.0.message);
+        self
+    }
+
     /// Adds the engine's own code, as `SQLITE_BUSY` or `40001`.
     #[must_use]
     pub fn with_code(mut self, code: impl Into<String>) -> Self {

@@ -1,5 +1,6 @@
 //! Guarantees of the file system below a database.
 
+use crate::Durability;
 #[cfg(target_os = "linux")]
 use crate::{Medium, Storage};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,25 @@ pub fn bytes_on_disk(path: &Path) -> u64 {
 /// ```
 pub fn lost_with_machine(what: &str, name: &str) -> String {
     format!("{what} is on {name}: nothing survives the machine, whatever the settings say")
+}
+
+/// Durability of a database at a path, or in memory without one: its class, the reason, and a warning.
+pub(crate) type PlacedDurability = (Durability, String, Option<String>);
+
+/// Durability that settings give on a disk, at the place of a database: none where that is memory.
+pub fn durability_at(path: Option<&Path>, of_settings: (Durability, String)) -> PlacedDurability {
+    placed(path.is_none(), path.and_then(memory_file_system), of_settings)
+}
+
+fn placed(in_memory: bool, file_system: Option<&str>, (class, why): (Durability, String)) -> PlacedDurability {
+    match file_system {
+        _ if in_memory => (Durability::Volatile, "the database is in memory".to_owned(), None),
+        Some(name) => {
+            let why = format!("the database is on {name}, which is memory");
+            (Durability::Volatile, why, Some(lost_with_machine("the database", name)))
+        }
+        None => (class, why, None),
+    }
 }
 
 /// Name of the file system of `path` (which need not exist yet) if its content is lost with the machine; `None`
@@ -49,4 +69,19 @@ pub fn memory_file_system(path: &Path) -> Option<&'static str> {
 #[cfg(not(target_os = "linux"))]
 pub fn memory_file_system(_: &Path) -> Option<&'static str> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_give_no_durability_in_memory() {
+        let full = || (Durability::Durable, "sync=full".to_owned());
+        assert_eq!(placed(false, None, full()), (Durability::Durable, "sync=full".to_owned(), None));
+        let (class, why, warning) = placed(false, Some("tmpfs"), full());
+        assert_eq!((class, why.as_str()), (Durability::Volatile, "the database is on tmpfs, which is memory"));
+        assert!(warning.is_some_and(|warning| warning.contains("nothing survives the machine")));
+        assert_eq!(durability_at(None, full()), (Durability::Volatile, "the database is in memory".to_owned(), None));
+    }
 }

@@ -44,20 +44,18 @@ impl FolderParts {
         self.root().join("db")
     }
 
-    /// The folder in which a database is loaded.
-    pub fn loading(&self) -> PathBuf {
-        self.root().join(LOADING)
-    }
-
-    /// Prepares a load: removes what killed loads have left.
+    /// Begins a load: removes what killed loads have left.
     ///
     /// # Errors
     /// The system's; [`Conflict`](ErrorKind::Conflict) if this process is loading there; [`Refused`](ErrorKind::Refused) if one
     /// of the parts, which a load replaces whole, holds what the engine did not make.
-    pub fn make_room(&self) -> Result<(), EngineError> {
-        self.refuse_use_of(&self.loading())?;
+    pub fn begin_load(&self) -> Result<FolderLoad, EngineError> {
+        let folder = self.root().join(LOADING);
+        self.refuse_use_of(&folder)?;
         self.refuse_others()?;
-        leftovers(&self.files).iter().filter(|left| !left.ends_with(SNAPSHOT)).try_for_each(|left| remove_folder(left))
+        let left = leftovers(&self.files).into_iter().filter(|left| !left.ends_with(SNAPSHOT));
+        left.into_iter().try_for_each(|left| remove_folder(&left))?;
+        Ok(FolderLoad { parts: self.clone(), folder })
     }
 
     /// Fails while this process has the database open.
@@ -108,6 +106,42 @@ impl FolderParts {
         let copied = FolderCopy { parts: self.clone() };
         copy(&self.database(), &self.root().join(SNAPSHOT))?;
         Ok(Box::new(copied))
+    }
+}
+
+/// A load in progress: a subfolder that is removed if this is dropped. One that stays is reported as a leftover, and removed by
+/// the next load.
+#[derive(Debug)]
+pub struct FolderLoad {
+    parts: FolderParts,
+    folder: PathBuf,
+}
+
+impl FolderLoad {
+    /// Path of the folder that is loaded.
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Replaces the database by the loaded one, which is closed. Before that, `retire` opens and closes the database that is
+    /// replaced, so that its locks show whether another process uses it.
+    ///
+    /// # Errors
+    /// Those of `retire` and of [`FolderParts::replace`].
+    pub fn publish(self, retire: impl FnOnce(&Path) -> Result<(), EngineError>) -> Result<(), EngineError> {
+        sync_folder(&self.folder)?;
+        self.parts.refuse_use()?;
+        let database = self.parts.database();
+        if database.exists() {
+            retire(&database)?;
+        }
+        self.parts.replace(&self.folder)
+    }
+}
+
+impl Drop for FolderLoad {
+    fn drop(&mut self) {
+        let _ = remove_folder(&self.folder);
     }
 }
 

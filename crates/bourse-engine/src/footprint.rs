@@ -1,6 +1,8 @@
 //! Sizes, lock waits and file operations of an engine, read during a run.
 
 use std::ops::AddAssign;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 /// Sizes of a database and of the engine's memory, the engine's count of lock waits, and its server's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,6 +51,53 @@ pub struct ServerProcess {
     pub read_bytes: u64,
     /// Bytes caused to be written to storage.
     pub written_bytes: u64,
+}
+
+/// Counts of file operations that several threads add to.
+#[derive(Debug, Default)]
+pub struct FileCounter {
+    syncs: AtomicU64,
+    sync_ns: AtomicU64,
+    writes: AtomicU64,
+    written_bytes: AtomicU64,
+    reads: AtomicU64,
+    read_bytes: AtomicU64,
+}
+
+impl FileCounter {
+    /// Adds a read of that many bytes.
+    #[inline]
+    pub fn read(&self, bytes: u64) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.read_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Adds a write of that many bytes.
+    #[inline]
+    pub fn wrote(&self, bytes: u64) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Adds syncs, and the time since they began.
+    pub fn synced(&self, syncs: u64, begun: Instant) {
+        self.syncs.fetch_add(syncs, Ordering::Relaxed);
+        let took_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.sync_ns.fetch_add(took_ns, Ordering::Relaxed);
+    }
+
+    /// Counts so far.
+    pub fn now(&self) -> FileIo {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        FileIo {
+            syncs: get(&self.syncs),
+            sync_ns: Some(get(&self.sync_ns)),
+            writes: get(&self.writes),
+            written_bytes: get(&self.written_bytes),
+            reads: get(&self.reads),
+            read_bytes: get(&self.read_bytes),
+        }
+    }
 }
 
 /// File operations on files of one kind.

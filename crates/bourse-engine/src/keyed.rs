@@ -3,8 +3,8 @@
 use crate::target::{Grammar, Parsed};
 use crate::{
     Capabilities, DatabaseFiles, Description, Durability, Engine, EngineError, FileFormat, FolderBytes, Footprint,
-    Hosting, Interface, KeyEngine, Location, MayLose, MemoryStore, Records, Setting, WriterWait, bytes_on_disk,
-    folder_bytes, lost_with_machine, memory_file_system,
+    Interface, KeyEngine, Location, MayLose, MemoryStore, Records, Setting, WriterWait, bytes_on_disk, durability_at,
+    folder_bytes,
 };
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -151,27 +151,18 @@ impl<D: KeyDatabase> KeyedEngine<D> {
         *opened = Some(Arc::clone(&database));
         Ok(database)
     }
-
-    /// Name of the file system in memory that the files are on, if they are on one.
-    fn memory_file_system(&self) -> Option<&'static str> {
-        self.files.as_ref().and_then(|files| memory_file_system(files.path()))
-    }
 }
 
 impl<D: KeyDatabase> Engine for KeyedEngine<D> {
     fn description(&self) -> Result<Description, EngineError> {
         let database = self.database()?;
         let options = &self.target.options;
-        let in_memory = database.in_memory().or(self.files.is_none().then_some("the database is in memory"));
-        let forgets = self.memory_file_system().filter(|_| in_memory.is_none());
-        let what = if D::FORMAT.is_folder { "folder" } else { "file" };
-        let (durability, durability_reason) = match (in_memory, forgets) {
-            (Some(why), _) => (Durability::Volatile, why.to_owned()),
-            (_, Some(name)) => (Durability::Volatile, format!("the {what} is on {name}, which is memory")),
-            (None, None) => database.durability(options),
+        let path = self.files.as_ref().map(DatabaseFiles::path);
+        let (durability, durability_reason, warning) = match database.in_memory() {
+            Some(why) => (Durability::Volatile, why.to_owned(), None),
+            None => durability_at(path, database.durability(options)),
         };
-        let mut warnings: Vec<_> = forgets.map(|name| lost_with_machine("the database", name)).into_iter().collect();
-        warnings.append(&mut database.warnings(options));
+        let warnings = warning.into_iter().chain(database.warnings(options)).collect();
         Ok(Description {
             engine: database.name().to_owned(),
             version: database.version(),
@@ -193,10 +184,6 @@ impl<D: KeyDatabase> Engine for KeyedEngine<D> {
 
     fn interface(&self) -> Interface<'_> {
         Interface::Keys(self)
-    }
-
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {

@@ -35,9 +35,12 @@ mod inventory;
 mod keyed;
 mod kind;
 mod library;
+mod loading;
 mod location;
+mod locked;
 mod null;
 mod open_files;
+mod opened;
 mod own_files;
 mod read;
 mod read_copy;
@@ -46,6 +49,7 @@ mod routine;
 pub mod server_wait;
 mod session;
 mod side_file;
+mod slots;
 mod sql;
 mod staged;
 mod storage;
@@ -66,18 +70,23 @@ pub use engine::{
     OwnThreads, OwnedServer, SideDatabase, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
-pub use file_system::{bytes_on_disk, folder_of, lost_with_machine, memory_file_system};
+pub use file_system::{bytes_on_disk, durability_at, folder_of, lost_with_machine, memory_file_system};
 pub use file_use::FileUse;
-pub use folder_parts::FolderParts;
+pub use folder_parts::{FolderLoad, FolderParts};
 pub use folders::{FolderBytes, folder_bytes, remove_folder, sync_folder, sync_names};
-pub use footprint::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
+pub use footprint::{FileCounter, FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 pub use inventory::{Inventory, foreign_among, listed, refuse_others};
 pub use keyed::{KeyDatabase, KeyedEngine, settings};
 pub use kind::{EngineKind, InProcess, Open};
+#[doc(hidden)]
+pub use libloading; // for `c_interface!`
 pub use library::{EngineLibrary, LibraryAbsent, LoadedLibrary};
+pub use loading::{Incoming, rows_loader};
 pub use location::{Location, path_in_target, target_with_path};
+pub use locked::locked;
 pub use null::{KINDS, NullEngine};
 pub use open_files::OpenFiles;
+pub use opened::{Commits, Opened};
 pub use own_files::other_files;
 pub use read::{FromValue, WrongType};
 pub use read_copy::{ReadCopy, is_changed, stamp};
@@ -88,6 +97,7 @@ pub use session::{
     run_one_by_one,
 };
 pub use side_file::{SideFile, SideFileKind};
+pub use slots::Slots;
 pub use sql::{Sql, split_parameters};
 pub use staged::{StagedLoad, unless_in_use};
 pub use storage::{Medium, Storage, WriteCache};

@@ -104,7 +104,7 @@ fn mapped_as(name: &Path) -> Option<PathBuf> {
 
 /// Declares the functions of a C library that are used, as a structure of pointers that is loaded by name.
 ///
-/// The crate that uses it depends on `libloading`. The library is never unloaded: it may have threads, or handlers that the
+/// The library is never unloaded: it may have threads, or handlers that the
 /// end of the process calls.
 #[macro_export]
 macro_rules! c_interface {
@@ -121,11 +121,11 @@ macro_rules! c_interface {
             /// It must be the library whose functions are declared, and its initialisers must be harmless in this process.
             unsafe fn open(path: &std::path::Path) -> Result<Self, String> {
                 // The loader's own text is the source of the error.
-                let cause = |e: libloading::Error| {
+                let cause = |e: $crate::libloading::Error| {
                     std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string)
                 };
                 // SAFETY: by the caller's word.
-                let library = unsafe { libloading::Library::new(path) }.map_err(cause)?;
+                let library = unsafe { $crate::libloading::Library::new(path) }.map_err(cause)?;
                 let api = Self {
                     $(
                         // SAFETY: the symbol is the function of that name, whose signature this is; the library is never

@@ -1,28 +1,18 @@
 use crate::{
     Access, Batch, Capabilities, Checkpoint, Description, Dialect, Durability, EachRow, Engine, EngineError,
-    EngineKind, Faults, Footprint, Hosting, Interface, Isolation, Loader, Location, Params, RecordCapabilities,
-    Session, Sql, SqlEngine, Value,
+    EngineKind, Footprint, Interface, Isolation, Loader, Location, Params, RecordCapabilities, Session, Sql, SqlEngine,
+    Value,
 };
 
 /// The engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    scheme: "null",
-    summary: "no-op engine, to measure the harness overhead",
-    example: "null:",
-    in_process: None,
-    starts_s: None,
-    loads_rows_s: None,
     prepares_ms: 100,
-    inserts_ms: None,
-    version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
-    available: |_| Ok(()),
-    options: Vec::new,
-    compiled: Vec::new,
-    open: |_| Ok(Box::new(NullEngine)),
-    cleanup: |_| {},
-    crash_sweeps: None,
-    faults: Faults::NONE,
-    stays_loaded: false,
+    ..EngineKind::new(
+        ["null", "no-op engine, to measure the harness overhead", "null:"],
+        || Ok(env!("CARGO_PKG_VERSION").to_owned()),
+        Vec::new,
+        |_| Ok(Box::new(NullEngine)),
+    )
 }];
 
 /// An engine that does nothing: its figures are the harness overhead, the lower bound of every other figure.
@@ -65,9 +55,6 @@ impl Engine for NullEngine {
     }
     fn interface(&self) -> Interface<'_> {
         Interface::Sql(self)
-    }
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
     }
     fn exists(&self) -> Result<bool, EngineError> {
         Ok(false)

@@ -27,8 +27,8 @@ pub fn open(target: &str) -> Result<ExampleEngine, TargetError> {
 }
 // --- engine ---
 use bourse_engine::{
-    Capabilities, Description, Durability, Engine, EngineError, Footprint, Hosting, Interface, KeyEngine, Location,
-    MemoryStore, RecordCapabilities, Records, WriterWait,
+    Capabilities, Description, Durability, Engine, EngineError, Footprint, Interface, KeyEngine, Location, MemoryStore,
+    Records, WriterWait,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -57,22 +57,7 @@ impl Engine for ExampleEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            sql: None,
-            concurrent_writers: true,
-            snapshots: true,
-            checkpoints: false,
-            one_session: false,
-            processes: false,
-            records: Some(RecordCapabilities {
-                text_keys: true,
-                ordered_scans: true,
-                indexed_fields: false,
-                hash_index: false,
-                assigned_keys: false,
-                rollback: true,
-            }),
-        }
+        Capabilities { concurrent_writers: true, ..Capabilities::OF_KEYS }
     }
 
     fn interface(&self) -> Interface<'_> {
@@ -81,10 +66,6 @@ impl Engine for ExampleEngine {
 
     fn location(&self) -> Location {
         Location::Memory
-    }
-
-    fn hosting(&self) -> Hosting<'_> {
-        Hosting::InProcess
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
@@ -215,7 +196,7 @@ impl Records for ExampleRecords {
 
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
         self.read(table, |records| match records.get(KeyBytes::of(key).as_ref()) {
-            Some(bytes) => each(&EncodedRow { key, bytes }).map(|()| true),
+            Some(bytes) => each(&EncodedRow::new(key, bytes)).map(|()| true),
             None => Ok(false),
         })
     }
@@ -264,7 +245,7 @@ impl Records for ExampleRecords {
             let mut scanned = 0;
             let found = records.range(bytes_of(from)..).take(usize::try_from(limit).unwrap_or(usize::MAX));
             for (key, bytes) in found {
-                each(&EncodedRow { key: codec::key_of(key, table.key().record_type)?, bytes })?;
+                each(&EncodedRow::new(codec::key_of(key, table.key().record_type)?, bytes))?;
                 scanned += 1;
             }
             Ok(scanned)
@@ -280,26 +261,18 @@ impl Records for ExampleRecords {
     }
 }
 // --- kind ---
-use bourse_engine::{EngineKind, Faults, InProcess};
+use bourse_engine::{EngineKind, InProcess};
 
 /// Engines of this crate.
 pub static KINDS: &[EngineKind] = &[EngineKind {
-    scheme: "example",
-    summary: "the example of docs/adding-an-engine.md: ordered maps in memory",
-    example: "example::memory:",
     in_process: Some(InProcess { file_ending: None, memory: true, variant_of: None, is_asked_for: false }),
-    starts_s: None,
     loads_rows_s: Some(1_000_000),
     prepares_ms: 300,
-    inserts_ms: None,
-    version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
-    available: |_| Ok(()),
-    options: || GRAMMAR.help("example", &Options {}),
-    compiled: Vec::new,
-    open: |target| Ok(Box::new(open(target)?)),
-    cleanup: |_| {},
-    crash_sweeps: None,
-    faults: Faults::NONE,
-    stays_loaded: false,
+    ..EngineKind::new(
+        ["example", "the example of docs/adding-an-engine.md: ordered maps in memory", "example::memory:"],
+        || Ok(env!("CARGO_PKG_VERSION").to_owned()),
+        || GRAMMAR.help("example", &Options {}),
+        |target| Ok(Box::new(open(target)?)),
+    )
 }];
 // --- end ---

@@ -1,6 +1,6 @@
 //! Functions in C that SQLite calls.
 
-use super::{Counter, CountingFiles, DECLARED, add};
+use super::{Counter, CountingFiles, DECLARED};
 use crate::ffi;
 use crate::vfs::default_vfs::{self, OverUsual};
 use crate::vfs::overlay::{self, Tables};
@@ -123,12 +123,11 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, target: *mut c_void, len
     // SAFETY: see above.
     unsafe {
         let state = state(file);
-        add(&state.counter.reads, 1);
         let code = (*state.default_vfs).xRead.map_or(ffi::SQLITE_IOERR_READ, |call| {
             sometimes_blocked_on(Wait::Storage, || call(file, target, length, offset))
         });
         // Beyond the end of a file there is nothing to read.
-        add(&state.counter.read_bytes, if code == ffi::SQLITE_OK { length as u64 } else { 0 });
+        state.counter.io.read(if code == ffi::SQLITE_OK { length as u64 } else { 0 });
         code
     }
 }
@@ -137,11 +136,10 @@ unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, source: *const c_void, 
     // SAFETY: see above.
     unsafe {
         let state = state(file);
-        add(&state.counter.writes, 1);
         let code = (*state.default_vfs).xWrite.map_or(ffi::SQLITE_IOERR_WRITE, |call| {
             sometimes_blocked_on(Wait::Storage, || call(file, source, length, offset))
         });
-        add(&state.counter.written_bytes, if code == ffi::SQLITE_OK { length as u64 } else { 0 });
+        state.counter.io.wrote(if code == ffi::SQLITE_OK { length as u64 } else { 0 });
         code
     }
 }
@@ -150,12 +148,11 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     // SAFETY: see above.
     unsafe {
         let state = state(file);
-        add(&state.counter.syncs, 1 + u64::from(mem::take(&mut state.folder_too)));
         let begun = Instant::now();
         let code = (*state.default_vfs)
             .xSync
             .map_or(ffi::SQLITE_IOERR_FSYNC, |call| blocked_on(Wait::Sync, || call(file, flags)));
-        add(&state.counter.sync_ns, since(begun));
+        state.counter.io.synced(1 + u64::from(mem::take(&mut state.folder_too)), begun);
         code
     }
 }

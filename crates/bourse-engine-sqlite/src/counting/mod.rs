@@ -11,7 +11,7 @@ mod methods;
 
 use crate::ffi::{self, Library};
 use crate::vfs::default_vfs::OLDEST_VERSION;
-use bourse_engine::{FileIo, IoCounts};
+use bourse_engine::{FileCounter, FileIo, IoCounts};
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,42 +51,12 @@ impl Kind {
 #[derive(Debug)]
 struct Counter {
     kind: Kind,
-    syncs: AtomicU64,
-    sync_ns: AtomicU64,
-    writes: AtomicU64,
-    written_bytes: AtomicU64,
-    reads: AtomicU64,
-    read_bytes: AtomicU64,
-}
-
-fn add(counter: &AtomicU64, by: u64) {
-    counter.fetch_add(by, Ordering::Relaxed);
+    io: FileCounter,
 }
 
 impl Counter {
-    fn new(kind: Kind) -> Self {
-        let zero = AtomicU64::default;
-        Self {
-            kind,
-            syncs: zero(),
-            sync_ns: zero(),
-            writes: zero(),
-            written_bytes: zero(),
-            reads: zero(),
-            read_bytes: zero(),
-        }
-    }
-
     fn add_to(&self, counts: &mut IoCounts) {
-        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        *self.kind.part(counts) += FileIo {
-            syncs: get(&self.syncs),
-            sync_ns: Some(get(&self.sync_ns)),
-            writes: get(&self.writes),
-            written_bytes: get(&self.written_bytes),
-            reads: get(&self.reads),
-            read_bytes: get(&self.read_bytes),
-        };
+        *self.kind.part(counts) += self.io.now();
     }
 }
 
@@ -170,7 +140,7 @@ impl CountingFiles {
     }
 
     fn opened(&self, flags: c_int) -> Arc<Counter> {
-        let counter = Arc::new(Counter::new(Kind::of(flags)));
+        let counter = Arc::new(Counter { kind: Kind::of(flags), io: FileCounter::default() });
         self.files().open.push(Arc::clone(&counter));
         counter
     }

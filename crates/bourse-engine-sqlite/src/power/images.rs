@@ -5,14 +5,10 @@ use crate::error::{error, words};
 use crate::ffi::{self, Library};
 use crate::vfs::handle::Shared;
 use bourse_crash::{Directory, FileImage};
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, locked};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// A file, shared by its handles.
 #[derive(Default)]

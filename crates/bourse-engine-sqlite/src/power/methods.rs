@@ -1,9 +1,10 @@
 //! File system over directories in memory: functions in C that SQLite calls.
 
-use super::images::{ImageFile, find, locked};
+use super::images::{ImageFile, find};
 use crate::ffi::{self, Library};
 use crate::vfs::default_vfs::{self, Itself};
 use crate::vfs::handle::{self, Opened, Shared, empty, fill, size_of_handle};
+use bourse_engine::locked;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::slice;

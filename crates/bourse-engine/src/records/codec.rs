@@ -11,8 +11,10 @@
 //! | text | 3 | 4 of length, little-endian, and so many |
 //! | bytes | 4 | 4 of length, little-endian, and so many |
 
-use crate::{Change, EngineError, ErrorKind, Key, RecordType, Row, Value};
+use super::refusals::wrong_key;
+use crate::{Change, EngineError, ErrorKind, Key, RecordTable, RecordType, Row, Value};
 use std::borrow::Cow;
+use std::cell::Cell;
 
 const NULL: u8 = 0;
 const INT: u8 = 1;
@@ -43,6 +45,18 @@ impl<'a> KeyBytes<'a> {
         match key {
             Key::Int(number) => Self::Int((number as u64 ^ (1 << 63)).to_be_bytes()),
             Key::Text(text) => Self::Text(text.as_bytes()),
+        }
+    }
+
+    /// Encodes `key`, if it is of its table's type.
+    ///
+    /// # Errors
+    /// [`Unsupported`](ErrorKind::Unsupported) for a key of another type.
+    #[inline]
+    pub fn in_table(table: &RecordTable, key: Key<'a>) -> Result<Self, EngineError> {
+        match (key, table.key().record_type) {
+            (Key::Int(_), RecordType::Int) | (Key::Text(_), RecordType::Text(_)) => Ok(Self::of(key)),
+            _ => Err(wrong_key(table, key)),
         }
     }
 }
@@ -186,25 +200,35 @@ fn add(bytes: &mut [u8], index: usize, by: i64) -> Result<(), EngineError> {
 /// use bourse_engine::{Key, Row, RowExt, Value};
 /// let mut bytes = Vec::new();
 /// encode(&[Value::Text("Anna"), Value::Null], &mut bytes)?;
-/// let row: &dyn Row = &EncodedRow { key: Key::Int(7), bytes: &bytes };
+/// let row: &dyn Row = &EncodedRow::new(Key::Int(7), &bytes);
 /// assert_eq!(row.get::<i64>(0)?, 7);
 /// assert_eq!(row.get::<String>(1)?, "Anna");
 /// assert_eq!(row.get::<Option<i64>>(2)?, None);
 /// # Ok::<(), bourse_engine::EngineError>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct EncodedRow<'a> {
-    /// The key.
-    pub key: Key<'a>,
-    /// The encoded values.
-    pub bytes: &'a [u8],
+    key: Key<'a>,
+    bytes: &'a [u8],
+    /// Field that was read last and its offset: fields read in order are found in one pass.
+    last: Cell<(usize, usize)>,
 }
 
 impl<'a> EncodedRow<'a> {
+    /// Row of a key and its encoded values.
+    #[inline]
+    pub const fn new(key: Key<'a>, bytes: &'a [u8]) -> Self {
+        Self { key, bytes, last: Cell::new((0, 0)) }
+    }
+
     /// Field number `index`, counted without the key.
     #[inline]
     fn raw(&self, index: usize) -> Option<Raw<'a>> {
-        field(self.bytes, index).and_then(split).map(|(value, _)| value)
+        let (last, offset) = self.last.get();
+        let (steps, from) = if index < last { (index, 0) } else { (index - last, offset) };
+        let rest = field(self.bytes.get(from..)?, steps)?;
+        self.last.set((index, self.bytes.len() - rest.len()));
+        split(rest).map(|(value, _)| value)
     }
 }
 
@@ -260,8 +284,10 @@ mod tests {
         let mut bytes = vec![9; 3];
         encode(&values, &mut bytes).unwrap();
         change(&mut bytes, Change::Add(2, 7)).unwrap();
-        let row = EncodedRow { key: Key::Int(3), bytes: &bytes };
+        let row = EncodedRow::new(Key::Int(3), &bytes);
         let found: Vec<_> = (0..8).map(|index| row.value(index)).collect();
+        let any_order = [7, 3, 3, 1, 5, 0, 6, 2, 4];
+        assert!(any_order.iter().all(|&index| row.value(index) == found[index]), "fields can be read in any order");
         let expected = [
             Value::Int(3),
             Value::Text("ä"),
@@ -279,7 +305,7 @@ mod tests {
             assert_eq!(bytes.is_some(), text(value), "column {index}");
             assert!(bytes.is_none_or(|bytes| Value::Text(std::str::from_utf8(bytes).unwrap()) == *value));
         }
-        assert_eq!(EncodedRow { key: Key::Text("k"), bytes: &bytes }.text_bytes(0), Some(&b"k"[..]));
+        assert_eq!(EncodedRow::new(Key::Text("k"), &bytes).text_bytes(0), Some(&b"k"[..]));
         for wrong in [Change::Add(0, 1), Change::Add(6, 1), Change::Set(6, Value::Null)] {
             change(&mut bytes, wrong).unwrap_err();
         }
@@ -287,14 +313,14 @@ mod tests {
         for (field, value) in changed {
             let mut bytes = bytes.clone();
             change(&mut bytes, Change::Set(field, value)).unwrap();
-            let row = EncodedRow { key: Key::Int(3), bytes: &bytes };
+            let row = EncodedRow::new(Key::Int(3), &bytes);
             for (index, old) in expected.iter().enumerate() {
                 assert_eq!(row.value(index), if index == field + 1 { value } else { *old }, "column {index}");
             }
         }
         for cut in 0..bytes.len() {
             // Whatever is cut off reads as NULL and never panics.
-            let row = EncodedRow { key: Key::Int(3), bytes: &bytes[..cut] };
+            let row = EncodedRow::new(Key::Int(3), &bytes[..cut]);
             assert!((0..8).all(|index| row.value(index) == row.value(index)));
         }
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `table` | declaration of a set of records; the statements derived from it |
 //! | [`codec`] | keys and records as bytes, for engines that store bytes alone |
+//! | [`refusals`] | refusals that key engines have in common |
 //! | `over_sql` | the one adapter by which every SQL engine's session serves as a key engine's |
 //!
 //! A workload by key is written once, over [`Records`]. A key engine's connection implements it; a SQL engine's session
@@ -11,6 +12,7 @@
 
 pub mod codec;
 mod over_sql;
+pub mod refusals;
 mod table;
 
 pub use over_sql::{RecordsOverSql, Statements};

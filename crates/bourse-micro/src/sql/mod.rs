@@ -205,9 +205,7 @@ impl OwnStatements {
 /// Adds the place of a statement in the file to its error.
 #[cold]
 fn located(error: EngineError, place: &str) -> EngineError {
-    let located = EngineError::new(error.kind(), format!("{place}: {}", error.message()));
-    let located = error.code().into_iter().fold(located, EngineError::with_code);
-    error.statement().into_iter().fold(located, EngineError::with_statement)
+    error.during(place)
 }
 
 /// Runs a statement with its parameters' values, by their numbers; returns the number of rows returned or changed.

@@ -1,0 +1,109 @@
+//! Databases that sessions of an engine share, and counts of their commits.
+
+use crate::EngineError;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Database that an engine opens once for all its sessions. One in files is closed with its last session, so that another
+/// process can open it between rounds; one in memory is held, since its contents would otherwise be lost then.
+pub struct Opened<D>(Arc<Mutex<Open<D>>>);
+
+struct Open<D> {
+    in_files: Weak<D>,
+    in_memory: Option<Arc<D>>,
+}
+
+impl<D> Open<D> {
+    fn get(&self) -> Option<Arc<D>> {
+        self.in_memory.clone().or_else(|| self.in_files.upgrade())
+    }
+}
+
+impl<D> Default for Opened<D> {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Open { in_files: Weak::new(), in_memory: None })))
+    }
+}
+
+impl<D> Clone for Opened<D> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<D> fmt::Debug for Opened<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Opened").field(&self.get().is_some()).finish()
+    }
+}
+
+impl<D> Opened<D> {
+    fn lock(&self) -> MutexGuard<'_, Open<D>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Open database.
+    pub fn get(&self) -> Option<Arc<D>> {
+        self.lock().get()
+    }
+
+    /// Open database, opened by `open` at first use; other threads wait meanwhile.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub fn get_or_open(
+        &self,
+        in_memory: bool,
+        open: impl FnOnce() -> Result<Arc<D>, EngineError>,
+    ) -> Result<Arc<D>, EngineError> {
+        let mut opened = self.lock();
+        if let Some(database) = opened.get() {
+            return Ok(database);
+        }
+        let database = open()?;
+        match in_memory {
+            true => opened.in_memory = Some(Arc::clone(&database)),
+            false => opened.in_files = Arc::downgrade(&database),
+        }
+        Ok(database)
+    }
+
+    /// Gives new sessions another database in memory.
+    pub fn replace(&self, database: Arc<D>) {
+        // The old one is dropped once others can open the new one.
+        let old = self.lock().in_memory.replace(database);
+        drop(old);
+    }
+}
+
+/// Counts of a database's commits, by which a session recognises a duplicate key that another transaction has added since its
+/// own began: some engines refuse that as one that existed before, though the transaction cannot see it.
+#[derive(Debug, Default)]
+pub struct Commits {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+impl Commits {
+    /// Runs a commit of changes, and counts it.
+    #[inline]
+    pub fn run<T>(&self, commit: impl FnOnce() -> T) -> T {
+        self.begun.fetch_add(1, Ordering::AcqRel);
+        let done = commit();
+        self.ended.fetch_add(1, Ordering::AcqRel);
+        done
+    }
+
+    /// Number of commits that have ended, all of which a transaction that begins now sees.
+    #[inline]
+    pub fn seen(&self) -> u64 {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Whether others may have committed since a transaction began that saw this many commits.
+    #[inline]
+    pub fn others_since(&self, seen: u64) -> bool {
+        self.begun.load(Ordering::Acquire) != seen
+    }
+}
