@@ -1,62 +1,35 @@
 //! Settings of a FastDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{ExpectedValue, Grammar, OptionSpec, Parsed, Scheme, TargetError};
-use bourse_engine::{IndexKind, option_spec, option_words};
+use bourse_engine::target::{ExpectedValue, Grammar, Parsed, Scheme, TargetError};
+use bourse_engine::{IndexKind, option_words, options};
 use std::path::PathBuf;
 
 /// Kind of index of a key.
 pub type Index = IndexKind;
 
-/// Function that ends a transaction with changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Commit {
-    /// `cli_commit`: the file is made durable.
-    Full,
-    /// `cli_precommit`: locks are released, nothing more.
-    Precommit,
+option_words! {
+    /// Function that ends a transaction with changes.
+    pub enum Commit {
+        /// `cli_commit`: the file is made durable.
+        Full = "full",
+        /// `cli_precommit`: locks are released, nothing more.
+        Precommit = "precommit",
+    }
 }
 
-option_words!(Commit { Full = "full", Precommit = "precommit" });
+options! {
+    /// Settings of a target; those that it does not name have their defaults.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Options;
 
-/// Settings of a target; those that it does not name have their defaults.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
     /// `library`.
-    pub library: Option<PathBuf>,
+    library: Option<PathBuf> = None => ["library": path,
+        "FastDB's shared library: libfastdb_r.so.2 or a diskless build [without it: $BOURSE_FASTDB, then the system's library path]"];
+
     /// `index`.
-    pub index: Index,
-    /// `commit`.
-    pub commit: Commit,
-    /// `unique`.
-    pub unique: bool,
-    /// `size`, in bytes.
-    pub size_bytes: u64,
-}
-
-impl Options {
-    /// Default settings.
-    pub const DEFAULT: Self =
-        Self { library: None, index: Index::Tree, commit: Commit::Full, unique: true, size_bytes: 1 << 30 };
-}
-
-/// Grammar of FastDB targets.
-pub static GRAMMAR: Grammar<Options> = Grammar {
-    engine: "FastDB",
-    schemes: &[Scheme::plain("fastdb")],
-    forms: "fastdb:PATH",
-    options: &[
-        OptionSpec {
-            name: "library",
-            values: "a path",
-            meaning: "FastDB's shared library: libfastdb_r.so.2 or a diskless build [without it: $BOURSE_FASTDB, then the system's library path]",
-            set: |options, text| {
-                options.library = Some(text.into());
-                Ok(())
-            },
-            show: |options| options.library.as_ref().map_or_else(String::new, |path| path.display().to_string()),
-        },
-        OptionSpec {
+    index: Index = Index::Tree =>
+        [OptionSpec {
             name: "index",
             values: "ttree, hash",
             meaning: "index on keys; a hash index cannot scan keys in order",
@@ -69,21 +42,24 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
                 Ok(())
             },
             show: |options| if options.index == Index::Hash { "hash" } else { "ttree" }.to_owned(),
-        },
-        option_spec!(
-            "commit" => commit: word(Commit), "full, precommit",
-            "how a transaction ends: `cli_commit` syncs the file; `cli_precommit` only releases the locks, and a single transaction cannot be rolled back",
-        ),
-        option_spec!(
-            "unique" => unique: switch,
-            "an insert first checks that its key does not exist, since FastDB's indexes allow duplicates; off: as FastDB's own programs do",
-        ),
-        option_spec!(
-            "size" => size_bytes: bytes(96 << 20, 1 << 40), "bytes, as 512MiB, from 96MiB to 1TiB",
-            "initial size of a new database. A database in a file grows; one of a diskless build does not. Memory and disk are used only when touched",
-        ),
-    ],
-};
+        }];
+
+    /// `commit`.
+    commit: Commit = Commit::Full => ["commit": word(Commit), "full, precommit",
+        "how a transaction ends: `cli_commit` syncs the file; `cli_precommit` only releases the locks, and a single transaction cannot be rolled back"];
+
+    /// `unique`.
+    unique: bool = true => ["unique": switch,
+        "an insert first checks that its key does not exist, since FastDB's indexes allow duplicates; off: as FastDB's own programs do"];
+
+    /// `size`, in bytes.
+    size_bytes: u64 = 1 << 30 => ["size": bytes(96 << 20, 1 << 40), "bytes, as 512MiB, from 96MiB to 1TiB",
+        "initial size of a new database. A database in a file grows; one of a diskless build does not. Memory and disk are used only when touched"];
+}
+
+/// Grammar of FastDB targets.
+pub static GRAMMAR: Grammar<Options> =
+    Grammar { engine: "FastDB", schemes: &[Scheme::plain("fastdb")], forms: "fastdb:PATH", options: OPTIONS };
 
 /// Parses a target.
 pub(crate) fn parse(text: &str) -> Result<Parsed<Options>, TargetError> {

@@ -2,132 +2,140 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::target::{Grammar, Scheme};
-use bourse_engine::{nested_option, option_spec, option_words};
+use bourse_engine::{option_words, options};
 use bourse_server::client::tls::{TLS_OPTIONS, TlsOptions};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Event that a commit waits for: `synchronous_commit`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SynchronousCommit {
-    /// The log is synced, here and on a synchronous standby.
-    On,
-    /// The log is synced here.
-    Local,
-    /// The log is synced here, and written on a synchronous standby.
-    RemoteWrite,
-    /// The log is synced here, and applied on a synchronous standby.
-    RemoteApply,
-    /// No event: the log is written and synced within about half a second.
-    Off,
+option_words! {
+    /// Event that a commit waits for: `synchronous_commit`.
+    pub enum SynchronousCommit {
+        /// The log is synced, here and on a synchronous standby.
+        On = "on",
+        /// The log is synced here.
+        Local = "local",
+        /// The log is synced here, and written on a synchronous standby.
+        RemoteWrite = "remote_write",
+        /// The log is synced here, and applied on a synchronous standby.
+        RemoteApply = "remote_apply",
+        /// No event: the log is written and synced within about half a second.
+        Off = "off",
+    }
 }
 
-/// Method of syncing the log: `wal_sync_method`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WalSyncMethod {
-    /// `fdatasync` after writing.
-    Fdatasync,
-    /// `fsync` after writing.
-    Fsync,
-    /// Files opened with `O_DSYNC`.
-    OpenDatasync,
-    /// Files opened with `O_SYNC`.
-    OpenSync,
+option_words! {
+    /// Method of syncing the log: `wal_sync_method`.
+    pub enum WalSyncMethod {
+        /// `fdatasync` after writing.
+        Fdatasync = "fdatasync",
+        /// `fsync` after writing.
+        Fsync = "fsync",
+        /// Files opened with `O_DSYNC`.
+        OpenDatasync = "open_datasync",
+        /// Files opened with `O_SYNC`.
+        OpenSync = "open_sync",
+    }
 }
 
-/// Plans of prepared statements: `plan_cache_mode`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlanCache {
-    /// The server compares plans made for the values with one for all values.
-    Auto,
-    /// One plan for all values, made once.
-    Generic,
-    /// A plan for each run.
-    Custom,
+option_words! {
+    /// Plans of prepared statements: `plan_cache_mode`.
+    pub enum PlanCache {
+        /// The server compares plans made for the values with one for all values.
+        Auto = "auto",
+        /// One plan for all values, made once.
+        Generic = "generic",
+        /// A plan for each run.
+        Custom = "custom",
+    }
 }
 
-/// Settings of a target, with defaults for those that were not given.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+options! {
+    /// Settings of a target, with defaults for those that were not given.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Options;
+
     /// Option `lock_timeout`, in whole seconds.
-    pub lock_timeout: Duration,
+    lock_timeout: Duration = Duration::from_secs(10) =>
+        ["lock_timeout": seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
+        "how long a session waits for a lock before it fails with a conflict (`lock_timeout`)"];
+
     /// Option `answer_timeout`, in whole seconds.
-    pub answer_timeout: Duration,
+    answer_timeout: Duration = Duration::from_secs(3_600) =>
+        ["answer_timeout": seconds(1, 86_400), "a time in whole seconds from 1s to 86400s",
+        "time without an answer after which the server counts as lost"];
+
     /// Option `synchronous_commit`; `None` leaves the server's setting.
-    pub synchronous_commit: Option<SynchronousCommit>,
+    synchronous_commit: Option<SynchronousCommit> = None =>
+        ["synchronous_commit": optional_word(SynchronousCommit), "on, local, remote_write, remote_apply, off",
+        "what a commit waits for: the log synced here (local), and on a synchronous standby written (remote_write), synced (on) or applied (remote_apply), or nothing (off) [without it: the server's]"];
+
     /// Option `plan_cache`.
-    pub plan_cache: PlanCache,
+    plan_cache: PlanCache = PlanCache::Auto => ["plan_cache": word(PlanCache), "auto, generic, custom",
+        "plans of prepared statements: one for all values (generic), one for each run (custom), or whichever costs less by the server's estimate (auto) (`plan_cache_mode`)"];
+
     /// Option `pipeline`.
-    pub pipeline: bool,
+    pipeline: bool = false => ["pipeline": switch,
+        "send BEGIN, and changes of one row, along with the next statement whose answer is awaited: fewer round trips"];
+
     /// Option `procedures`.
-    pub procedures: bool,
+    procedures: bool = false => ["procedures": switch,
+        "where a workload has functions in PL/pgSQL for several statements, keep these in the server and call them: one round trip for all"];
+
     /// Option `socket`.
-    pub socket: Option<PathBuf>,
+    socket: Option<PathBuf> = None => ["socket": path,
+        "folder of the server's Unix socket, such as /run/postgresql [without it: TCP]"];
+
     /// Option `password_file`.
-    pub password_file: Option<PathBuf>,
+    password_file: Option<PathBuf> = None => ["password_file": path,
+        "file whose first line is the password [without it: the environment variable PGPASSWORD, then the line for this server in the file that PGPASSFILE names or ~/.pgpass]"];
+
     /// Option `spread`.
-    pub spread: bool,
+    spread: bool = true => ["spread": switch,
+        "of several addresses, sessions go to all in turn; off: to the first one, and to another only where it is lost"];
+
     /// Options `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
-    pub tls: TlsOptions,
+    tls: TlsOptions = TlsOptions::DEFAULT =>
+        [nested TlsOptions: &TLS_OPTIONS[0]] [nested TlsOptions: &TLS_OPTIONS[1]]
+        [nested TlsOptions: &TLS_OPTIONS[2]] [nested TlsOptions: &TLS_OPTIONS[3]];
+
     /// Option `ram`.
-    pub ram: bool,
+    ram: bool = false => ["ram": switch, "keep the data directory in memory (/dev/shm)"];
+
     /// Option `server`.
-    pub server: Option<PathBuf>,
+    server: Option<PathBuf> = None => ["server": path,
+        "server program `postgres`, with `initdb` beside it [without it: searched in PATH and the common folders]"];
+
     /// Option `shared_buffers`, in bytes.
-    pub shared_buffers_bytes: u64,
+    shared_buffers_bytes: u64 = 1 << 30 =>
+        ["shared_buffers": bytes(1 << 20, 1 << 40), "bytes from 1MiB to 1TiB, for example 512MiB",
+        "page cache, shared by all sessions (`shared_buffers`)"];
+
     /// Option `max_wal_size`, in bytes.
-    pub max_wal_bytes: u64,
+    max_wal_bytes: u64 = 4 << 30 =>
+        ["max_wal_size": bytes(32 << 20, 1 << 40), "bytes from 32MiB to 1TiB, for example 4GiB",
+        "size of the write-ahead log at which a checkpoint begins (`max_wal_size`)"];
+
     /// Option `fsync`.
-    pub fsync: bool,
+    fsync: bool = true => ["fsync": switch, "sync files at all (`fsync`)"];
+
     /// Option `full_page_writes`.
-    pub full_page_writes: bool,
+    full_page_writes: bool = true => ["full_page_writes": switch,
+        "write a page whole to the log at its first change after a checkpoint, so that a torn page can be repaired (`full_page_writes`)"];
+
     /// Option `wal_sync_method`; `None` is the server's default for the system.
-    pub wal_sync_method: Option<WalSyncMethod>,
+    wal_sync_method: Option<WalSyncMethod> = None =>
+        ["wal_sync_method": optional_word(WalSyncMethod), "fdatasync, fsync, open_datasync, open_sync",
+        "how the log is synced (`wal_sync_method`) [without it: the server's choice for this system]"];
+
     /// Option `max_connections`.
-    pub max_connections: u32,
+    max_connections: u32 = 200 => ["max_connections": number(10, 10_000), "a number from 10 to 10000",
+        "sessions that can be open at once (`max_connections`)"];
+
     /// Option `start_timeout`, in whole seconds.
-    pub start_timeout: Duration,
+    start_timeout: Duration = Duration::from_secs(60) =>
+        ["start_timeout": seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
+        "time limit for the server's start"];
 }
-
-impl Options {
-    /// The default options.
-    pub const DEFAULT: Self = Self {
-        lock_timeout: Duration::from_secs(10),
-        answer_timeout: Duration::from_secs(3_600),
-        synchronous_commit: None,
-        plan_cache: PlanCache::Auto,
-        pipeline: false,
-        procedures: false,
-        socket: None,
-        password_file: None,
-        spread: true,
-        tls: TlsOptions::DEFAULT,
-        ram: false,
-        server: None,
-        shared_buffers_bytes: 1 << 30,
-        max_wal_bytes: 4 << 30,
-        fsync: true,
-        full_page_writes: true,
-        wal_sync_method: None,
-        max_connections: 200,
-        start_timeout: Duration::from_secs(60),
-    };
-}
-
-option_words!(SynchronousCommit {
-    On = "on",
-    Local = "local",
-    RemoteWrite = "remote_write",
-    RemoteApply = "remote_apply",
-    Off = "off",
-});
-option_words!(WalSyncMethod {
-    Fdatasync = "fdatasync",
-    Fsync = "fsync",
-    OpenDatasync = "open_datasync",
-    OpenSync = "open_sync",
-});
-option_words!(PlanCache { Auto = "auto", Generic = "generic", Custom = "custom" });
 
 impl PlanCache {
     /// Word for the server.
@@ -164,76 +172,5 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         Scheme::private_server("postgres+private", RUNNING_ONLY),
     ],
     forms: "postgres://USER@HOST,HOST/DATABASE or postgres+private:, each with optional ?OPTION=VALUE&…",
-    options: &[
-        option_spec!(
-            "lock_timeout" => lock_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
-            "how long a session waits for a lock before it fails with a conflict (`lock_timeout`)",
-        ),
-        option_spec!(
-            "answer_timeout" => answer_timeout: seconds(1, 86_400), "a time in whole seconds from 1s to 86400s",
-            "time without an answer after which the server counts as lost",
-        ),
-        option_spec!(
-            "synchronous_commit" => synchronous_commit: optional_word(SynchronousCommit), "on, local, remote_write, remote_apply, off",
-            "what a commit waits for: the log synced here (local), and on a synchronous standby written (remote_write), synced (on) or applied (remote_apply), or nothing (off) [without it: the server's]",
-        ),
-        option_spec!(
-            "plan_cache" => plan_cache: word(PlanCache), "auto, generic, custom",
-            "plans of prepared statements: one for all values (generic), one for each run (custom), or whichever costs less by the server's estimate (auto) (`plan_cache_mode`)",
-        ),
-        option_spec!(
-            "pipeline" => pipeline: switch,
-            "send BEGIN, and changes of one row, along with the next statement whose answer is awaited: fewer round trips",
-        ),
-        option_spec!(
-            "procedures" => procedures: switch,
-            "where a workload has functions in PL/pgSQL for several statements, keep these in the server and call them: one round trip for all",
-        ),
-        option_spec!(
-            "socket" => socket: path,
-            "folder of the server's Unix socket, such as /run/postgresql [without it: TCP]",
-        ),
-        option_spec!(
-            "password_file" => password_file: path,
-            "file whose first line is the password [without it: the environment variable PGPASSWORD, then the line for this server in the file that PGPASSFILE names or ~/.pgpass]",
-        ),
-        option_spec!(
-            "spread" => spread: switch,
-            "of several addresses, sessions go to all in turn; off: to the first one, and to another only where it is lost",
-        ),
-        nested_option!(TlsOptions: &TLS_OPTIONS[0] => tls: Options),
-        nested_option!(TlsOptions: &TLS_OPTIONS[1] => tls: Options),
-        nested_option!(TlsOptions: &TLS_OPTIONS[2] => tls: Options),
-        nested_option!(TlsOptions: &TLS_OPTIONS[3] => tls: Options),
-        option_spec!("ram" => ram: switch, "keep the data directory in memory (/dev/shm)"),
-        option_spec!(
-            "server" => server: path,
-            "server program `postgres`, with `initdb` beside it [without it: searched in PATH and the common folders]",
-        ),
-        option_spec!(
-            "shared_buffers" => shared_buffers_bytes: bytes(1 << 20, 1 << 40), "bytes from 1MiB to 1TiB, for example 512MiB",
-            "page cache, shared by all sessions (`shared_buffers`)",
-        ),
-        option_spec!(
-            "max_wal_size" => max_wal_bytes: bytes(32 << 20, 1 << 40), "bytes from 32MiB to 1TiB, for example 4GiB",
-            "size of the write-ahead log at which a checkpoint begins (`max_wal_size`)",
-        ),
-        option_spec!("fsync" => fsync: switch, "sync files at all (`fsync`)"),
-        option_spec!(
-            "full_page_writes" => full_page_writes: switch,
-            "write a page whole to the log at its first change after a checkpoint, so that a torn page can be repaired (`full_page_writes`)",
-        ),
-        option_spec!(
-            "wal_sync_method" => wal_sync_method: optional_word(WalSyncMethod), "fdatasync, fsync, open_datasync, open_sync",
-            "how the log is synced (`wal_sync_method`) [without it: the server's choice for this system]",
-        ),
-        option_spec!(
-            "max_connections" => max_connections: number(10, 10_000), "a number from 10 to 10000",
-            "sessions that can be open at once (`max_connections`)",
-        ),
-        option_spec!(
-            "start_timeout" => start_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
-            "time limit for the server's start",
-        ),
-    ],
+    options: OPTIONS,
 };

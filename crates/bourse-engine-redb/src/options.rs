@@ -2,33 +2,34 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::target::{Grammar, Scheme};
-use bourse_engine::{option_spec, option_words};
+use bourse_engine::{option_words, options};
 
-/// Durability of a commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durable {
-    /// Synced to the disk.
-    Immediate,
-    /// Not synced: durable with the next commit that is.
-    None,
+option_words! {
+    /// Durability of a commit.
+    pub enum Durable {
+        /// Synced to the disk.
+        Immediate = "immediate",
+        /// Not synced: durable with the next commit that is.
+        None = "none",
+    }
 }
 
-option_words!(Durable { Immediate = "immediate", None = "none" });
+options! {
+    /// Settings of a target; those that it does not name have their defaults.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Options;
 
-/// Settings of a target; those that it does not name have their defaults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
     /// `durability`.
-    pub durability: Durable,
-    /// `two_phase`.
-    pub two_phase: bool,
-    /// `cache`, in bytes.
-    pub cache_bytes: u64,
-}
+    durability: Durable = Durable::Immediate => ["durability": word(Durable), "immediate, none",
+        "whether a commit waits for the disk; without, it lasts with the next one that does"];
 
-impl Options {
-    /// Default settings.
-    pub const DEFAULT: Self = Self { durability: Durable::Immediate, two_phase: false, cache_bytes: 1 << 30 };
+    /// `two_phase`.
+    two_phase: bool = false => ["two_phase": switch,
+        "whether a commit waits twice, first for the changes and then for the root, rather than for both under a checksum"];
+
+    /// `cache`, in bytes.
+    cache_bytes: u64 = 1 << 30 => ["cache": bytes(1 << 20, 1 << 40), "bytes, as 64MiB, from 1MiB to 1TiB",
+        "redb's own cache of pages, for the whole database"];
 }
 
 /// Grammar of redb targets.
@@ -36,18 +37,5 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "redb",
     schemes: &[Scheme::plain("redb")],
     forms: "redb:PATH or redb::memory:",
-    options: &[
-        option_spec!(
-            "durability" => durability: word(Durable), "immediate, none",
-            "whether a commit waits for the disk; without, it lasts with the next one that does",
-        ),
-        option_spec!(
-            "two_phase" => two_phase: switch,
-            "whether a commit waits twice, first for the changes and then for the root, rather than for both under a checksum",
-        ),
-        option_spec!(
-            "cache" => cache_bytes: bytes(1 << 20, 1 << 40), "bytes, as 64MiB, from 1MiB to 1TiB",
-            "redb's own cache of pages, for the whole database",
-        ),
-    ],
+    options: OPTIONS,
 };

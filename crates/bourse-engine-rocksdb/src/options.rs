@@ -1,25 +1,24 @@
 //! Settings of a RocksDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{Grammar, OptionSpec, Parsed, Scheme, TargetError, parse_number};
-use bourse_engine::{option_spec, option_words};
+use bourse_engine::target::{Grammar, Parsed, Scheme, TargetError, parse_number};
+use bourse_engine::{option_words, options};
 use std::ffi::c_int;
 use std::path::PathBuf;
 
-/// Compression of tables' blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compression {
-    /// No compression.
-    None,
-    /// Snappy.
-    Snappy,
-    /// LZ4.
-    Lz4,
-    /// Zstandard.
-    Zstd,
+option_words! {
+    /// Compression of tables' blocks.
+    pub enum Compression {
+        /// Snappy.
+        Snappy = "snappy",
+        /// No compression.
+        None = "none",
+        /// LZ4.
+        Lz4 = "lz4",
+        /// Zstandard.
+        Zstd = "zstd",
+    }
 }
-
-option_words!(Compression { Snappy = "snappy", None = "none", Lz4 = "lz4", Zstd = "zstd" });
 
 impl Compression {
     /// RocksDB's number of the compression.
@@ -33,68 +32,35 @@ impl Compression {
     }
 }
 
-/// Settings of a target; those that it does not name have their defaults.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+options! {
+    /// Settings of a target; those that it does not name have their defaults.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Options;
+
     /// `library`.
-    pub library: Option<PathBuf>,
+    library: Option<PathBuf> = None => ["library": path,
+        "RocksDB's shared library [without it: $BOURSE_ROCKSDB, then librocksdb in the usual places]"];
+
     /// `sync`.
-    pub sync: bool,
+    sync: bool = true => ["sync": switch,
+        "whether a commit waits until the write-ahead log is on disk; RocksDB's own default is off"];
+
     /// `wal`.
-    pub wal: bool,
+    wal: bool = true => ["wal": switch,
+        "the write-ahead log; without it a commit is in memory until a table is written, and sync is off"];
+
     /// `cache`, in bytes.
-    pub cache_bytes: u64,
+    cache_bytes: u64 = 32 << 20 => ["cache": bytes(1 << 20, 1 << 40), "bytes, as 64MiB, from 1MiB to 1TiB",
+        "RocksDB's own cache of blocks, for the whole database"];
+
     /// `write_buffer`, in bytes.
-    pub write_buffer_bytes: u64,
+    write_buffer_bytes: u64 = 64 << 20 =>
+        ["write_buffer": bytes(1 << 16, 1 << 34), "bytes, as 64MiB, from 64KiB to 16GiB",
+        "what a table gathers in memory before it is written to disk"];
+
     /// `bloom`, in bits per key; `None` for no filter.
-    pub bloom_bits: Option<u8>,
-    /// `compression`.
-    pub compression: Compression,
-    /// `jobs`.
-    pub jobs: u8,
-}
-
-impl Options {
-    /// Default settings.
-    pub const DEFAULT: Self = Self {
-        library: None,
-        sync: true,
-        wal: true,
-        cache_bytes: 32 << 20,
-        write_buffer_bytes: 64 << 20,
-        bloom_bits: None,
-        compression: Compression::Snappy,
-        jobs: 2,
-    };
-}
-
-/// Grammar of RocksDB targets.
-pub static GRAMMAR: Grammar<Options> = Grammar {
-    engine: "RocksDB",
-    schemes: &[Scheme::plain("rocksdb")],
-    forms: "rocksdb:PATH, a folder",
-    options: &[
-        option_spec!(
-            "library" => library: path,
-            "RocksDB's shared library [without it: $BOURSE_ROCKSDB, then librocksdb in the usual places]",
-        ),
-        option_spec!(
-            "sync" => sync: switch,
-            "whether a commit waits until the write-ahead log is on disk; RocksDB's own default is off",
-        ),
-        option_spec!(
-            "wal" => wal: switch,
-            "the write-ahead log; without it a commit is in memory until a table is written, and sync is off",
-        ),
-        option_spec!(
-            "cache" => cache_bytes: bytes(1 << 20, 1 << 40), "bytes, as 64MiB, from 1MiB to 1TiB",
-            "RocksDB's own cache of blocks, for the whole database",
-        ),
-        option_spec!(
-            "write_buffer" => write_buffer_bytes: bytes(1 << 16, 1 << 34), "bytes, as 64MiB, from 64KiB to 16GiB",
-            "what a table gathers in memory before it is written to disk",
-        ),
-        OptionSpec {
+    bloom_bits: Option<u8> = None =>
+        [OptionSpec {
             name: "bloom",
             values: "off, or a number from 1 to 100",
             meaning: "bits for each key of a Bloom filter, which spares reads of keys that are not there",
@@ -103,16 +69,23 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
                 Ok(())
             },
             show: |options| options.bloom_bits.map_or_else(|| "off".to_owned(), |bits| bits.to_string()),
-        },
-        option_spec!(
-            "compression" => compression: word(Compression), "snappy, none, lz4, zstd",
-            "how blocks of tables are compressed, if the library can",
-        ),
-        option_spec!(
-            "jobs" => jobs: number(1, 64), "a number from 1 to 64",
-            "background jobs at a time, which write and merge tables",
-        ),
-    ],
+        }];
+
+    /// `compression`.
+    compression: Compression = Compression::Snappy => ["compression": word(Compression), "snappy, none, lz4, zstd",
+        "how blocks of tables are compressed, if the library can"];
+
+    /// `jobs`.
+    jobs: u8 = 2 => ["jobs": number(1, 64), "a number from 1 to 64",
+        "background jobs at a time, which write and merge tables"];
+}
+
+/// Grammar of RocksDB targets.
+pub static GRAMMAR: Grammar<Options> = Grammar {
+    engine: "RocksDB",
+    schemes: &[Scheme::plain("rocksdb")],
+    forms: "rocksdb:PATH, a folder",
+    options: OPTIONS,
 };
 
 /// Parses a target.

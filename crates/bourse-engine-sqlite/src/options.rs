@@ -12,107 +12,117 @@ use bourse_engine::target::{
 use bourse_engine::{option_spec, option_words};
 use std::time::Duration;
 
-/// Journal, which allows rollback and isolates readers: `PRAGMA journal_mode`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Journal {
-    /// Rollback journal, deleted at commit.
-    Delete,
-    /// Rollback journal, truncated at commit.
-    Truncate,
-    /// Rollback journal, its header overwritten at commit.
-    Persist,
-    /// Rollback journal in memory: a crash during a transaction corrupts a file.
-    Memory,
-    /// Write-ahead log: readers continue during writes.
-    Wal,
-    /// No journal: a transaction cannot be rolled back.
-    Off,
+option_words! {
+    /// Journal, which allows rollback and isolates readers: `PRAGMA journal_mode`.
+    pub enum Journal {
+        /// Rollback journal, deleted at commit.
+        Delete = "delete",
+        /// Rollback journal, truncated at commit.
+        Truncate = "truncate",
+        /// Rollback journal, its header overwritten at commit.
+        Persist = "persist",
+        /// Rollback journal in memory: a crash during a transaction corrupts a file.
+        Memory = "memory",
+        /// Write-ahead log: readers continue during writes.
+        Wal = "wal",
+        /// No journal: a transaction cannot be rolled back.
+        Off = "off",
+    }
 }
 
-/// Syncs by which SQLite waits for the disk: `PRAGMA synchronous`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sync {
-    /// Never.
-    Off,
-    /// Syncs at the most critical moments; with a write-ahead log at checkpoints only.
-    Normal,
-    /// Syncs at each commit.
-    Full,
-    /// Syncs at each commit, and the directory too when a journal is deleted.
-    Extra,
+option_words! {
+    /// Syncs by which SQLite waits for the disk: `PRAGMA synchronous`.
+    #[derive(PartialOrd, Ord)]
+    pub enum Sync {
+        /// Never.
+        Off = "off",
+        /// Syncs at the most critical moments; with a write-ahead log at checkpoints only.
+        Normal = "normal",
+        /// Syncs at each commit.
+        Full = "full",
+        /// Syncs at each commit, and the directory too when a journal is deleted.
+        Extra = "extra",
+    }
 }
 
-/// Release of locks after a transaction: `PRAGMA locking_mode`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Locking {
-    /// Locks are released.
-    Normal,
-    /// Locks are held: a single session has the file to itself.
-    Exclusive,
+option_words! {
+    /// Release of locks after a transaction: `PRAGMA locking_mode`.
+    pub enum Locking {
+        /// Locks are released.
+        Normal = "normal",
+        /// Locks are held: a single session has the file to itself.
+        Exclusive = "exclusive",
+    }
 }
 
-/// Storage of temporary tables and sorts: `PRAGMA temp_store`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TempStore {
-    /// Default that is compiled in.
-    Default,
-    /// Files.
-    File,
-    /// Memory.
-    Memory,
+option_words! {
+    /// Storage of temporary tables and sorts: `PRAGMA temp_store`.
+    pub enum TempStore {
+        /// Default that is compiled in.
+        Default = "default",
+        /// Files.
+        File = "file",
+        /// Memory.
+        Memory = "memory",
+    }
 }
 
-/// Mutex of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Threading {
-    /// No mutex: each session is used by one thread at a time.
-    NoMutex,
-    /// A mutex, taken at every call: SQLite's own default.
-    FullMutex,
+option_words! {
+    /// Mutex of a connection.
+    pub enum Threading {
+        /// No mutex: each session is used by one thread at a time.
+        NoMutex = "nomutex",
+        /// A mutex, taken at every call: SQLite's own default.
+        FullMutex = "fullmutex",
+    }
 }
 
-/// Mechanism by which sessions of this process wait for the writer lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Writers {
-    /// Bourse's queue in front of SQLite, in which the next writer is woken.
-    Queue,
-    /// Bourse's busy handler: retries after tens of microseconds, 2 ms at most.
-    Busy,
-    /// SQLite's own wait: `sqlite3_busy_timeout` and its sleeps of 1 to 100 ms.
-    Sqlite,
-    /// Bourse's queue for the one connection that makes all changes: its page cache is never out of date.
-    One,
+option_words! {
+    /// Mechanism by which sessions of this process wait for the writer lock.
+    pub enum Writers {
+        /// Bourse's queue in front of SQLite, in which the next writer is woken.
+        Queue = "queue",
+        /// Bourse's busy handler: retries after tens of microseconds, 2 ms at most.
+        Busy = "busy",
+        /// SQLite's own wait: `sqlite3_busy_timeout` and its sleeps of 1 to 100 ms.
+        Sqlite = "sqlite",
+        /// Bourse's queue for the one connection that makes all changes: its page cache is never out of date.
+        One = "one",
+    }
 }
 
-/// Statement that begins a transaction which will write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begin {
-    /// `BEGIN IMMEDIATE`: waits for the writer lock before it reads.
-    Immediate,
-    /// `BEGIN`: reads first; its first change fails if another session has committed since (`SQLITE_BUSY_SNAPSHOT`).
-    Deferred,
+option_words! {
+    /// Statement that begins a transaction which will write.
+    pub enum Begin {
+        /// `BEGIN IMMEDIATE`: waits for the writer lock before it reads.
+        Immediate = "immediate",
+        /// `BEGIN`: reads first; its first change fails if another session has committed since (`SQLITE_BUSY_SNAPSHOT`).
+        Deferred = "deferred",
+    }
 }
 
-/// Origin of the default settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Defaults {
-    /// Bourse's defaults.
-    Bourse,
-    /// Defaults of an unconfigured SQLite connection.
-    Sqlite,
+option_words! {
+    /// Origin of the default settings.
+    pub enum Defaults {
+        /// Bourse's defaults.
+        Bourse = "bourse",
+        /// Defaults of an unconfigured SQLite connection.
+        Sqlite = "sqlite",
+    }
 }
 
-/// Storage of a database in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemoryKind {
-    /// Bourse's file system in memory: pages are returned by address, readers continue during writes.
-    Ram,
-    /// SQLite's `memdb` file system: each session has a cache of its own over one shared image of at most 2 GiB.
-    MemDb,
-    /// One cache shared by all sessions (`cache=shared`), with locks by table.
-    SharedCache,
-    /// SQLite's plain `:memory:`: the database belongs to one connection, so only one session is possible.
-    Private,
+option_words! {
+    /// Storage of a database in memory.
+    pub enum MemoryKind {
+        /// Bourse's file system in memory: pages are returned by address, readers continue during writes.
+        Ram = "ram",
+        /// SQLite's `memdb` file system: each session has a cache of its own over one shared image of at most 2 GiB.
+        MemDb = "memdb",
+        /// One cache shared by all sessions (`cache=shared`), with locks by table.
+        SharedCache = "shared",
+        /// SQLite's plain `:memory:`: the database belongs to one connection, so only one session is possible.
+        Private = "private",
+    }
 }
 
 impl MemoryKind {
@@ -276,16 +286,6 @@ impl Options {
     /// Defaults of a database in memory.
     pub const MEMORY: Self = Self { sync: Sync::Off, ..Self::FILE };
 }
-
-option_words!(Journal { Delete = "delete", Truncate = "truncate", Persist = "persist", Memory = "memory", Wal = "wal", Off = "off" });
-option_words!(Sync { Off = "off", Normal = "normal", Full = "full", Extra = "extra" });
-option_words!(Locking { Normal = "normal", Exclusive = "exclusive" });
-option_words!(TempStore { Default = "default", File = "file", Memory = "memory" });
-option_words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
-option_words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared", Private = "private" });
-option_words!(Writers { Queue = "queue", Busy = "busy", Sqlite = "sqlite", One = "one" });
-option_words!(Begin { Immediate = "immediate", Deferred = "deferred" });
-option_words!(Defaults { Bourse = "bourse", Sqlite = "sqlite" });
 
 /// Settings that apply to files, so that a database in memory cannot have them.
 pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "locking", "key"];

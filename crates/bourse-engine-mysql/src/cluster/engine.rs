@@ -25,7 +25,6 @@ use bourse_server::check_each;
 use bourse_server::client::{Announced, NodeSession};
 use bourse_server::private::parent;
 use mysql::prelude::Queryable as _;
-use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 
 /// Cluster under test.
@@ -99,11 +98,6 @@ impl ClusterEngine {
     /// Process of a node of a private cluster; `None` while it does not run.
     pub fn node_process(&self, node: usize) -> Option<u32> {
         self.looked_at()?.private?.process(node)
-    }
-
-    /// Exit status of each node of a private cluster; `None` while it runs.
-    pub fn node_exits(&self) -> Vec<Option<ExitStatus>> {
-        self.looked_at().and_then(|it| it.private).map_or_else(Vec::new, |private| private.exits())
     }
 
     /// Opens a session at a node, counted from 0; it continues at another node if that one is lost.

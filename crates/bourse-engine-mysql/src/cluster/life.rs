@@ -16,7 +16,7 @@ use bourse_server::client::passwords::Secret;
 use bourse_server::private::{PrivateServer, ServerFolder, processes, sweep_below};
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -245,11 +245,6 @@ impl PrivateCluster {
             Step::Start => self.start_node(node, if node == 0 { facts.first } else { &[] }),
             Step::Join => self.join(node, Role::of(node, 0), until),
         })
-    }
-
-    /// Exit status of each node's server; `None` while it runs.
-    pub(crate) fn exits(&self) -> Vec<Option<ExitStatus>> {
-        self.nodes.iter().map(|node| locked(&node.server).exit()).collect()
     }
 
     fn node(&self, node: usize) -> Result<&PrivateNode, EngineError> {

@@ -2,35 +2,48 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::Options as ServerOptions;
-use crate::options::OPTIONS;
+use crate::options::OPTIONS as OF_SERVERS;
+use bourse_engine::options;
 use bourse_engine::target::{Grammar, OptionSpec, Scheme};
-use bourse_engine::{nested_option, option_spec};
 use std::path::PathBuf;
 
-/// Settings of a target; those that it does not name have their defaults.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// `nodes`.
-    pub nodes: u32,
-    /// `causal`.
-    pub causal: bool,
-    /// `spread`.
-    pub spread: bool,
-    /// `provider`.
-    pub provider: Option<PathBuf>,
-    /// Settings of each node's server.
-    pub server: ServerOptions,
-}
+options! {
+    /// Settings of a target; those that it does not name have their defaults.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Options;
 
-impl Options {
-    /// Default settings.
-    pub const DEFAULT: Self =
-        Self { nodes: 3, causal: true, spread: true, provider: None, server: ServerOptions::DEFAULT };
+    /// `nodes`.
+    nodes: u32 = 3 => ["nodes": number(1, 9), "a number from 1 to 9",
+        "nodes of a private cluster, all on this machine"];
+
+    /// `causal`.
+    causal: bool = true => ["causal": switch,
+        "a transaction waits at its beginning until its node has applied what was committed on others (`wsrep_sync_wait=7`, `group_replication_consistency=BEFORE`)"];
+
+    /// `spread`.
+    spread: bool = true => ["spread": switch,
+        "sessions go to all nodes in turn; off: to the first one, and to another only where it is lost, and a private group is in single-primary mode"];
+
+    /// `provider`.
+    provider: Option<PathBuf> = None => ["provider": path,
+        "Galera's library (`wsrep_provider`) [without it: searched in the common folders]"];
+
+    /// Settings of each node's server.
+    server: ServerOptions = ServerOptions::DEFAULT =>
+        [nested ServerOptions: of_server("lock_timeout")] [nested ServerOptions: of_server("answer_timeout")]
+        [nested ServerOptions: of_server("foreign_keys")] [nested ServerOptions: of_server("snapshot_isolation")]
+        [nested ServerOptions: of_server("procedures")] [nested ServerOptions: of_server("password_file")]
+        [nested ServerOptions: of_server("sslmode")] [nested ServerOptions: of_server("sslrootcert")]
+        [nested ServerOptions: of_server("sslcert")] [nested ServerOptions: of_server("sslkey")]
+        [nested ServerOptions: of_server("ram")] [nested ServerOptions: of_server("server")]
+        [nested ServerOptions: of_server("innodb_buffer_pool")] [nested ServerOptions: of_server("log_file")]
+        [nested ServerOptions: of_server("flush_log")] [nested ServerOptions: of_server("flush_method")]
+        [nested ServerOptions: of_server("doublewrite")] [nested ServerOptions: of_server("start_timeout")];
 }
 
 /// Option of a server by its name.
 const fn of_server(name: &str) -> &'static OptionSpec<ServerOptions> {
-    let mut rest = OPTIONS;
+    let mut rest = OF_SERVERS;
     while let [option, more @ ..] = rest {
         if is_same(option.name.as_bytes(), name.as_bytes()) {
             return option;
@@ -49,13 +62,6 @@ const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
         right = more_right;
     }
     left.is_empty() && right.is_empty()
-}
-
-/// Option that each node's server has.
-macro_rules! each_node {
-    ($name:literal) => {
-        nested_option!(ServerOptions: of_server($name) => server: Options)
-    };
 }
 
 /// Options for reaching nodes, which private clusters do not need.
@@ -101,39 +107,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         running_cluster("group"),
     ],
     forms: "mariadb+galera: or mysql+group:, galera://USER@HOST,HOST,HOST/DATABASE or group://USER@HOST,HOST,HOST/DATABASE, each with optional ?OPTION=VALUE&…",
-    options: &[
-        option_spec!("nodes" => nodes: number(1, 9), "a number from 1 to 9", "nodes of a private cluster, all on this machine"),
-        option_spec!(
-            "causal" => causal: switch,
-            "a transaction waits at its beginning until its node has applied what was committed on others (`wsrep_sync_wait=7`, `group_replication_consistency=BEFORE`)",
-        ),
-        option_spec!(
-            "spread" => spread: switch,
-            "sessions go to all nodes in turn; off: to the first one, and to another only where it is lost, and a private group is in single-primary mode",
-        ),
-        option_spec!(
-            "provider" => provider: path,
-            "Galera's library (`wsrep_provider`) [without it: searched in the common folders]",
-        ),
-        each_node!("lock_timeout"),
-        each_node!("answer_timeout"),
-        each_node!("foreign_keys"),
-        each_node!("snapshot_isolation"),
-        each_node!("procedures"),
-        each_node!("password_file"),
-        each_node!("sslmode"),
-        each_node!("sslrootcert"),
-        each_node!("sslcert"),
-        each_node!("sslkey"),
-        each_node!("ram"),
-        each_node!("server"),
-        each_node!("innodb_buffer_pool"),
-        each_node!("log_file"),
-        each_node!("flush_log"),
-        each_node!("flush_method"),
-        each_node!("doublewrite"),
-        each_node!("start_timeout"),
-    ],
+    options: OPTIONS,
 };
 
 #[cfg(test)]
@@ -145,7 +119,7 @@ mod tests {
     fn every_option_of_a_server_is_a_nodes_unless_it_makes_no_sense_there() {
         // Nodes that run are reached by their addresses, and only InnoDB's tables are replicated.
         const NOT: [&str; 2] = ["socket", "storage"];
-        for option in OPTIONS {
+        for option in OF_SERVERS {
             let is_here = GRAMMAR.options.iter().any(|it| it.name == option.name);
             assert_eq!(is_here, !NOT.contains(&option.name), "{}", option.name);
         }

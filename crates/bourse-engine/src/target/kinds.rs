@@ -8,9 +8,7 @@
 /// use bourse_engine::{option_spec, option_words};
 /// use std::{path::PathBuf, time::Duration};
 ///
-/// #[derive(Clone, Copy)]
-/// pub enum Sync { Off, Full }
-/// option_words!(Sync { Off = "off", Full = "full" });
+/// option_words! { pub enum Sync { Off = "off", Full = "full" } }
 /// pub struct Options { sync: Sync, late: Option<Sync>, ram: bool, cache_bytes: u64, wait: Duration, most: u32, file: Option<PathBuf> }
 ///
 /// static OPTIONS: &[OptionSpec<Options>] = &[
@@ -71,6 +69,37 @@ macro_rules! option_spec {
             show: |options| $crate::target::show_bytes(options.$field),
         }
     };
+    ($name:literal => $field:ident: optional_bytes($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
+        $crate::target::OptionSpec {
+            name: $name,
+            values: $values,
+            meaning: $meaning,
+            set: |options, text| {
+                $crate::target::parse_bytes(text, $least, $most).map(|value| options.$field = Some(value))
+            },
+            show: |options| options.$field.map_or_else(String::new, $crate::target::show_bytes),
+        }
+    };
+    ($name:literal => $field:ident: optional_number($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
+        $crate::target::OptionSpec {
+            name: $name,
+            values: $values,
+            meaning: $meaning,
+            set: |options, text| {
+                $crate::target::parse_number(text, $least, $most).map(|value| options.$field = Some(value))
+            },
+            show: |options| options.$field.map_or_else(String::new, |value| value.to_string()),
+        }
+    };
+    ($name:literal => $field:ident: time($most:expr), $values:literal, $meaning:literal $(,)?) => {
+        $crate::target::OptionSpec {
+            name: $name,
+            values: $values,
+            meaning: $meaning,
+            set: |options, text| $crate::target::parse_time(text, $most).map(|value| options.$field = value),
+            show: |options| $crate::target::show_time(options.$field),
+        }
+    };
     ($name:literal => $field:ident: seconds($least:expr, $most:expr), $values:literal, $meaning:literal $(,)?) => {
         $crate::target::OptionSpec {
             name: $name,
@@ -117,4 +146,56 @@ macro_rules! nested_option {
             show: |options: &$options| (SPEC.show)(&options.$field),
         }
     }};
+}
+
+/// Declares the options of an engine's targets, each once: the field that holds it, its default, and its name, kind, values and
+/// meaning as [`option_spec!`](crate::option_spec) has them. Gives the structure with `DEFAULT`, and the list `OPTIONS` for a
+/// grammar. An option of another kind is a whole [`OptionSpec`](crate::target::OptionSpec); a field that holds another structure of
+/// options is `nested`.
+///
+/// ```
+/// bourse_engine::options! {
+///     /// Settings of a target.
+///     #[derive(Debug, PartialEq)]
+///     pub struct Options;
+///
+///     /// `cache`, in bytes.
+///     cache_bytes: u64 = 64 << 20 => ["cache": bytes(1 << 20, 1 << 40), "bytes from 1MiB to 1TiB", "page cache"];
+///
+///     /// `sync`.
+///     sync: bool = true => ["sync": switch, "sync the log at each commit"];
+/// }
+/// let mut options = Options::DEFAULT;
+/// assert!((OPTIONS[1].set)(&mut options, "off").is_ok());
+/// assert_eq!(options, Options { sync: false, ..Options::DEFAULT });
+/// ```
+#[macro_export]
+macro_rules! options {
+    (@spec $options:ident $field:ident nested $part:ty: $spec:expr) => {
+        $crate::nested_option!($part: $spec => $field: $options)
+    };
+    (@spec $options:ident $field:ident OptionSpec { $($spec:tt)* }) => {
+        $crate::target::OptionSpec { $($spec)* }
+    };
+    (@spec $options:ident $field:ident $name:literal: $($spec:tt)*) => {
+        $crate::option_spec!($name => $field: $($spec)*)
+    };
+    (
+        $(#[$attribute:meta])* pub struct $options:ident;
+        $($(#[$doc:meta])* $field:ident: $type:ty = $default:expr => $([$($spec:tt)*])+;)*
+    ) => {
+        $(#[$attribute])*
+        pub struct $options {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl $options {
+            /// Default options.
+            pub const DEFAULT: Self = Self { $($field: $default,)* };
+        }
+
+        /// Every option, in the order of help and documents.
+        pub(crate) const OPTIONS: &[$crate::target::OptionSpec<$options>] =
+            &[$($($crate::options!(@spec $options $field $($spec)*),)+)*];
+    };
 }

@@ -22,10 +22,14 @@ pub fn show_switch(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()
 }
 
-/// Generates the words of an enum's values in targets: `ALL`, `word` and `parse`.
+/// Declares an enum by its values' words in targets, with `ALL`, `word` and `parse`.
 #[macro_export]
 macro_rules! option_words {
-    ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+    ($(#[$attribute:meta])* pub enum $type:ident { $($(#[$doc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $type { $($(#[$doc])* $variant),+ }
+
         impl $type {
             /// Every value.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];

@@ -11,28 +11,21 @@ use bourse_engine::{EngineError, Setting, option_spec, option_words};
 use std::error::Error;
 use std::path::PathBuf;
 
-/// Encryption of a connection, and the checks of the server's certificate: libpq's `sslmode`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SslMode {
-    /// Never encrypted.
-    Disable,
-    /// Encrypted if the server offers it.
-    Prefer,
-    /// Encrypted; the certificate is checked only if an authority is named.
-    Require,
-    /// Encrypted, with a certificate of that authority.
-    VerifyCa,
-    /// Encrypted, with a certificate of that authority for that host.
-    VerifyFull,
+option_words! {
+    /// Encryption of a connection, and the checks of the server's certificate: libpq's `sslmode`.
+    pub enum SslMode {
+        /// Never encrypted.
+        Disable = "disable",
+        /// Encrypted if the server offers it.
+        Prefer = "prefer",
+        /// Encrypted; the certificate is checked only if an authority is named.
+        Require = "require",
+        /// Encrypted, with a certificate of that authority.
+        VerifyCa = "verify-ca",
+        /// Encrypted, with a certificate of that authority for that host.
+        VerifyFull = "verify-full",
+    }
 }
-
-option_words!(SslMode {
-    Disable = "disable",
-    Prefer = "prefer",
-    Require = "require",
-    VerifyCa = "verify-ca",
-    VerifyFull = "verify-full",
-});
 
 /// TLS options of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
