@@ -22,85 +22,79 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
 /// # Errors
 /// [`TargetError`]: the part of the target that is wrong, and the known options.
 pub fn open(target: &str) -> Result<ExampleEngine, TargetError> {
-    let target = GRAMMAR.parse(target, Options {})?;
-    Ok(ExampleEngine { target, committed: Arc::default() })
+    GRAMMAR.parse(target, Options {}).map(KeyedEngine::of)
 }
 // --- engine ---
 use bourse_engine::{
-    Capabilities, Description, Durability, Engine, EngineError, Footprint, Interface, KeyEngine, Location, MemoryStore,
-    Records, WriterWait,
+    Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records, locked,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// Engine on a target; all its connections share the committed tables.
-#[derive(Debug)]
-pub struct ExampleEngine {
-    target: Parsed<Options>,
-    committed: Arc<Mutex<Arc<Tables>>>,
-}
+/// Engine on a target; all its connections share one database.
+pub type ExampleEngine = KeyedEngine<Database>;
 
-impl Engine for ExampleEngine {
-    fn description(&self) -> Result<Description, EngineError> {
-        Ok(Description {
-            engine: "example".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            target: self.target.text.clone(),
-            durability: Durability::Volatile,
-            may_lose: None,
-            durability_reason: "the database is in memory".to_owned(),
-            writer_wait: Some(WriterWait::EngineLocks),
-            memory_store: Some(MemoryStore::Engine),
-            settings: Vec::new(),
-            compile_options: Vec::new(),
-            warnings: Vec::new(),
-        })
+/// Database: the tables as of the last commit.
+#[derive(Debug, Default)]
+pub struct Database(Mutex<Arc<Tables>>);
+
+impl KeyDatabase for Database {
+    type Options = Options;
+    const NAME: &'static str = "example";
+    const FORMAT: &'static FileFormat = &FileFormat { name: "example", ..FileFormat::FILE };
+    const GRAMMAR: &'static Grammar<Options> = &GRAMMAR;
+
+    fn open(_: &Parsed<Options>, files: Option<&DatabaseFiles>) -> Result<Arc<Self>, EngineError> {
+        if files.is_some() {
+            Err(EngineError::unsupported("the example has no database in files"))
+        } else {
+            Ok(Arc::default())
+        }
     }
 
-    fn capabilities(&self) -> Capabilities {
+    fn version(&self) -> String {
+        env!("CARGO_PKG_VERSION").to_owned()
+    }
+
+    fn durability(&self, _: &Options) -> (Durability, String) {
+        (Durability::Volatile, "there is no log".to_owned())
+    }
+
+    fn capabilities(_: &Options) -> Capabilities {
         Capabilities { concurrent_writers: true, ..Capabilities::OF_KEYS }
     }
 
-    fn interface(&self) -> Interface<'_> {
-        Interface::Keys(self)
+    fn records(self: Arc<Self>, _: &Options) -> Box<dyn Records> {
+        Box::new(ExampleRecords { database: self, open: None })
     }
 
-    fn location(&self) -> Location {
-        Location::Memory
+    fn tables(&self) -> Result<Vec<String>, EngineError> {
+        Ok(self.current().keys().map(|&name| name.to_owned()).collect())
     }
 
-    fn exists(&self) -> Result<bool, EngineError> {
-        Ok(!current(&self.committed).is_empty())
-    }
-
-    fn footprint(&self) -> Result<Footprint, EngineError> {
-        let tables = current(&self.committed);
+    fn memory_bytes(&self) -> (u64, bool) {
         let record = |(key, values): (&Vec<u8>, &Vec<u8>)| key.len() + values.len();
-        let bytes: usize = tables.values().flatten().map(record).sum();
-        Ok(Footprint { data_bytes: bytes as u64, memory_bytes: bytes as u64, ..Footprint::default() })
-    }
-}
-
-impl KeyEngine for ExampleEngine {
-    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
-        Ok(Box::new(ExampleRecords { committed: Arc::clone(&self.committed), open: None }))
+        (self.current().values().flatten().map(record).sum::<usize>() as u64, true)
     }
 }
 // --- tables ---
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
-use bourse_engine::{Access, Change, EachRow, ErrorKind, IndexKind, Key, RecordTable, Value};
+use bourse_engine::records::refusals::{key_exists, refuse_indexes};
+use bourse_engine::{Access, Change, EachRow, ErrorKind, Key, RecordTable, Value};
 use std::collections::BTreeMap;
 
 /// Records of every table, by the tables' names: keys and values as the bytes of `codec`, in the order of their keys.
 type Tables = BTreeMap<&'static str, BTreeMap<Vec<u8>, Vec<u8>>>;
 
-/// Tables as of the last commit.
-fn current(committed: &Mutex<Arc<Tables>>) -> Arc<Tables> {
-    Arc::clone(&committed.lock().unwrap_or_else(PoisonError::into_inner))
+impl Database {
+    /// Tables as of the last commit.
+    fn current(&self) -> Arc<Tables> {
+        Arc::clone(&locked(&self.0))
+    }
 }
 
 /// Connection of one user.
 struct ExampleRecords {
-    committed: Arc<Mutex<Arc<Tables>>>,
+    database: Arc<Database>,
     open: Option<Transaction>,
 }
 
@@ -119,7 +113,7 @@ impl ExampleRecords {
     ) -> Result<T, EngineError> {
         let tables = match &self.open {
             Some(transaction) => Arc::clone(&transaction.sees),
-            None => current(&self.committed),
+            None => self.database.current(),
         };
         read(tables.get(table.name()).ok_or_else(|| no_table(table))?)
     }
@@ -135,7 +129,7 @@ impl ExampleRecords {
         };
         match &mut self.open {
             Some(transaction) => records(&mut transaction.sees),
-            None => records(&mut self.committed.lock().unwrap_or_else(PoisonError::into_inner)),
+            None => records(&mut locked(&self.database.0)),
         }
     }
 }
@@ -156,19 +150,14 @@ fn encoded(values: &[Value<'_>]) -> Result<Vec<u8>, EngineError> {
 // --- records ---
 impl Records for ExampleRecords {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
-        for table in tables {
-            let is_indexed = table.fields().iter().any(|field| field.index.is_some());
-            if is_indexed || table.key().index == Some(IndexKind::Hash) {
-                return Err(EngineError::unsupported("records are found by the order of their keys alone"));
-            }
-        }
-        let mut committed = self.committed.lock().unwrap_or_else(PoisonError::into_inner);
+        refuse_indexes("the example", tables, self.open.is_some())?;
+        let mut committed = locked(&self.database.0);
         Arc::make_mut(&mut committed).extend(tables.iter().map(|table| (table.name(), BTreeMap::new())));
         Ok(())
     }
 
     fn begin(&mut self, _: Access) -> Result<(), EngineError> {
-        let began_from = current(&self.committed);
+        let began_from = self.database.current();
         self.open = Some(Transaction { sees: Arc::clone(&began_from), began_from });
         Ok(())
     }
@@ -178,7 +167,7 @@ impl Records for ExampleRecords {
         if Arc::ptr_eq(&began_from, &sees) {
             return Ok(());
         }
-        let mut committed = self.committed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut committed = locked(&self.database.0);
         if !Arc::ptr_eq(&began_from, &committed) {
             return Err(EngineError::new(
                 ErrorKind::Conflict,
@@ -202,11 +191,11 @@ impl Records for ExampleRecords {
     }
 
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
-        let (key, values) = (bytes_of(key), encoded(values)?);
-        self.changing(table, |records| match records.contains_key(&key) {
-            true => Err(EngineError::new(ErrorKind::Constraint, "the key is there already")),
+        let (bytes, values) = (bytes_of(key), encoded(values)?);
+        self.changing(table, |records| match records.contains_key(&bytes) {
+            true => Err(key_exists(table, key)),
             false => {
-                records.insert(key, values);
+                records.insert(bytes, values);
                 Ok(())
             }
         })

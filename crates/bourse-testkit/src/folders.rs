@@ -4,7 +4,6 @@ use bourse_engine::{
     Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine, RecordField, RecordTable, RecordType,
     RowExt as _, Value,
 };
-use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -37,8 +36,9 @@ pub fn is_found_again<E: Engine + KeyEngine>(engine: &dyn Fn() -> E, busy: &str)
     records.commit().unwrap();
     assert!(first.exists().unwrap());
     let size = first.footprint().unwrap();
-    assert!(size.log_bytes > 8_000 && size.memory_bytes > 8_000, "{size:?}");
-    let refused = engine().new_records().err().expect("two engines must not have one folder");
+    let is_folder = first.location().database_files().is_some_and(|files| files.path().is_dir());
+    assert!(if is_folder { size.log_bytes.min(size.memory_bytes) } else { size.data_bytes } > 8_000, "{size:?}");
+    let refused = engine().new_records().err().expect("two engines must not have one database");
     assert!(refused.message().contains(busy), "{refused}");
     drop(records);
     drop(first);
@@ -121,20 +121,17 @@ pub fn keeps_what_a_killed_process_acknowledged<E: Engine + KeyEngine>(
     }
 }
 
-/// Checks that a database in `folder` without Bourse's mark is not opened and nothing in it changes.
-pub fn is_left_alone_without_mark(engine: &(impl Engine + KeyEngine), folder: &Path) {
-    let files = || {
-        let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
-        let mut found: Vec<(OsString, u64)> =
-            entries.map(|entry| (entry.file_name(), entry.metadata().unwrap().len())).collect();
-        found.sort();
-        found
-    };
-    let before = files();
+/// Checks that what is at an engine's place, which Bourse did not make, is not opened for a reason that contains `words`, and that
+/// nothing in `folder` changes.
+#[track_caller]
+pub fn is_left_alone(engine: &(impl Engine + KeyEngine), folder: &Path, words: &str) {
+    let before = crate::server::contents(folder);
     let why = engine.foreign().unwrap().expect("it is not ours");
-    assert!(why.contains("has no mark of Bourse's"), "{why}");
+    assert!(why.contains(words), "{why}");
+    assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
     assert_eq!(engine.new_records().err().unwrap().kind(), ErrorKind::Refused);
-    assert_eq!(files(), before);
+    assert_eq!(engine.description().unwrap_err().kind(), ErrorKind::Refused);
+    assert!(crate::server::contents(folder) == before, "{words}");
 }
 
 /// Checks that the second of two transactions that write one record is refused at its commit with the engine's `code`, that

@@ -46,7 +46,8 @@ pub use proxy_checks::{
 };
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
 pub use rounds::{
-    numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number, with_one_number_in_a_log,
+    is_opened_once, number, numbers, rounds_begin_alike, run, two_sessions, what_is_in_use_is_not_replaced,
+    with_one_number, with_one_number_in_a_log,
 };
 pub use server_dump::ServerDump;
 pub use skipped::skipped;

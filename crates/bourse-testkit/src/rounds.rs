@@ -1,6 +1,6 @@
 //! Snapshots of a database, from which all rounds begin alike.
 
-use bourse_engine::{Engine, ErrorKind, RowExt as _};
+use bourse_engine::{Engine, EngineError, ErrorKind, RowExt as _, Session};
 
 /// Makes a table of numbers with the number 1 in it.
 pub fn with_one_number(engine: &dyn Engine) {
@@ -31,6 +31,41 @@ pub fn numbers(engine: &dyn Engine) -> Vec<i64> {
     };
     session.query_text("SELECT n FROM numbers ORDER BY n", &[], each).unwrap();
     numbers
+}
+
+/// Runs a statement without parameters.
+pub fn run(session: &mut dyn Session, sql: &str) -> Result<u64, EngineError> {
+    session.execute_text(sql, &[])
+}
+
+/// Number that a query returns, in its last row; `None` without a row, and for NULL.
+pub fn number(session: &mut dyn Session, sql: &str) -> Option<i64> {
+    let mut number = None;
+    let each = &mut |row: &dyn bourse_engine::Row| {
+        number = row.get(0)?;
+        Ok(())
+    };
+    session.query_text(sql, &[], each).unwrap();
+    number
+}
+
+/// Two sessions on a table `t` with the rows 1 and 2.
+pub fn two_sessions(engine: &dyn Engine) -> [Box<dyn Session>; 2] {
+    let mut first = engine.session().unwrap();
+    run(&mut *first, "CREATE TABLE t (n BIGINT NOT NULL PRIMARY KEY, v BIGINT NOT NULL CHECK (v < 1000))").unwrap();
+    for row in ["(1, 10)", "(2, 20)"] {
+        run(&mut *first, &format!("INSERT INTO t VALUES {row}")).unwrap();
+    }
+    [first, engine.session().unwrap()]
+}
+
+/// Checks that two engines on one file in a process share one database, and that one with other settings is refused: some
+/// libraries would let them overwrite each other's changes.
+pub fn is_opened_once([one, other, differs]: [&dyn Engine; 3]) {
+    let _session = with_one_number_in_a_log(one, &|| one.session().unwrap());
+    assert_eq!(numbers(other), [1]);
+    let refused = differs.session().err().unwrap();
+    assert!(refused.kind() == ErrorKind::Conflict && refused.message().contains("other settings"), "{refused}");
 }
 
 /// Takes a snapshot of an empty database with [one number](with_one_number) in it, and checks that each restore undoes the

@@ -1,9 +1,11 @@
 //! Files: made, found again, copied and restored.
 
 use crate::{folder, has_library, in_memory};
-use bourse_engine::{Access, Engine as _, ErrorKind, Isolation};
+use bourse_engine::{Access, Engine as _, Isolation};
 use bourse_engine_duckdb::{DuckDbEngine, open};
-use bourse_testkit::{numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number_in_a_log};
+use bourse_testkit::{
+    is_opened_once, numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number_in_a_log,
+};
 use std::path::Path;
 
 fn at(path: &Path) -> DuckDbEngine {
@@ -26,7 +28,6 @@ fn a_file_that_is_in_use_is_not_replaced() {
     }
 }
 
-/// Two engines on one file in a process share one database: DuckDB itself would let them overwrite each other's changes.
 #[test]
 fn a_file_is_opened_once() {
     if !has_library("files::a_file_is_opened_once") {
@@ -34,12 +35,8 @@ fn a_file_is_opened_once() {
     }
     let folder = folder();
     let path = folder.path().join("x.duckdb");
-    let (one, other) = (at(&path), at(&path));
-    let _session = with_one_number_in_a_log(&one, &|| one.session().unwrap());
-    assert_eq!(numbers(&other), [1]);
     let differs = open(&format!("duckdb:{}?threads=1", path.display())).unwrap();
-    let refused = differs.session().err().unwrap();
-    assert!(refused.kind() == ErrorKind::Conflict && refused.message().contains("other settings"), "{refused}");
+    is_opened_once([&at(&path), &at(&path), &differs]);
 }
 
 #[test]

@@ -1,21 +1,8 @@
 //! Isolation of DuckDB's transactions, and its limits.
 
 use crate::in_memory;
-use bourse_engine::{Access, Engine as _, EngineError, ErrorKind, Isolation, RowExt as _, Session};
-
-fn run(session: &mut dyn Session, sql: &str) -> Result<u64, EngineError> {
-    session.execute_text(sql, &[])
-}
-
-fn number(session: &mut dyn Session, sql: &str) -> Option<i64> {
-    let mut number = None;
-    let each = &mut |row: &dyn bourse_engine::Row| {
-        number = row.get(0)?;
-        Ok(())
-    };
-    session.query_text(sql, &[], each).unwrap();
-    number
-}
+use bourse_engine::{Access, ErrorKind, Isolation, RowExt as _, Session};
+use bourse_testkit::{number, run};
 
 fn begin(session: &mut dyn Session) {
     session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
@@ -23,12 +10,7 @@ fn begin(session: &mut dyn Session) {
 
 /// Two sessions on a table with the rows 1 and 2.
 fn two_sessions(test: &str, query: &str) -> Option<[Box<dyn Session>; 2]> {
-    let engine = in_memory(test, query)?;
-    let mut first = engine.session().unwrap();
-    run(&mut *first, "CREATE TABLE t (n BIGINT PRIMARY KEY, v BIGINT NOT NULL)").unwrap();
-    run(&mut *first, "INSERT INTO t VALUES (1, 10), (2, 20)").unwrap();
-    let second = engine.session().unwrap();
-    Some([first, second])
+    Some(bourse_testkit::two_sessions(&in_memory(test, query)?))
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use crate::{at, folder, is_there};
 use bourse_engine::{Engine as _, ErrorKind};
 use bourse_testkit::{
-    numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number, with_one_number_in_a_log,
+    is_opened_once, numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number,
+    with_one_number_in_a_log,
 };
 
 #[test]
@@ -42,11 +43,7 @@ fn a_file_is_opened_once() {
     }
     let folder = folder();
     let path = folder.path().join("x.fdb");
-    let (one, other) = (at(&path, ""), at(&path, ""));
-    let _session = with_one_number_in_a_log(&one, &|| one.session().unwrap());
-    assert_eq!(numbers(&other), [1]);
-    let refused = at(&path, "sync=off").session().err().unwrap();
-    assert!(refused.kind() == ErrorKind::Conflict && refused.message().contains("other settings"), "{refused}");
+    is_opened_once([&at(&path, ""), &at(&path, ""), &at(&path, "sync=off")]);
 }
 
 #[test]

@@ -8,7 +8,6 @@ mod tpce;
 mod transactions;
 mod values;
 
-use bourse_engine::{EngineError, RowExt as _, Session};
 use bourse_engine_firebird::{FirebirdEngine, info, open};
 use std::path::Path;
 
@@ -30,19 +29,4 @@ fn folder() -> tempfile::TempDir {
 
 fn at(path: &Path, query: &str) -> FirebirdEngine {
     open(&format!("firebird:{}?{query}", path.display())).unwrap()
-}
-
-fn run(session: &mut dyn Session, sql: &str) -> Result<u64, EngineError> {
-    session.execute_text(sql, &[])
-}
-
-/// Integer in the last row of a query.
-fn number(session: &mut dyn Session, sql: &str) -> Option<i64> {
-    let mut number = None;
-    let each = &mut |row: &dyn bourse_engine::Row| {
-        number = row.get(0)?;
-        Ok(())
-    };
-    session.query_text(sql, &[], each).unwrap();
-    number
 }

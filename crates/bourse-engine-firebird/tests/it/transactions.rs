@@ -1,7 +1,8 @@
 //! Isolation of Firebird's transactions, and their conflicts.
 
-use crate::{at, folder, is_there, number, run};
-use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Session};
+use crate::{at, folder, is_there};
+use bourse_engine::{Access, ErrorKind, Isolation, Session};
+use bourse_testkit::{number, run};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -16,13 +17,7 @@ fn two_sessions(test: &str, query: &str) -> Option<(TempDir, [Box<dyn Session>; 
     }
     let folder = folder();
     let engine = at(&folder.path().join("x.fdb"), query);
-    let mut first = engine.session().unwrap();
-    run(&mut *first, "CREATE TABLE t (n BIGINT PRIMARY KEY, v BIGINT NOT NULL CHECK (v < 1000))").unwrap();
-    for row in ["(1, 10)", "(2, 20)"] {
-        run(&mut *first, &format!("INSERT INTO t VALUES {row}")).unwrap();
-    }
-    let second = engine.session().unwrap();
-    Some((folder, [first, second]))
+    Some((folder, bourse_testkit::two_sessions(&engine)))
 }
 
 #[test]

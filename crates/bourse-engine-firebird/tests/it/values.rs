@@ -1,8 +1,9 @@
 //! Values of parameters and rows.
 
-use crate::{at, folder, is_there, number, run};
+use crate::{at, folder, is_there};
 use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Value};
 use bourse_schema::{Date, Timestamp};
+use bourse_testkit::{number, run};
 
 #[test]
 fn values_come_as_what_they_are() {

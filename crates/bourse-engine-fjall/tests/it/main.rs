@@ -52,7 +52,7 @@ fn a_database_of_somebody_else_is_not_opened() {
     let folder = in_memory();
     let path = folder.path().join("test.fjall");
     drop(fjall::Database::builder(&path).open().unwrap());
-    folders::is_left_alone_without_mark(&engine(folder.path(), ""), &path);
+    folders::is_left_alone(&engine(folder.path(), ""), &path, "has no mark of Bourse's");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use bourse_engine::{
     Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Value,
 };
 use bourse_engine_lmdb::{GRAMMAR, LmdbEngine, Options, open, version};
+use bourse_testkit::folders::{self, ITEMS, in_memory};
 use bourse_testkit::records_conformance;
 use std::path::Path;
 
@@ -12,13 +13,6 @@ fn engine(folder: &Path, query: &str) -> LmdbEngine {
     open(&format!("lmdb:{}?map_size=256MiB&{query}", folder.join("test.mdb").display())).unwrap()
 }
 
-/// Folder in memory if possible: every commit is made durable, which is slow on a disk.
-fn quick_folder() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
-static ITEMS: RecordTable =
-    RecordTable::new("items", RecordField::new("id", RecordType::Int), &[RecordField::new("price", RecordType::Int)]);
 static TEXTS: RecordTable = RecordTable::new(
     "items",
     RecordField::new("id", RecordType::Text(10)),
@@ -30,7 +24,7 @@ static HASHED: RecordTable =
 #[test]
 fn promises_are_kept() {
     for query in ["sync=full", "sync=meta", "sync=off&writemap=on"] {
-        let folder = quick_folder();
+        let folder = in_memory();
         let left_out = records_conformance(&engine(folder.path(), query));
         assert_eq!(
             left_out,
@@ -51,31 +45,7 @@ fn files_that_are_not_its_own_are_left_alone() {
 #[test]
 fn a_database_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
-    let first = engine(folder.path(), "");
-    assert!(!first.exists().unwrap());
-    let mut records = first.new_records().unwrap();
-    records.create(&[&ITEMS]).unwrap();
-    records.begin(Access::Write).unwrap();
-    (0..1_000).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap());
-    records.commit().unwrap();
-    assert!(first.exists().unwrap());
-    assert!(first.footprint().unwrap().data_bytes > 8_000);
-    let refused =
-        engine(folder.path(), "").new_records().err().expect("a process must not open a file twice").to_string();
-    assert!(refused.contains("has it open already"), "{refused}");
-    drop(records);
-    drop(first);
-    let second = engine(folder.path(), "");
-    assert!(second.exists().unwrap());
-    assert_eq!(second.new_records().unwrap().count(&ITEMS).unwrap(), 1_000);
-}
-
-fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let mut found: Vec<_> =
-        entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect();
-    found.sort();
-    found
+    folders::is_found_again(&|| engine(folder.path(), ""), "has it open already");
 }
 
 /// Regression test: an existing file was opened, and a lock file made next to it, before its owner was known.
@@ -94,16 +64,7 @@ fn what_is_not_ours_is_not_opened() {
             ffi::mdb_env_close(env);
         }
     };
-    let refused = |words: &str| {
-        let before = files(folder.path());
-        let engine = engine(folder.path(), "");
-        let why = engine.foreign().unwrap().expect("it is not ours");
-        assert!(why.contains(words), "{why}");
-        assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
-        assert_eq!(engine.new_records().err().unwrap().kind(), ErrorKind::Refused);
-        assert_eq!(engine.description().unwrap_err().kind(), ErrorKind::Refused);
-        assert!(files(folder.path()) == before, "{words}");
-    };
+    let refused = |words| folders::is_left_alone(&engine(folder.path(), ""), folder.path(), words);
     make();
     refused("has no mark of Bourse's");
     std::fs::write(&path, "somebody's notes, which are long enough to be taken for a page".repeat(9)).unwrap();
@@ -115,7 +76,7 @@ fn what_is_not_ours_is_not_opened() {
 
 #[test]
 fn one_name_can_have_either_kind_of_keys() {
-    let folder = quick_folder();
+    let folder = in_memory();
     let engine = engine(folder.path(), "");
     let mut records = engine.new_records().unwrap();
     records.create(&[&ITEMS]).unwrap();
@@ -130,7 +91,7 @@ fn one_name_can_have_either_kind_of_keys() {
 
 #[test]
 fn a_full_map_is_told_and_undone() {
-    let folder = quick_folder();
+    let folder = in_memory();
     let engine = open(&format!("lmdb:{}?map_size=1MiB", folder.path().join("full.mdb").display())).unwrap();
     let mut records = engine.new_records().unwrap();
     records.create(&[&ITEMS]).unwrap();
@@ -147,7 +108,7 @@ fn a_full_map_is_told_and_undone() {
 
 #[test]
 fn what_it_cannot_do_is_refused() {
-    let folder = quick_folder();
+    let folder = in_memory();
     let engine = engine(folder.path(), "");
     let mut records = engine.new_records().unwrap();
     assert_eq!(records.create(&[&HASHED]).unwrap_err().kind(), ErrorKind::Unsupported);

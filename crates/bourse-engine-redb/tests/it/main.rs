@@ -1,9 +1,9 @@
 //! redb through the seam.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use bourse_engine::{Access, Durability, Engine, ErrorKind, Key, KeyEngine as _, Value};
+use bourse_engine::{Durability, Engine as _};
 use bourse_engine_redb::{GRAMMAR, Options, RedbEngine, open, version};
-use bourse_testkit::folders::{INDEXED, ITEMS, in_memory};
+use bourse_testkit::folders::{self, in_memory};
 use bourse_testkit::records_conformance;
 use std::path::Path;
 
@@ -39,43 +39,7 @@ fn files_that_are_not_its_own_are_left_alone() {
 #[test]
 fn a_database_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
-    let first = engine(folder.path(), "");
-    assert!(!first.exists().unwrap());
-    let mut records = first.new_records().unwrap();
-    records.create(&[&ITEMS]).unwrap();
-    records.begin(Access::Write).unwrap();
-    (0..1_000).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap());
-    records.commit().unwrap();
-    assert!(first.exists().unwrap());
-    assert!(first.footprint().unwrap().data_bytes > 8_000);
-    let refused =
-        engine(folder.path(), "").new_records().err().expect("two engines must not have one file").to_string();
-    assert!(refused.contains("cannot open"), "{refused}");
-    drop(records);
-    drop(first);
-    let second = engine(folder.path(), "");
-    assert!(second.exists().unwrap());
-    assert_eq!(second.new_records().unwrap().count(&ITEMS).unwrap(), 1_000);
-}
-
-fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let mut found: Vec<_> =
-        entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect();
-    found.sort();
-    found
-}
-
-#[track_caller]
-fn refused(folder: &Path, words: &str) {
-    let before = files(folder);
-    let engine = engine(folder, "");
-    let why = engine.foreign().unwrap().expect("it is not ours");
-    assert!(why.contains(words), "{why}");
-    assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
-    assert_eq!(engine.new_records().err().unwrap().kind(), ErrorKind::Refused);
-    assert_eq!(engine.description().unwrap_err().kind(), ErrorKind::Refused);
-    assert!(files(folder) == before, "{words}");
+    folders::is_found_again(&|| engine(folder.path(), ""), "cannot open");
 }
 
 /// Regression test: an existing file was opened for writing before its owner was known.
@@ -97,25 +61,15 @@ fn what_is_not_ours_is_not_opened() {
         if !is_closed {
             std::fs::write(&path, open).unwrap();
         }
-        refused(folder.path(), "has no mark of Bourse's");
+        folders::is_left_alone(&engine(folder.path(), ""), folder.path(), "has no mark of Bourse's");
     }
     std::fs::write(&path, "somebody's notes").unwrap();
-    refused(folder.path(), "has no mark of Bourse's");
+    folders::is_left_alone(&engine(folder.path(), ""), folder.path(), "has no mark of Bourse's");
 }
 
 #[test]
 fn what_it_cannot_do_is_refused() {
-    let engine = open("redb::memory:").unwrap();
-    let mut records = engine.new_records().unwrap();
-    let refused = records.create(&[&INDEXED]).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Unsupported);
-    assert!(refused.message().contains("price of indexed"), "{refused}");
-    records.create(&[&ITEMS]).unwrap();
-    assert!(records.get(&ITEMS, Key::Text("a"), &mut |_| Ok(())).unwrap_err().message().contains("no key of items"));
-    records.begin(Access::Read).unwrap();
-    let refused = records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap_err();
-    assert_eq!(refused.message(), "a transaction begun for reading cannot write");
-    assert!(engine.loader().is_err());
+    folders::refuses_what_it_cannot(&open("redb::memory:").unwrap());
 }
 
 #[test]

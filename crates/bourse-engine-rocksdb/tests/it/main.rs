@@ -80,7 +80,7 @@ fn a_database_of_somebody_else_is_not_opened() {
     drop(engine(folder.path(), "").new_records().unwrap());
     let database = folder.path().join("test.rocksdb");
     std::fs::remove_file(folder.path().join("test.rocksdb.bourse-mark")).unwrap();
-    folders::is_left_alone_without_mark(&engine(folder.path(), ""), &database);
+    folders::is_left_alone(&engine(folder.path(), ""), &database, "has no mark of Bourse's");
 }
 
 #[test]

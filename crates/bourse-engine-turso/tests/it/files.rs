@@ -1,10 +1,11 @@
 //! Files: made, found again, copied and restored.
 
 use crate::folder;
-use bourse_engine::{Access, Checkpoint, Engine as _, ErrorKind, Isolation, Session, beside};
+use bourse_engine::{Access, Checkpoint, Engine as _, Isolation, Session, beside};
 use bourse_engine_turso::{TursoEngine, open};
 use bourse_testkit::{
-    numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number, with_one_number_in_a_log,
+    is_opened_once, numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number,
+    with_one_number_in_a_log,
 };
 use std::path::Path;
 
@@ -66,11 +67,7 @@ fn a_file_that_is_in_use_is_not_replaced() {
 fn a_file_is_opened_once() {
     let folder = folder();
     let path = folder.path().join("x.turso");
-    let (one, other) = (at(&path, ""), at(&path, ""));
-    let _session = with_one_number_in_a_log(&one, &|| one.session().unwrap());
-    assert_eq!(numbers(&other), [1]);
-    let refused = at(&path, "sync=off").session().err().unwrap();
-    assert!(refused.kind() == ErrorKind::Conflict && refused.message().contains("other settings"), "{refused}");
+    is_opened_once([&at(&path, ""), &at(&path, ""), &at(&path, "sync=off")]);
 }
 
 #[test]

@@ -1,21 +1,8 @@
 //! Isolation of Turso's transactions, and their conflicts.
 
-use bourse_engine::{Access, Engine as _, EngineError, ErrorKind, Isolation, RowExt as _, Session};
+use bourse_engine::{Access, ErrorKind, Isolation, Session};
 use bourse_engine_turso::open;
-
-fn run(session: &mut dyn Session, sql: &str) -> Result<u64, EngineError> {
-    session.execute_text(sql, &[])
-}
-
-fn number(session: &mut dyn Session, sql: &str) -> Option<i64> {
-    let mut number = None;
-    let each = &mut |row: &dyn bourse_engine::Row| {
-        number = row.get(0)?;
-        Ok(())
-    };
-    session.query_text(sql, &[], each).unwrap();
-    number
-}
+use bourse_testkit::{number, run};
 
 fn begin(session: &mut dyn Session, isolation: Isolation) {
     session.begin(isolation, Access::Write).unwrap();
@@ -23,12 +10,7 @@ fn begin(session: &mut dyn Session, isolation: Isolation) {
 
 /// Two sessions on a table with the rows 1 and 2.
 fn two_sessions(journal: &str) -> [Box<dyn Session>; 2] {
-    let engine = open(&format!("turso::memory:?journal={journal}&busy_timeout=50ms")).unwrap();
-    let mut first = engine.session().unwrap();
-    run(&mut *first, "CREATE TABLE t (n BIGINT PRIMARY KEY, v BIGINT NOT NULL)").unwrap();
-    run(&mut *first, "INSERT INTO t VALUES (1, 10), (2, 20)").unwrap();
-    let second = engine.session().unwrap();
-    [first, second]
+    bourse_testkit::two_sessions(&open(&format!("turso::memory:?journal={journal}&busy_timeout=50ms")).unwrap())
 }
 
 #[test]
