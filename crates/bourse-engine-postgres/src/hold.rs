@@ -21,10 +21,10 @@ const LOOKS: u32 = 5;
 /// be copied and replaced only while no session is connected to it. If the other one is inaccessible to an account that
 /// cannot create databases, and so makes no copies, the connection is to this one.
 pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Result<Hold, EngineError> {
-    let mut connection = match connector.connect(ELSEWHERE) {
+    let mut connection = match alone(connector, ELSEWHERE) {
         Err(closed) if is_closed(&closed) => {
             let cannot = || Ok(Hold::Cannot(format!("database \"{ELSEWHERE}\" is closed to the account")));
-            let mut connection = match connector.connect(database) {
+            let mut connection = match alone(connector, database) {
                 Err(closed) if is_closed(&closed) => return cannot(),
                 connected => connected?,
             };
@@ -55,6 +55,22 @@ pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Resul
         }
     }
     Ok(Hold::InUse(Vec::new()))
+}
+
+/// A connection whose session no other client shares. A pooler in transaction mode gives each transaction any session of the
+/// server: locks, settings and prepared statements would be another client's, and the lock would outlive the command.
+fn alone(connector: &Connector, database: &str) -> Result<Connection, EngineError> {
+    let (mut connection, mut other) = (connector.connect(database)?, connector.connect(database)?);
+    // Products without such settings refuse the statements.
+    let is_set = connection.run("SET bourse.session = 'one'").is_ok();
+    let is_shared = other.names("SELECT coalesce(current_setting('bourse.session', true), '')");
+    if is_set && is_shared.is_ok_and(|found| found == ["one"]) {
+        let _ = other.run("DISCARD ALL");
+        return Err(EngineError::unsupported(
+            "a pooler in front of the server shares its sessions between clients: PgBouncer needs pool_mode = session",
+        ));
+    }
+    Ok(connection)
 }
 
 /// Details of a holder: names and values.

@@ -78,6 +78,13 @@ pub fn for_report(error: EngineError) -> EngineError {
     if error.kind() == ErrorKind::ConnectionLost && is_interrupted() { interrupted() } else { error }
 }
 
+/// Error of a server that has not opened a session within that limit.
+pub fn silent(server: &str, limit: Duration) -> EngineError {
+    let seconds = limit.as_secs_f64();
+    let message = format!("{server} has not let a session in within {seconds} s (--connect-limit)");
+    EngineError::new(ErrorKind::ConnectionLost, message)
+}
+
 /// Result of `connect` if it returns within the limit. A call that does not return stays in a thread of its own.
 ///
 /// # Errors
@@ -109,8 +116,7 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
         let waited = begun.elapsed();
         // A limit of its own that `connect` has ends it with better words.
         if waited >= limit + 4 * TICK {
-            let seconds = limit.as_secs_f64();
-            return Err(lost(format!("{server} has not let a session in within {seconds} s (--connect-limit)")));
+            return Err(silent(server, limit).into());
         }
         if !was_interrupted && is_interrupted() {
             return Err(interrupted().into());

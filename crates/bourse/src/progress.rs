@@ -211,6 +211,11 @@ impl Whole {
         whole
     }
 
+    /// Expected duration of what is not over, in nanoseconds.
+    pub(crate) fn left_ns(&self) -> u64 {
+        self.total_ns.saturating_sub(self.done_ns)
+    }
+
     /// Ends a round with this expected duration.
     pub(crate) fn round_ended(&mut self, expected_ns: u64) {
         self.rounds[0] += 1;

@@ -99,14 +99,14 @@ pub(crate) fn figure(view: &CaseView<'_>) -> Answer {
         (None, Standing::Void) => (format!("VOID: no {unit}"), String::new()),
         (None, _) => (format!("no {unit}: nothing measured"), String::new()),
     };
-    let is_bad = view.standing() != Standing::Counts;
-    Answer {
-        figure,
-        unit,
-        is_bad,
-        class: view.case.engine.durability.to_string(),
-        beside: view.results().into_iter().collect(),
+    let class = view.case.engine.durability.to_string();
+    let mut beside: Vec<String> = view.results().into_iter().collect();
+    // The answer to a search is its rate; what was completed at it stands next to that.
+    if let Some(found) = view.found() {
+        beside.insert(0, format!("{figure} {unit}"));
+        return Answer { figure: found.rate, unit: found.unit, is_bad: !found.is_confirmed, class, beside };
     }
+    Answer { figure, unit, is_bad: view.standing() != Standing::Counts, class, beside }
 }
 
 /// Target and engine of a case.

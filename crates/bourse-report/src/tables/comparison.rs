@@ -102,6 +102,9 @@ fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {
     };
     let told = format!("{}, {}", best.case.label, result(best, figure));
     let Some(reference) = Reference::of(members) else { return (Tone::Plain, format!("highest: {told}")) };
+    if !valid.iter().all(|(view, _)| lasts_as_long(view, reference.view)) {
+        return (Tone::Doubtful, format!("highest: {told}; not compared: rounds of unlike lengths"));
+    }
     let others: Vec<(&CaseView<'_>, Option<Estimate>)> = valid
         .iter()
         .filter(|(view, _)| !reference.is(view))
@@ -180,16 +183,27 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
     ];
     let mut table = Table::new(format!("Compared: {}", units::printable(class)), heads);
     for view in views {
-        table.push(row(view, reference_of(view, views).as_ref()));
+        table.push(row(view, views));
     }
     table
 }
 
-/// The case that a case is compared with: another workload's figure, or one of another unit or durability class, is no measure
-/// of it.
+/// Whether the rounds of two cases that run for a time are alike in length: not those of unlike requests, nor of a run that
+/// ended early.
+fn lasts_as_long(one: &CaseView<'_>, other: &CaseView<'_>) -> bool {
+    const ALIKE: f64 = 1.5;
+    let length = |view: &CaseView<'_>| view.measured_s() / view.case.rounds.len().max(1) as f64;
+    let (one_s, other_s) = (length(one), length(other));
+    let is_timed = one.case.workload.may_be_steady() && other.case.workload.may_be_steady();
+    !is_timed || (one_s <= ALIKE * other_s && other_s <= ALIKE * one_s)
+}
+
+/// The case that a case is compared with: another workload's figure, or one of another unit, durability class or length, is no
+/// measure of it.
 fn reference_of<'v, 'a>(view: &CaseView<'_>, views: &[&'v CaseView<'a>]) -> Option<Reference<'v, 'a>> {
     let kind = |it: &CaseView<'_>| (it.case.engine.durability, it.case.workload.name.clone(), it.unit().to_owned());
-    let alike: Vec<&CaseView<'_>> = views.iter().copied().filter(|other| kind(other) == kind(view)).collect();
+    let is_like = |other: &&CaseView<'a>| kind(other) == kind(view) && lasts_as_long(other, view);
+    let alike: Vec<&CaseView<'_>> = views.iter().copied().filter(is_like).collect();
     Reference::of(&alike)
 }
 
@@ -267,7 +281,33 @@ fn ratio_text(ratio: &Estimate) -> String {
     format!("{alike}× {}", units::significant(ratio.value, 3))
 }
 
-fn row(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>) -> Vec<Cell> {
+/// The ratio of a case to its reference, or the reason why there is none.
+fn relative(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>, views: &[&CaseView<'_>]) -> Cell {
+    if view.valid_figure().is_none() {
+        return Cell::nothing();
+    }
+    let is_other = |it: &&&CaseView<'_>| {
+        let is_like = it.case.workload.name == view.case.workload.name && it.unit() == view.unit();
+        is_like && it.valid_figure().is_some() && !std::ptr::eq(it.case, view.case)
+    };
+    let others = || views.iter().filter(is_other);
+    match reference.and_then(|it| Some((it, it.relative(view)?))) {
+        None if others().any(|it| it.case.engine.durability == view.case.engine.durability) => {
+            Cell::text("other length")
+        }
+        // What survives less, or more, is other work.
+        None if others().next().is_some() => Cell::text("other class"),
+        None => Cell::text("only one"),
+        Some((it, ratio)) if it.is(view) => Cell::figure(ratio.value, |_| "reference".to_owned()),
+        Some((_, ratio)) if ratio.interval.is_some() => Cell::figure(ratio.value, |_| ratio_text(&ratio)),
+        Some((it, _)) if view.case.origin != it.view.case.origin => Cell::text("no turns"),
+        Some(_) => Cell::text("few rounds"),
+    }
+}
+
+fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<Cell> {
+    let reference = reference_of(view, views);
+    let reference = reference.as_ref();
     let figures = view.figures();
     let figure = view.valid_figure();
     let result = match (figure, view.standing()) {
@@ -283,7 +323,6 @@ fn row(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>) -> Vec<Cell> 
     let certain = view.estimate().and_then(|it| it.interval).filter(|_| figure.is_some());
     let sure = |of: fn(&Interval) -> f64| Cell::or_nothing(certain.map(|it| Cell::figure(of(&it), units::number)));
     let ratio = reference.and_then(|it| it.relative(view));
-    let is_reference = reference.is_some_and(|it| it.is(view));
     let interval = ratio.and_then(|it| it.interval);
     let end = |of: fn(&Interval) -> f64| {
         Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
@@ -309,9 +348,7 @@ fn row(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>) -> Vec<Cell> 
         bound(figures.last()),
         sure(|it| it.low),
         sure(|it| it.high),
-        Cell::or_nothing(ratio.map(|ratio| {
-            Cell::figure(ratio.value, |_| if is_reference { "reference".to_owned() } else { ratio_text(&ratio) })
-        })),
+        relative(view, reference, views),
         end(|it| it.low),
         end(|it| it.high),
         quantile(0.9),

@@ -159,3 +159,26 @@ fn a_narrow_terminal_gets_the_same_words() {
         assert_eq!(words(&text), words(&wide), "{text}");
     }
 }
+
+/// Rounds of a run that ended early were ranked against whole ones.
+#[test]
+fn cases_of_unlike_lengths_are_not_ranked() {
+    let mut file = fixture::normal();
+    file.cases = vec![case("a", &[30, 31, 29, 30, 32, 28, 30]), case("b", &[15, 16, 14, 15, 16, 14, 15])];
+    file.cases[1].rounds.iter_mut().for_each(|round| round.measured_s *= 3.0);
+    let html = bourse_report::html(&file);
+    assert!(html.contains("; not compared: rounds of unlike lengths") && !html.contains("fastest: "));
+    assert!(markdown(&file).contains("| other length"), "{}", markdown(&file));
+}
+
+/// A column of ratios had a dash for each of these reasons.
+#[test]
+fn a_case_without_a_ratio_has_the_reason() {
+    let mut file = fixture::normal();
+    file.cases = vec![case("a", &[30, 31]), case("b", &[15, 16])];
+    assert!(markdown(&file).contains("few rounds"), "{}", markdown(&file));
+    file.cases[1].engine.durability = bourse_record::Durability::Volatile;
+    assert_eq!(markdown(&file).matches("other class").count(), 2, "{}", markdown(&file));
+    file.cases[1] = case("b", &[]);
+    assert!(markdown(&file).contains("only one"), "{}", markdown(&file));
+}

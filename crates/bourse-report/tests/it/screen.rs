@@ -164,7 +164,7 @@ fn the_rate_that_was_searched_for_is_the_answer_on_the_screen() {
         (true, "  32.10 TR/s meets every limit, 33 TR/s does not: 0 rounds, and this run of full length confirms it"),
         (
             false,
-            "  the highest rate is between 32.10 and 33 TR/s: a short round met every limit at 32.10, 0 rounds in all",
+            "  the highest rate is between 32.10 and 33 TR/s: only short rounds met every limit at 32.10, 0 rounds in all",
         ),
     ] {
         file.cases[0].search = Some(Search {
@@ -176,6 +176,12 @@ fn the_rate_that_was_searched_for_is_the_answer_on_the_screen() {
             probes: Vec::new(),
         });
         let shown = screen(&file, 200, false, PAGE);
+        let answer = if confirmed {
+            "  32.10 TR/s within every limit   "
+        } else {
+            "  between 32.10 and 33 TR/s, not confirmed   "
+        };
+        assert!(shown.lines().nth(1).is_some_and(|line| line.starts_with(answer)), "{shown}");
         assert!(shown.lines().nth(3).is_some_and(|line| line.starts_with(words)), "{shown}");
         assert_eq!(shown.matches(words.trim_start()).count(), 1, "{shown}");
         let mut several = file.clone();

@@ -5,7 +5,7 @@ use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, Toke
 use crate::stream::Stream;
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
-use bourse_engine::server_wait::{connect_limit, within_limit};
+use bourse_engine::server_wait::{connect_limit, silent, within_limit};
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::os::unix::net::UnixStream;
@@ -36,9 +36,8 @@ impl Caller {
         let greeting: Greeting = match greeting {
             Ok(greeting) => greeting,
             Err(ServeError::Codec(_)) => return Err(ServeError::NotAServer { address }),
-            // A web server waits for the client's first bytes; Bourse's server closes only if it has no room.
             Err(ServeError::Lost(error)) if error.kind() == io::ErrorKind::TimedOut => {
-                return Err(ServeError::NotAServer { address });
+                return Err(silent(&format!("the server at {address}"), limit).into());
             }
             Err(error) => return Err(error),
         };

@@ -104,7 +104,9 @@ impl<'a> CaseView<'a> {
         let results = self.results_per_second().filter(|_| is_brokerage)?;
         let due = self.due().map(|[due, full]| format!(", {due:.1} % of the mix (target {} %)", units::plain(full)));
         let unit = units::printable(&self.case.workload.headline_unit);
-        Some(format!("{} {unit}{}", units::number(results), due.unwrap_or_default()))
+        // Fewer are completed than were due while the orders of a new market wait for their prices.
+        let asked = self.conditions().requested_rate.map(|asked| format!(" of {} due", units::plain(asked)));
+        Some(format!("{}{} {unit}{}", units::number(results), asked.unwrap_or_default(), due.unwrap_or_default()))
     }
 
     /// The share of the mix, in percent, that the headline's operation owed in these intervals, and the share once the
@@ -166,6 +168,11 @@ impl<'a> CaseView<'a> {
     /// Remarks on the figure.
     pub fn remarks(&self) -> Vec<Remark> {
         standing::remarks(self)
+    }
+
+    /// Answer to a search for the highest rate, if the case was one whose figure counts.
+    pub(crate) fn found(&self) -> Option<standing::Found> {
+        standing::found(self)
     }
 
     /// Result of a search for the highest rate, if the case was one.

@@ -203,6 +203,31 @@ fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
     }
 }
 
+/// Answer to a search for the highest rate.
+pub(crate) struct Found {
+    /// The rate, or the two rates that it is between.
+    pub(crate) rate: String,
+    /// Its unit, with the condition that it meets.
+    pub(crate) unit: String,
+    /// Whether rounds of full length met every limit at it.
+    pub(crate) is_confirmed: bool,
+}
+
+/// Answer to a search, if the figure counts.
+pub(super) fn found(view: &CaseView<'_>) -> Option<Found> {
+    let search = view.case.search.as_ref().filter(|_| view.standing() == Standing::Counts)?;
+    let (is_confirmed, unit) = (search.confirmed, units::printable(&search.unit));
+    let (rate, unit) = match (search.highest_passing, search.lowest_failing) {
+        (Some(found), _) if is_confirmed => (units::plain(found), format!("{unit} within every limit")),
+        (Some(low), Some(high)) => {
+            (format!("between {} and {}", units::plain(low), units::plain(high)), format!("{unit}, not confirmed"))
+        }
+        (Some(low), None) => (format!("above {}", units::plain(low)), format!("{unit}, not confirmed")),
+        (None, _) => ("no rate".to_owned(), "within every limit".to_owned()),
+    };
+    Some(Found { rate, unit, is_confirmed })
+}
+
 /// Result of a search for the highest rate.
 pub(super) fn search(view: &CaseView<'_>) -> Option<Remark> {
     let search = view.case.search.as_ref()?;
@@ -217,7 +242,7 @@ pub(super) fn search(view: &CaseView<'_>) -> Option<Remark> {
     if let (false, Some(failing)) = (search.confirmed, search.lowest_failing) {
         let (low, high) = (units::plain(found), units::plain(failing));
         let words = format!(
-            "the highest rate is between {low} and {high} {unit}: a short round met every limit at {low}, {tried} in all"
+            "the highest rate is between {low} and {high} {unit}: only short rounds met every limit at {low}, {tried} in all"
         );
         return Some(Remark::new(Tone::Bad, words));
     }

@@ -116,6 +116,52 @@ fn figure(file: &SuiteFile, column: &str, measure: Measure) -> bourse_verdict::s
     cell.figures.iter().find(|figure| figure.measure == measure).expect("there is such a figure").clone()
 }
 
+/// A table of two durations with their mean.
+const MEANS: &str = r#"
+name = "made-up"
+title = "made up"
+published_on = []
+rounds = 6
+cap_s = 10.0
+targets.a = { url = "sqlite:{data}/a.db", title = "A" }
+
+[[tables]]
+id = "1"
+title = "1. Reads"
+rows_are = "duration"
+counted = "reads"
+measures = ["rate"]
+case = { workload = "point-read", scaled = { rows = 1000 }, target = "a" }
+columns = [{ id = "a", title = "A" }]
+[[tables.rows]]
+id = "1"
+title = "1 s"
+case = { seconds = 1.0 }
+[[tables.rows]]
+id = "9"
+title = "9 s"
+case = { seconds = 9.0 }
+[tables.mean]
+title = "mean"
+published.a = { rate = 2.0 }
+
+[[findings]]
+says = "A is fast"
+rests_on = "the mean"
+tests = [{ says = "over the durations: A", cell = "1/mean/a", measure = "rate", at_least = 1.0 }]
+"#;
+
+/// A run that ended early had findings on the mean of the durations that it had.
+#[test]
+fn a_mean_of_some_rows_is_no_finding() {
+    let six = || rounds(&[(1000, 0.1); 6]);
+    let test = |outcomes: &[Outcome]| of(MEANS, 1.0, outcomes).findings[0].tests[0].clone();
+    assert!(test(&[six(), six()]).value.is_some());
+    let early = test(&[six(), rounds(&[])]);
+    assert_eq!((early.value, early.verdict), (None, Verdict::NotShown));
+    assert_eq!(early.why.as_deref(), Some("1/mean/a: 1 of 2 rows have a figure"));
+}
+
 #[test]
 fn cells_stand_beside_what_was_published() {
     let file = file(

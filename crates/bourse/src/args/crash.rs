@@ -1,6 +1,6 @@
 //! Arguments of `crash`.
 
-use super::{Database, EXIT_CODES, Output, numbers};
+use super::{Database, DryRun, EXIT_CODES, Output, numbers};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -40,6 +40,8 @@ pub(crate) struct Crash {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) plan: DryRun,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -1,6 +1,6 @@
 //! Arguments of `bourse faults`.
 
-use super::{Output, numbers};
+use super::{DryRun, Output, numbers};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub(crate) struct Faults {
     /// servers]
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plan: DryRun,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -1,7 +1,9 @@
 //! Arguments of workloads whose users draw transactions by their shares: `bourse tatp` and its like.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{Arrivals, Check, CheckDepth, Constraints, EXIT_CODES, Execution, Given, Output, VerifySettings, numbers};
+use super::{
+    Arrivals, Check, CheckDepth, Constraints, DryRun, EXIT_CODES, Execution, Given, Output, VerifySettings, numbers,
+};
 use bourse_record::ResponseLimit;
 use clap::{Arg, Args, Subcommand};
 use std::time::Duration;
@@ -44,7 +46,7 @@ impl Default for MixDatabase {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OltpRun {
     /// Number of concurrent clients, one session each [default: number of CPUs]
-    #[arg(short, long, help_heading = "Workload", short_alias = 'c', aliases = ["clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
+    #[arg(short, long, help_heading = "Workload", short_alias = 'c', aliases = ["clients", "connections", "threads"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
     pub(crate) users: Option<usize>,
     /// Length of the measurement interval [default: 40s; 30s with --rate, --rounds, --warmup, --sweep, --processes, several
     /// targets or a server]
@@ -124,6 +126,8 @@ pub(crate) struct MixLoad {
     pub(crate) target: String,
     #[command(flatten)]
     pub(crate) database: MixDatabase,
+    #[command(flatten)]
+    pub(crate) plan: DryRun,
 }
 
 #[derive(Debug, Args)]

@@ -284,7 +284,14 @@ pub(crate) struct Execution {
     /// free one
     #[arg(long, value_name = "ADDR", value_parser = numbers::address, env = "BOURSE_METRICS")]
     pub(crate) metrics: Option<SocketAddr>,
-    /// Print the plan (cases, order, duration, files that will be written) and exit without opening or writing anything
+    #[command(flatten)]
+    pub(crate) plan: DryRun,
+}
+
+/// The option that prints a command's plan.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct DryRun {
+    /// Print the plan (what is done, order, duration, files that will be written) and exit without opening or writing anything
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -348,8 +355,7 @@ pub(crate) struct Quick {
     ///
     /// Without it engines that work in this process, within six minutes: where many are here, what would take longest is left
     /// out, and named. With it also the system's library with SQLite's C interface, and a private server or cluster of each
-    /// product that is installed: on a disk for the brokerage workload, in memory for microbenchmarks. Each round of a
-    /// microbenchmark starts its own. The command says before how long it takes. An engine that fails is left out, and the others
+    /// product that is installed, on a disk. Each round of a microbenchmark starts its own. The command says before how long it takes. An engine that fails is left out, and the others
     /// go on.
     #[arg(long)]
     pub(crate) all: bool,

@@ -1,7 +1,7 @@
 //! `bourse tpce …`: the brokerage workload.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // reads untrusted input
 
-use super::{Database, EXIT_CODES, Given, OltpRun, Output, TokenFile, numbers, run_help};
+use super::{Database, DryRun, EXIT_CODES, Given, OltpRun, Output, TokenFile, numbers, run_help};
 use bourse_tpce::sut::Share;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -186,6 +186,8 @@ pub(crate) struct Load {
     pub(crate) target: String,
     #[command(flatten)]
     pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) plan: DryRun,
 }
 
 #[derive(Debug, Args)]
@@ -324,6 +326,8 @@ pub(crate) struct VerifySettings {
     /// Print the verdict as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) plan: DryRun,
 }
 
 #[derive(Debug, Args)]

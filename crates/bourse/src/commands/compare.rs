@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
                     .hint("targets are run in turn, and their rounds tell the noise"));
             }
             let plan = plan::compare::plan(arguments)?;
-            if arguments.settings.run.execution.dry_run {
+            if arguments.settings.run.execution.plan.dry_run {
                 return print(&show(&plan));
             }
             measured(arguments, &plan)?
@@ -147,7 +147,7 @@ fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) ->
     if arguments.until_decided {
         return Err(Failure::usage("--until-decided cannot be used with stored runs: nothing is run"));
     }
-    if arguments.settings.run.execution.dry_run {
+    if arguments.settings.run.execution.plan.dry_run {
         return Err(Failure::usage("--dry-run cannot be used with stored runs: nothing is run"));
     }
     let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];

@@ -87,9 +87,18 @@ impl Listed {
 }
 
 fn listed_sheet(listed: &[Listed]) -> Sheet {
-    Sheet::new("Engines", env!("CARGO_PKG_VERSION"))
-        .entries(listed.iter().map(Listed::entry).collect())
-        .paragraph("`bourse engines ENGINE` lists the options of its targets.")
+    let (here, left_out): (Vec<&Listed>, Vec<&Listed>) = listed.iter().partition(|it| it.summary.is_some());
+    let sheet = Sheet::new("Engines", env!("CARGO_PKG_VERSION"));
+    let sheet = sheet.entries(here.into_iter().map(Listed::entry).collect());
+    let names: Vec<&str> = left_out.iter().map(|it| it.engine.as_str()).collect();
+    let sheet = match names.as_slice() {
+        [] => sheet,
+        names => sheet.paragraph(format!(
+            "Left out of this build: {}. `cargo install --path crates/bourse --features full` has them all.",
+            names.join(", ")
+        )),
+    };
+    sheet.paragraph("`bourse engines ENGINE` lists the options of its targets.")
 }
 
 /// An engine with its options.

@@ -4,11 +4,13 @@ use crate::args::{Constraints, MixCommand, MixDatabase, MixLoad, MixVerify};
 use crate::failure::Failure;
 use crate::oltp::database::{Wanted, engine_failure, ready};
 use crate::oltp::mixed::Mixed;
-use crate::oltp::verify::Verification;
-use crate::plan::mix;
+use crate::oltp::verify::{Verification, steps};
+use crate::output::print;
+use crate::plan::{mix, show::LOADED};
 use crate::progress::note;
 use crate::{engines, hold, interrupt};
 use bourse_engine::Engine;
+use bourse_oltp::Size;
 use bourse_oltp::check::Depth;
 use bourse_oltp::mix::needs;
 use bourse_oltp::verify::Extent;
@@ -25,9 +27,10 @@ pub(crate) fn run(mixed: &'static dyn Mixed, command: MixCommand) -> Result<(), 
             }
             super::run(&plan, &arguments.run.execution, &arguments.run.output)
         }
-        MixCommand::Load(MixLoad { target, database }) => {
-            let name = mixed.workload().name();
-            super::oltp::load::load(&target, name, needs, |then| wanted(mixed, &database, then))
+        MixCommand::Load(MixLoad { target, database, plan }) => {
+            let (name, size) = (mixed.workload().name(), mixed.size(database.size));
+            let described = (format!("{}, {LOADED}", mixed.in_words(&size)), rows(mixed, &size));
+            super::oltp::load::load(&target, name, needs, described, plan, |then| wanted(mixed, &database, then))
         }
         MixCommand::Check(arguments) => super::oltp::check::check(mixed.workload(), &arguments),
         MixCommand::Verify(arguments) => verify(mixed, &arguments),
@@ -55,6 +58,11 @@ fn wanted<T>(
     })
 }
 
+/// Rows of a database of that size, about.
+fn rows(mixed: &dyn Mixed, size: &Size) -> u64 {
+    mixed.workload().work(size) as u64
+}
+
 fn verify(mixed: &dyn Mixed, arguments: &MixVerify) -> Result<(), Failure> {
     let (targets, settings) = (&arguments.targets, &arguments.settings);
     let alone = settings.replay.is_some();
@@ -64,6 +72,11 @@ fn verify(mixed: &dyn Mixed, arguments: &MixVerify) -> Result<(), Failure> {
     }
     for target in targets {
         engines::needs(target, engines::open(target)?.as_ref(), needs)?;
+    }
+    if settings.plan.dry_run {
+        let size = mixed.size(arguments.database.size);
+        let name = format!("{} verify", mixed.workload().name());
+        return print(&steps(&name, targets, settings, &mixed.in_words(&size), rows(mixed, &size)).show());
     }
     let interrupted = interrupt::flag()?;
     let _held = hold::for_writing(targets.iter().map(String::as_str))?;

@@ -23,7 +23,7 @@ use crate::plan::{Plan, show::show};
 
 /// Prints a plan, or carries it out, writes the run's files, prints the report, and fails by the verdict on the figures.
 fn run(plan: &Plan, how: &Execution, output: &Output) -> Result<(), Failure> {
-    if how.dry_run {
+    if how.plan.dry_run {
         return print(&show(plan));
     }
     let folder = ResultFolder::new(&output.directory, &plan.name)?;

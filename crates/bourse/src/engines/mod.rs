@@ -5,6 +5,7 @@
 
 use crate::failure::Failure;
 use crate::tpce::DATA_FOLDER;
+use bourse_driver::SECOND;
 use bourse_engine::target::TargetError;
 use bourse_engine::{Capabilities, Engine, EngineKind, Location, nearest};
 #[cfg(feature = "example")]
@@ -205,9 +206,10 @@ pub(crate) fn starts_s(target: &str) -> u64 {
     kind_of(target).and_then(|kind| kind.starts_s).unwrap_or(0)
 }
 
-/// Approximate rows that a target's engine loads in a second, if known.
-pub(crate) fn loads_rows_s(target: &str) -> Option<u64> {
-    kind_of(target).and_then(|kind| kind.loads_rows_s)
+/// Approximate time that a target's engine takes to load so many rows, in nanoseconds; 0 for engines without tables.
+pub(crate) fn loading_ns(target: &str, rows: u64) -> u64 {
+    let rows_s = kind_of(target).and_then(|kind| kind.loads_rows_s);
+    rows_s.map_or(0, |rows_s| rows.saturating_mul(SECOND) / rows_s)
 }
 
 /// Approximate time that a round of a microbenchmark takes in addition to warm-up and interval, in milliseconds.

@@ -5,7 +5,7 @@ use super::{CaseRun, Executor, expected, repeats};
 use crate::failure::Failure;
 use crate::live;
 use crate::plan::{Block, OnFailure, PlannedCase, about};
-use crate::progress::note;
+use crate::progress::{Whole, note};
 use bourse_driver::Clock as _;
 
 /// Strategy that runs as many rounds of each case as are planned.
@@ -29,10 +29,8 @@ impl Strategy for InTurn {
                 let why = if again.nothing_ended { "nothing ended in" } else { "others disturbed" };
                 let labels: Vec<_> = again.cases.iter().map(|at| cases[*at].label()).collect();
                 note(&format!("round {} of {of}: repeated, since {why} it: {}", round + 1, labels.join(", ")));
-                let begun = executor.context.clock.now();
                 let before: Vec<usize> = again.cases.iter().map(|at| cases[*at].rounds().len()).collect();
                 let done = executor.turns(block, cases, round, &again.cases);
-                executor.repeated_ns += executor.context.clock.now() - begun;
                 // A disturbed round is better than none.
                 for (at, before) in again.cases.iter().zip(before) {
                     if cases[*at].rounds().len() == before {
@@ -88,7 +86,9 @@ impl Executor<'_> {
     /// Whether there is time to repeat rounds of these cases.
     fn may_repeat(&self, block: &Block, order: &[usize]) -> bool {
         let expected = order.iter().map(|at| about::round_ns(&block.cases[*at])).fold(0, u64::saturating_add);
-        self.plan.repeats_at_most_ns.is_none_or(|most| self.repeated_ns.saturating_add(expected) <= most)
+        let left = self.whole.as_ref().map_or(0, Whole::left_ns);
+        let ends = self.context.clock.now().saturating_add(left).saturating_add(expected);
+        self.plan.at_most_ns.is_none_or(|most| ends <= most)
     }
 
     /// Advances the progress by a round that was run, or left out.

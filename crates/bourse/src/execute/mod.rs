@@ -158,7 +158,6 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
         begin: 0,
         warnings: Vec::new(),
         best_loop_ns: f64::INFINITY,
-        repeated_ns: 0,
         waits: QuietWaits::default(),
     };
     let mut cases = Vec::new();
@@ -202,8 +201,6 @@ struct Executor<'p> {
     warnings: Vec<Warning>,
     /// Best time of the fixed CPU loop until now, in nanoseconds.
     best_loop_ns: f64,
-    /// Time that repeated rounds have taken until now, in nanoseconds.
-    repeated_ns: u64,
     waits: QuietWaits,
 }
 

@@ -113,6 +113,24 @@ pub(crate) fn named(name: &str, widest: usize, text: &str) -> String {
     format!("{name:<widest$} {}\n", bourse_report::fill(text, line_width().saturating_sub(before), before))
 }
 
+/// A text whose lines fit the terminal; the rest of a long one is indented below it.
+pub(crate) fn wrapped(text: &str) -> String {
+    let fitting = |line: &str| {
+        let words = line.trim_start();
+        let blanks = line.len() - words.len();
+        let width = line_width().saturating_sub(blanks);
+        if words.chars().count() <= width {
+            return format!("{line}\n");
+        }
+        format!(
+            "{}{}\n",
+            " ".repeat(blanks),
+            bourse_report::fill(words, width, 2).replace('\n', &format!("\n{}", " ".repeat(blanks)))
+        )
+    };
+    text.lines().map(fitting).collect()
+}
+
 /// Prints to stdout; a reader that has gone away (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();

@@ -21,6 +21,14 @@ pub(crate) fn round_ns(case: &PlannedCase) -> u64 {
     case.job.round_ns(&case.target).saturating_add(made.unwrap_or(0))
 }
 
+/// Time of the short rounds of a search, in nanoseconds: about ten, each on the restored database.
+fn search_ns(case: &PlannedCase) -> u64 {
+    const PROBES: u64 = 10;
+    const RESTORED_NS: u64 = SECOND;
+    let probe_ns = case.job.search().and_then(|_| case.job.probe(None).lasts_ns());
+    probe_ns.map_or(0, |ns| PROBES.saturating_mul(ns.saturating_add(RESTORED_NS)))
+}
+
 /// Time to prepare the databases that the rounds of a block share, in nanoseconds.
 pub(crate) fn shared_ns(block: &Block) -> u64 {
     let shared = block.run_cases().filter(|case| case.has_one_database());
@@ -35,12 +43,18 @@ pub(crate) fn shared_ns(block: &Block) -> u64 {
 pub(crate) fn about_ns(plan: &Plan) -> u64 {
     let of_block = |block: &Block| {
         let of_rounds = block.run_cases().map(round_ns).fold(0, u64::saturating_add);
-        of_rounds.saturating_mul(u64::from(block.rounds)).saturating_add(shared_ns(block))
+        let searched_ns = block.run_cases().map(search_ns).fold(0, u64::saturating_add);
+        of_rounds.saturating_mul(block.rounds.into()).saturating_add(shared_ns(block)).saturating_add(searched_ns)
     };
-    plan.blocks.iter().map(of_block).fold(0, u64::saturating_add)
+    let calibrated_ns = if plan.calibrate { SECOND } else { 0 };
+    plan.blocks.iter().map(of_block).fold(calibrated_ns, u64::saturating_add)
 }
 
-/// Largest additional time of a plan that other processes disturb: waits for a quiet machine in vain, and repeated rounds.
+/// Factor by which loading, checks and other work without a time limit take longer while other processes use every CPU.
+const SLOWED: u64 = 3;
+
+/// Additional time of a plan on a busy machine, in nanoseconds: waits for a quiet machine in vain, work that is slowed, and
+/// repeated rounds.
 fn more_ns(plan: &Plan) -> u64 {
     let of_block = |block: &Block| {
         let (count, all) =
@@ -49,37 +63,40 @@ fn more_ns(plan: &Plan) -> u64 {
     };
     let repeats = plan.blocks.iter().map(of_block).fold(0, u64::saturating_add);
     let waits = plan.wait_quiet_ns.unwrap_or(0).saturating_mul(VAIN_WAITS.into());
-    plan.repeats_at_most_ns.unwrap_or(u64::MAX).min(repeats).saturating_add(waits)
+    let of_timed = |block: &Block| {
+        let lasting = block.run_cases().filter_map(|case| case.job.lasts_ns()).fold(0, u64::saturating_add);
+        lasting.saturating_mul(block.rounds.into())
+    };
+    let timed = plan.blocks.iter().map(of_timed).fold(0, u64::saturating_add);
+    let about_ns = about_ns(plan);
+    let slower = about_ns.saturating_sub(timed).saturating_mul(SLOWED - 1).saturating_add(waits);
+    let all = slower.saturating_add(repeats);
+    plan.at_most_ns.map_or(all, |most| all.min(slower.max(most.saturating_sub(about_ns))))
+}
+
+/// Duration and end of work that takes about so many nanoseconds; `None` for short work.
+pub(crate) fn lasting(about_ns: u64, now: &jiff::Zoned) -> Option<String> {
+    let end = now.checked_add(Duration::from_nanos(about_ns)).ok().filter(|_| about_ns >= SHORT_NS)?;
+    let minutes = about_ns.saturating_add(30 * SECOND) / (60 * SECOND);
+    Some(format!("about {} min, until about {}", minutes.max(1), end.strftime("%H:%M")))
 }
 
 /// Announcement of a plan: its rounds, its duration and its end; `None` for a short plan.
 pub(crate) fn announced(plan: &Plan, now: &jiff::Zoned) -> Option<String> {
     let about_ns = about_ns(plan);
-    if about_ns < SHORT_NS {
-        return None;
-    }
-    let mut words = vec![show::counted(plan), format!("about {}", show::minutes(about_ns))];
-    let untimed = plan.run_cases().any(|case| case.job.at_most_ns().is_none());
-    let searches = plan.run_cases().any(|case| case.job.search().is_some());
-    match now.checked_add(Duration::from_nanos(about_ns)) {
-        // The end of rounds that end by their work is unknown.
-        Ok(end) if !untimed && !searches => words.push(format!("until about {}", end.strftime("%H:%M"))),
-        _ => {}
-    }
+    let mut words = vec![show::counted(plan), lasting(about_ns, now)?];
+    let untimed = plan.run_cases().any(|case| case.job.lasts_ns().is_none());
     if untimed {
         words.push("more if the work of rounds that end with it takes longer than a second".to_owned());
     }
     if plan.compares.as_ref().is_some_and(|it| !it.looks.is_empty()) {
         words.push("less if it is decided sooner".to_owned());
     }
-    if searches {
-        words.push("and about a dozen short rounds of each search".to_owned());
-    }
     let longest = match more_ns(plan) {
         0 => String::new(),
         more => {
             let longest = show::minutes(about_ns.saturating_add(more));
-            format!("; at most {longest} if other processes disturb rounds")
+            format!("; up to {longest} while other processes use the CPUs")
         }
     };
     Some(format!("{}: {}{longest}", plan.name, words.join(", ")))
@@ -106,9 +123,10 @@ mod tests {
         assert!(said.starts_with(&format!("quick: {cases} cases, ")) && said.contains(" rounds, about "), "{said}");
         assert!(said.contains(" min, until about 10:"), "{said}");
         // Rounds are repeated in what is left of the six minutes.
-        let longest = about_ns + more_ns(&plan);
-        assert!(longest <= u64::max(about_ns, 6 * 60 * SECOND), "{longest} ns");
-        assert_eq!(said.ends_with(" min if other processes disturb rounds"), longest > about_ns, "{said}");
+        let alone = Plan { repeats_disturbed: false, ..plan.clone() };
+        let (longest, unrepeated) = (about_ns + more_ns(&plan), about_ns + more_ns(&alone));
+        assert!(longest <= u64::max(unrepeated, 6 * 60 * SECOND), "{longest} ns");
+        assert!(said.ends_with(" min while other processes use the CPUs"), "{said}");
     }
 
     #[test]
@@ -122,10 +140,10 @@ mod tests {
             crate::plan::compare::plan(&arguments).unwrap()
         };
         let (one, eight) = (of("1"), of("8"));
-        let loading = 10 * super::super::work::day_ns("sqlite:a.db");
-        assert_eq!(shared_ns(&one.blocks[0]), 2 * (5 * SECOND + loading), "of both, ten days each");
+        let [loading, sample] = [10, 1].map(|days| super::super::work::load_ns("sqlite:a.db", 1_000, days));
+        assert_eq!(shared_ns(&one.blocks[0]), 2 * (5 * SECOND + loading + sample), "of both, ten days each");
         assert_eq!(shared_ns(&eight.blocks[0]), shared_ns(&one.blocks[0]));
-        assert_eq!(about_ns(&one) - shared_ns(&one.blocks[0]), 2 * ((10 + 5) * SECOND + loading));
+        assert_eq!(about_ns(&one) - SECOND - shared_ns(&one.blocks[0]), 2 * ((10 + 5) * SECOND + loading));
         assert_eq!(about_ns(&eight) - about_ns(&one), 7 * 2 * ((10 + 5) * SECOND + loading));
     }
 
@@ -144,13 +162,10 @@ mod tests {
         let long = ["bourse", "micro", "run", "point-read", "sqlite::memory:", "-T", "10s", "--rounds", "8"];
         let said = of(&long).unwrap();
         assert!(
-            said.starts_with("micro-point-read: 1 case, 8 rounds, about 2 min, until about 10:01; at most "),
+            said.starts_with("micro-point-read: 1 case, 8 rounds, about 1 min, until about 10:01; up to 3 min"),
             "{said}"
         );
-        let quiet = ["--no-repeat"];
-        assert_eq!(
-            of(&[&long[..], &quiet].concat()).unwrap(),
-            "micro-point-read: 1 case, 8 rounds, about 2 min, until about 10:01"
-        );
+        let search = ["--find-max", "--limit", "p99=10ms"];
+        assert!(of(&[&long[..], &search].concat()).unwrap().contains(", about 2 min, until about 10:02"));
     }
 }

@@ -62,9 +62,9 @@ pub(crate) struct Plan {
     pub(crate) require_steady: bool,
     /// Whether rounds that others disturb are repeated.
     pub(crate) repeats_disturbed: bool,
-    /// The longest that repeated rounds may take all together, in nanoseconds; no limit by default.
+    /// Duration of the whole run up to which rounds are repeated, in nanoseconds; no limit by default.
     #[serde(default)]
-    pub(crate) repeats_at_most_ns: Option<u64>,
+    pub(crate) at_most_ns: Option<u64>,
     /// Time after the measurement interval until a running call counts as lost, in nanoseconds.
     pub(crate) call_limit_ns: u64,
     /// Parameters of the comparison of its two cases, if they are compared: it then reports the difference it can be
@@ -206,7 +206,7 @@ impl Plan {
             calibrate: true,
             require_steady: how.require_steady,
             repeats_disturbed: !how.no_repeat,
-            repeats_at_most_ns: None,
+            at_most_ns: None,
             call_limit_ns: nanoseconds(how.call_limit),
             compares: None,
             on_failure: OnFailure::EndRun,
@@ -328,7 +328,7 @@ pub(crate) mod tests {
             calibrate: false,
             require_steady,
             repeats_disturbed: true,
-            repeats_at_most_ns: None,
+            at_most_ns: None,
             call_limit_ns: 1,
             compares: None,
             on_failure: OnFailure::EndRun,

@@ -34,10 +34,8 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
         plan = with_times(arguments, WARM_UP / 2, INTERVAL / 2)?;
         shorten(&mut plan);
     }
-    // Disturbance makes it longer, but at most by the rest of its six minutes, or with --all by a quarter.
-    let about_ns = about::about_ns(&plan);
-    let repeats_ns = if arguments.all { about_ns / 4 } else { LONGEST_NS.saturating_sub(about_ns) };
-    plan.repeats_at_most_ns = Some(repeats_ns);
+    // Repeated rounds make it longer, but at most to six minutes, or with --all by a quarter.
+    plan.at_most_ns = Some(if arguments.all { about::about_ns(&plan) / 4 * 5 } else { LONGEST_NS });
     Ok(plan)
 }
 
@@ -158,13 +156,16 @@ fn brokerage_cases(arguments: &Quick, warm_up: Duration, interval: Duration) -> 
     Ok(cases)
 }
 
-/// A classic workload on the fastest target of every engine: in memory, or in a file if it has none in memory; labels
-/// contain the workload.
+/// A classic workload on every engine: in a file or on a private server's disk, or in memory if it stores nothing, so that a
+/// database that syncs is compared with others that do; labels contain the workload.
 fn classic_cases(asked: &ClassicArgs<'_>, all: bool) -> Result<Vec<PlannedCase>, Failure> {
     let mut cases = Vec::new();
     for kind in here(all) {
-        let in_process = kind.memory_target().or_else(|| kind.file_target(DATA_FOLDER, "quick"));
-        let Some(target) = in_process.or_else(|| kind.private_target(true)) else { continue };
+        // Builds of one engine have files of their own.
+        let file = kind.file_target(DATA_FOLDER, &format!("quick-{}", kind.scheme));
+        let Some(target) = file.or_else(|| kind.memory_target()).or_else(|| kind.private_target(false)) else {
+            continue;
+        };
         let job = asked.job()?;
         let lacking = targets::lacking(&target, &job)?;
         let label = format!("{}, {target}", asked.workload);
@@ -198,6 +199,15 @@ mod tests {
         }
         assert_eq!(RoundsIn::of_brokerage("sqlite+lib:x.db"), RoundsIn::Child);
         assert_eq!(RoundsIn::of_brokerage("sqlite:x.db"), RoundsIn::ThisProcess);
+    }
+
+    #[test]
+    fn engines_that_can_store_their_data_store_it() {
+        for case in planned(&["--workloads", "update"]).cases() {
+            let kind = engines::kinds().find(|kind| case.target.starts_with(&format!("{}:", kind.scheme))).unwrap();
+            let stores = kind.file_target("", "").is_some();
+            assert_eq!(engines::location(&case.target).unwrap().file().is_some(), stores, "{}", case.target);
+        }
     }
 
     #[test]

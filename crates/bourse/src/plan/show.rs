@@ -2,7 +2,7 @@
 
 use super::{Block, OnFailure, Plan, PlannedCase, RoundsIn};
 use crate::engines;
-use bourse_engine::Location;
+use bourse_driver::SECOND;
 use std::collections::BTreeSet;
 
 /// The plan for a person.
@@ -62,6 +62,62 @@ pub(crate) fn show(plan: &Plan) -> String {
         text.push_str(&format!("writes   {line}\n"));
     }
     text
+}
+
+/// What is done to a database that a command needs.
+pub(crate) const LOADED: &str = "loaded if it does not exist";
+
+/// Plan of a command that runs no rounds.
+pub(crate) struct Steps<'c> {
+    /// The command.
+    pub(crate) name: &'c str,
+    /// What is done, in this order.
+    pub(crate) steps: Vec<String>,
+    /// Seed, of a command that has one.
+    pub(crate) seed: Option<u64>,
+    /// Approximate duration, in nanoseconds; 0 if it is unknown.
+    pub(crate) about_ns: u64,
+    /// Files that will be written.
+    pub(crate) writes: Vec<String>,
+}
+
+impl Steps<'_> {
+    /// The plan for a person.
+    pub(crate) fn show(&self) -> String {
+        let mut text = format!("plan of {}\n\n", self.name);
+        for (at, step) in self.steps.iter().enumerate() {
+            text.push_str(&format!("{:>3}. {step}\n", at + 1));
+        }
+        text.push('\n');
+        if let Some(seed) = self.seed {
+            text.push_str(&format!("seed     {seed}\n"));
+        }
+        let lasts = match self.about_ns {
+            0 => "unknown".to_owned(),
+            ns => format!("about {}", time(ns.next_multiple_of(SECOND))),
+        };
+        text.push_str(&format!("time     {lasts}\n"));
+        for line in &self.writes {
+            text.push_str(&format!("writes   {line}\n"));
+        }
+        text
+    }
+
+    /// Announcement of the duration; `None` for a short plan.
+    pub(crate) fn announced(&self) -> Option<String> {
+        let steps = if self.steps.len() == 1 { "step" } else { "steps" };
+        let lasting = super::about::lasting(self.about_ns, &jiff::Zoned::now())?;
+        Some(format!("{}: {} {steps}, {lasting}", self.name, self.steps.len()))
+    }
+}
+
+/// The files of these targets, each with what is done to it.
+pub(crate) fn files<'t>(targets: impl IntoIterator<Item = (&'t str, String)>) -> Vec<String> {
+    let named = targets.into_iter().filter_map(|(target, done)| {
+        let location = engines::location(target).ok()?;
+        Some(format!("{}: {done}", location.file()?.display()))
+    });
+    named.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Line about the processes that rounds run in, if one does not run in this process; a case that does is marked itself.
@@ -145,22 +201,14 @@ fn duration(plan: &Plan) -> String {
 
 /// Files that will be written.
 fn writes(plan: &Plan) -> Vec<String> {
-    let files = plan.files.join(", ");
-    let mut lines = vec![format!("{}/<time>-{}/: {files}", plan.output.display(), plan.name)];
+    let mut lines = vec![format!("{}/<time>-{}/: {}", plan.output.display(), plan.name, plan.files.join(", "))];
     if let Some(scratch) = &plan.scratch {
         // The number in it is this process's; a run will have another.
         let parent = scratch.parent().unwrap_or(scratch);
         lines.push(format!("databases in a folder below {}, removed after the run", parent.display()));
         return lines;
     }
-    let mut places = BTreeSet::new();
-    for case in plan.run_cases() {
-        let how = case.job.databases();
-        if let Some(path) = engines::location(&case.target).ok().as_ref().and_then(Location::file) {
-            places.insert(format!("{}: {how}", path.display()));
-        }
-    }
-    lines.extend(places);
+    lines.extend(files(plan.run_cases().map(|case| (&*case.target, case.job.databases()))));
     lines
 }
 

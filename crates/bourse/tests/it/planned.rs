@@ -35,6 +35,41 @@ fn a_plan_says_what_will_be_run_and_written() {
     shown("suite_run", &["suite", "run", "sqlite-wal", "--scale", "0.02", "--only", "2a"]);
 }
 
+/// `unexpected argument '--dry-run'`, of the commands that take minutes.
+#[test]
+fn commands_without_rounds_have_a_plan_too() {
+    for (arguments, step, about) in [
+        (
+            &["crash", "--states", "1000"][..],
+            "  1. disk states that power losses leave of a small SQLite database: about 1000",
+            "min",
+        ),
+        (
+            &["crash", "sqlite:x.db?sync=full", "--times", "3"],
+            "sqlite:x.db?sync=full&journal=wal: 3 crashes of each kind",
+            "min",
+        ),
+        (
+            &["faults", "sqlite:", "--only", "read-error"],
+            "sqlite:, by preload: 3 trials of 1 fault, 120 transactions",
+            "s",
+        ),
+        (
+            &["tpce", "load", "sqlite:x.db", "--days", "1"],
+            "1000 customers, 1 day of trades, loaded if it does not exist",
+            "s",
+        ),
+        (&["tpce", "verify"], "  3. 100000 transactions on each target, every output compared", "s"),
+        (&["tatp", "load", "sqlite:x.db"], "sqlite:x.db: 100000 subscribers", "s"),
+        (&["tatp", "verify", "sqlite::memory:", "sqlite:x.db"], "  3. 20000 transactions on each target", "s"),
+    ] {
+        let shown = plan(arguments);
+        assert!(shown.starts_with(&format!("plan of {}", arguments[0])) && shown.contains(step), "{shown}");
+        let time = shown.lines().find(|line| line.starts_with("time     about ")).expect(&shown);
+        assert!(time.contains(about), "{shown}");
+    }
+}
+
 #[test]
 fn a_plan_says_which_process_a_round_is_in() {
     let of = |arguments: &[&str]| plan(arguments).lines().find(|line| line.starts_with("process ")).map(str::to_owned);
@@ -52,8 +87,9 @@ fn a_plan_says_which_process_a_round_is_in() {
 #[test]
 fn a_quick_look_is_taken_of_every_engine_in_this_process() {
     let shown = plan(&["quick", "--workloads", "point-read"]);
+    // Each in a file of its own, so that like is compared with like.
     for engine in
-        ["sqlite::memory:", "sqlite:bourse-data/tpce-c1000-d10.db", "lmdb:bourse-data/quick.lmdb", "redb::memory:"]
+        ["sqlite:bourse-data/tpce-c1000-d10.db", "sqlite:bourse-data/quick-sqlite.", "lmdb:bourse-data/quick-lmdb."]
     {
         assert!(shown.contains(engine), "{engine} is missing in\n{shown}");
     }

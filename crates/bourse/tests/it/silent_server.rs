@@ -104,8 +104,11 @@ fn the_first_signal_ends_a_wait_for_a_connection() {
 fn a_server_that_lets_nobody_in_is_lost_at_the_limit() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let port = server(silent);
-    for target in [format!("postgres://x@127.0.0.1:{port}/db"), format!("mysql://x@127.0.0.1:{port}/db")] {
-        let mut child = started(folder.path(), "tpce load T --days 1", &target, "500ms");
+    for (target, command) in
+        [("postgres://x@S/db", COMMANDS[1]), ("mysql://x@S/db", COMMANDS[1]), ("bourse://S", COMMANDS[0])]
+    {
+        let target = target.replace('S', &format!("127.0.0.1:{port}"));
+        let mut child = started(folder.path(), command, &target, "500ms");
         assert_eq!(ended(&mut child), Some(2), "{target}");
         let said = text(&child.wait_with_output().expect("it has ended").stderr);
         assert!(said.contains("has not let a session in within 0.5 s (--connect-limit)"), "{target}: {said}");
@@ -130,6 +133,37 @@ fn postgres(mut connection: TcpStream, after: &[u8]) {
         }
     }
     silent(connection);
+}
+
+/// Answers like an empty database behind a pooler: a setting of one session is that of the next one too.
+fn shared_session(mut connection: TcpStream) {
+    let mut bytes = [0; 4_096];
+    let column = [&[0, 1][..], b"x\0", &[0; 6], &[0, 0, 0, 25, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0]].concat();
+    let row = message(b'D', &[&[0, 1, 0, 0, 0, 3][..], b"one"].concat());
+    let mut is_started = false;
+    while let Ok(read @ 1..) = connection.read(&mut bytes) {
+        let is_asked = bytes[..read].windows(16).any(|part| part == b"('bourse.session");
+        let rows = [message(b'T', &column), if is_asked { row.clone() } else { Vec::new() }].concat();
+        let begin = if is_started { [rows, message(b'C', b"SELECT 1\0")].concat() } else { message(b'R', &[0; 4]) };
+        if connection.write_all(&[begin, message(b'Z', b"I")].concat()).is_err() {
+            return;
+        }
+        is_started = true;
+    }
+}
+
+/// The tables were made, the lock outlived the command, and the next one was refused.
+#[test]
+fn a_pooler_that_shares_sessions_is_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let port = server(shared_session);
+    for command in &COMMANDS[..2] {
+        let child = started(folder.path(), command, &format!("postgres://x@127.0.0.1:{port}/db"), "5s");
+        let output = child.wait_with_output().expect("it ends");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("PgBouncer needs pool_mode = session"), "{said}");
+    }
 }
 
 /// A packet of MySQL's protocol.

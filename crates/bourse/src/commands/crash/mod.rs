@@ -5,19 +5,22 @@ mod enumerated;
 
 pub(crate) use enumerated::work;
 
-use crate::args::{Crash, CrashPart};
+use crate::args::{Crash, CrashCases, CrashPart, Database};
 use crate::commands::tpce::acid::{FileSite, database, database_in_words, default_target};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
-use crate::output::{Published, ResultFolder};
+use crate::output::{Published, ResultFolder, print};
+use crate::plan::show::{LOADED, Steps, files};
 use crate::plan::sweep::{Sweep, combinations, with_option};
+use crate::plan::work::load_ns;
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::{engines, hold, interrupt};
 use bourse_acid::durability_matrix::crashed;
 use bourse_acid::states::folder_of;
 use bourse_acid::{Site, Subject, TestConfig};
+use bourse_driver::SECOND;
 use bourse_engine::Hosting;
 use bourse_record::crash::{CrashFile, CrashRow};
 use bourse_tpce::check::first_trade;
@@ -65,6 +68,11 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
             external = Some((target.as_str(), "Bourse did not start this server"));
         }
     }
+    let plan = steps(arguments, wants_states, &targets);
+    if arguments.plan.dry_run {
+        return print(&plan.show());
+    }
+    plan.announced().iter().for_each(|words| note(words));
     let _held = hold::for_writing(targets.iter().map(String::as_str))?;
     if external.is_some() {
         return Err(Failure::nothing_tried(external.into_iter()).hint(CAN_BE_CRASHED));
@@ -106,6 +114,40 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
             Err(Failure::nothing_tried(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(CAN_BE_CRASHED))
         }
     }
+}
+
+/// Plan of the command.
+fn steps(arguments: &Crash, wants_states: bool, targets: &[String]) -> Steps<'static> {
+    /// Time of each requested state over all usual settings, with the planted faults.
+    const STATE_NS: u64 = SECOND / 100;
+    /// Time of a crash with its recovery and checks, and of two sampled states, as multiples of loading the database.
+    const CRASHED: u64 = 3;
+    let Crash { times, samples, seed, states, cases, .. } = *arguments;
+    let Database { customers, days, .. } = arguments.database;
+    let (mut all, mut about_ns) = (Vec::new(), 0_u64);
+    if wants_states {
+        let (number, each) = states.0.map_or(("every".to_owned(), 0), |number| (format!("about {number}"), number));
+        let settings = match cases {
+            CrashCases::Usual => 1,
+            CrashCases::All => 3,
+        };
+        all.push(format!("disk states that power losses leave of a small SQLite database: {number} for each setting"));
+        about_ns = each.saturating_mul(STATE_NS).saturating_mul(settings);
+    }
+    for target in targets {
+        let starts_s = engines::starts_s(target);
+        let (ways, sampled) = if starts_s == 0 { (2, u64::from(samples) / 2) } else { (1, 0) };
+        let works = ways * CRASHED * u64::from(times) + sampled;
+        let once_ns = load_ns(target, customers, days);
+        about_ns = about_ns.saturating_add(once_ns.saturating_mul(works)).saturating_add(starts_s * SECOND);
+        let drawn =
+            if sampled > 0 { format!(", {samples} disk states drawn from a recorded load") } else { String::new() };
+        all.push(format!("{target}: {times} crashes of each kind under load{drawn}"));
+    }
+    let folder = arguments.output.directory.display();
+    let mut writes = vec![format!("{folder}/<time>-crash/: crash.json, crash.html, traces and states")];
+    writes.extend(files(targets.iter().map(|target| (target.as_str(), LOADED.to_owned()))));
+    Steps { name: "crash", steps: all, seed: Some(seed), about_ns, writes }
 }
 
 const CAN_BE_CRASHED: &str =

@@ -10,12 +10,14 @@ pub(crate) use work::work;
 
 use crate::args::Faults;
 use crate::failure::{Exit, Failure};
-use crate::output::{Published, ResultFolder};
+use crate::output::{Published, ResultFolder, print};
+use crate::plan::show::Steps;
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{FAULTS, Fault, not_tried, rows};
+use bourse_driver::SECOND;
 use bourse_engine::Hosting;
 use bourse_record::faults::{FaultRow, FaultsFile};
 use std::path::{Path, PathBuf};
@@ -63,6 +65,11 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
         let (scheme, options) = parted(target)?;
         engines::open(&placed(scheme, Path::new("x"), options))?;
     }
+    let plan = steps(arguments, &targets, faults.len());
+    if arguments.plan.dry_run {
+        return print(&plan.show());
+    }
+    plan.announced().iter().for_each(|words| note(words));
     let conditions = Conditions {
         folder: arguments.folder.clone(),
         transactions: arguments.transactions,
@@ -94,6 +101,32 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
             "targets that faults can be injected into: sqlite:, duckdb:, lmdb:, redb:, rocksdb:, mariadb+private:, postgres+private:",
         )),
     }
+}
+
+/// Plan of the command.
+fn steps(arguments: &Faults, targets: &[String], faults: usize) -> Steps<'static> {
+    /// Time of a trial with the default number of transactions: of an engine in process, and of a server that is started.
+    const TRIAL_NS: [u64; 2] = [SECOND / 10, SECOND];
+    let Faults { times, transactions, seed, .. } = *arguments;
+    let (mut all, mut about_ns) = (Vec::new(), 0_u64);
+    for target in targets {
+        for through in ways(target) {
+            let trial_ns = TRIAL_NS[usize::from(engines::starts_s(target) > 0)];
+            let trials = u64::from(times).saturating_mul(faults as u64);
+            about_ns = about_ns.saturating_add(trials.saturating_mul(trial_ns));
+            let by = through.name();
+            all.push(format!(
+                "{target}, by {by}: {trials} trials of {faults} {}, {transactions} transactions in each",
+                if faults == 1 { "fault" } else { "faults" }
+            ));
+        }
+    }
+    let folder = arguments.output.directory.display();
+    let writes = vec![
+        format!("{folder}/<time>-faults/: faults.json, faults.html"),
+        "databases in a folder that is removed after the trials".to_owned(),
+    ];
+    Steps { name: "faults", steps: all, seed: Some(seed), about_ns, writes }
 }
 
 /// The faults of these names; all without any.

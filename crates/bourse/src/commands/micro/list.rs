@@ -1,7 +1,7 @@
 //! `bourse micro list`: the workloads, and of one all its options; as text and as JSON.
 
 use crate::failure::Failure;
-use crate::output::named;
+use crate::output::{named, wrapped};
 use bourse_micro::{Extent, WORKLOADS, WorkloadSpec, find};
 use serde_json::{Value, json};
 
@@ -26,6 +26,7 @@ pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
             option.meaning
         ));
     }
+    text = wrapped(&text);
     if let Some(example) = spec.example_file() {
         text.push_str(&format!("\nThe file that -s file=example runs:\n\n{example}"));
     }

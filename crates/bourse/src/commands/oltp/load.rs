@@ -1,18 +1,23 @@
 //! `bourse WORKLOAD load`: a database, and nothing run on it.
 
+use crate::args::DryRun;
 use crate::failure::Failure;
 use crate::oltp::database::{Wanted, engine_failure, ready};
+use crate::output::print;
+use crate::plan::show::{self, Steps};
 use crate::progress::note;
 use crate::{engines, hold, interrupt};
 use bourse_engine::{Capabilities, Location};
 use bourse_oltp::check::Depth;
 
 /// Loads the database, or says that it exists already. `needs` are the reasons why an engine cannot run the workload; `wanted`
-/// calls its argument with the wanted database.
+/// calls its argument with the wanted database, which `words` describe and which has about so many `rows`.
 pub(crate) fn load(
     target: &str,
     name: &str,
     needs: fn(&Capabilities) -> Vec<String>,
+    (words, rows): (String, u64),
+    how: DryRun,
     wanted: impl FnOnce(&mut dyn FnMut(&Wanted<'_>) -> Result<(), Failure>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let engine = engines::open(target)?;
@@ -20,6 +25,16 @@ pub(crate) fn load(
     if matches!(engine.location(), Location::Memory | Location::Nowhere) {
         return Err(Failure::usage(format!("cannot load {target}: a database in memory ends with this command"))
             .hint(format!("name a file or a server; `bourse {name} run` loads a database in memory by itself")));
+    }
+    let plan = Steps {
+        name: &format!("{name} load"),
+        steps: vec![format!("{target}: {words}")],
+        seed: None,
+        about_ns: engines::loading_ns(target, rows),
+        writes: show::files([(target, show::LOADED.to_owned())]),
+    };
+    if how.dry_run {
+        return print(&plan.show());
     }
     let _held = hold::for_writing([target])?;
     let interrupted = interrupt::flag()?;

@@ -1,7 +1,7 @@
 //! `bourse suite list` and `bourse suite show`.
 
 use crate::failure::Failure;
-use crate::output::named;
+use crate::output::{named, wrapped};
 use bourse_engine::nearest;
 use bourse_verdict::suite::definition::Table;
 use bourse_verdict::suite::{Plan, Suite, SuiteError};
@@ -38,7 +38,7 @@ pub(crate) fn list() -> Result<String, Failure> {
         &mut text,
         "\n`bourse suite show NAME` shows what was published; `bourse suite run NAME --scale 0.1` is a quick run.",
     );
-    Ok(text)
+    Ok(wrapped(&text))
 }
 
 /// The list as JSON: an object for each experiment.
@@ -89,7 +89,7 @@ pub(crate) fn show(name: &str) -> Result<String, Failure> {
         &mut text,
         &format!("\n{rounds} rounds of each case, each measuring for {cap} s at most; --rounds and --cap change that"),
     );
-    Ok(text)
+    Ok(wrapped(&text))
 }
 
 fn show_table(text: &mut String, table: &Table) {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let suite = find(&arguments.name)?;
     let planned = plan(&suite, arguments)?;
-    if arguments.execution.dry_run {
+    if arguments.execution.plan.dry_run {
         return print(&show(&planned.plan));
     }
     let rounds = planned.plan.blocks.iter().map(|block| block.rounds).max().unwrap_or(0);

@@ -1,17 +1,20 @@
 //! `bourse tpce load`.
 
-use crate::args::{ExplicitlySet, Load};
+use crate::args::{Database, ExplicitlySet, Load};
 use crate::commands::oltp;
 use crate::failure::Failure;
 use crate::inputs::inputs;
+use crate::plan::{show::LOADED, work};
 use crate::tpce::{database::wanted, whole};
 use bourse_tpce::users::needs;
 
 /// Loads the database, or says that it exists already.
 pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
-    let Load { target, database } = arguments;
+    let Load { target, database, plan } = arguments;
     whole(database)?;
-    oltp::load::load(target, "tpce", needs, |ready| {
+    let Database { customers, days, .. } = *database;
+    let words = format!("{customers} customers, {days} {} of trades, {LOADED}", if days == 1 { "day" } else { "days" });
+    oltp::load::load(target, "tpce", needs, (words, work::rows(customers, days)), *plan, |ready| {
         let inputs = inputs(database.flat_in.as_deref())?;
         wanted(database, ExplicitlySet::ALL, &inputs, ready)
     })

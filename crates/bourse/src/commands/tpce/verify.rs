@@ -4,8 +4,10 @@ use crate::args::{Constraints, Database, ExplicitlySet, Verify};
 use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
-use crate::oltp::verify::Verification;
-use crate::progress::Step;
+use crate::oltp::verify::{Verification, steps};
+use crate::output::print;
+use crate::plan::work;
+use crate::progress::{Step, note};
 use crate::tpce::database::{found, ready};
 use crate::tpce::whole;
 use crate::{engines, hold, interrupt};
@@ -34,6 +36,13 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
     for target in in_engines.clone() {
         engines::needs_sql(target, engines::open(target)?.as_ref(), "tpce")?;
     }
+    let Database { customers, days, .. } = arguments.database;
+    let words = format!("{customers} customers, {days} {} of trades", if days == 1 { "day" } else { "days" });
+    let steps = steps("tpce verify", &arguments.targets, &arguments.settings, &words, work::rows(customers, days));
+    if arguments.settings.plan.dry_run {
+        return print(&steps.show());
+    }
+    steps.announced().iter().for_each(|words| note(words));
     let _held = hold::for_writing(in_engines)?;
     // Engines outlive their sessions: a memory database is gone with its engine.
     let mut engines = Vec::new();

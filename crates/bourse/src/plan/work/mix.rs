@@ -112,7 +112,6 @@ impl Work for Mix {
 impl Mix {
     /// Time to load the database, in nanoseconds.
     fn load_ns(&self, target: &str) -> u64 {
-        let rows = self.rows();
-        engines::loads_rows_s(target).map_or(0, |rows_s| rows.saturating_mul(SECOND) / rows_s)
+        engines::loading_ns(target, self.rows())
     }
 }

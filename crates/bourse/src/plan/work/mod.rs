@@ -10,8 +10,7 @@ mod brokerage;
 mod classic;
 mod mix;
 
-#[cfg(test)]
-pub(crate) use brokerage::day_ns;
+pub(crate) use brokerage::{load_ns, rows};
 
 use super::{Brokerage, Classic, Mix, Search};
 use crate::args::Database;
