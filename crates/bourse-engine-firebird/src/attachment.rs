@@ -4,7 +4,7 @@ use crate::api::{Object, RawAttachment, RawTransaction};
 use crate::library::Library;
 use crate::statement::Statement;
 use crate::status::Status;
-use bourse_engine::{EachRow, EngineError, ErrorKind, Params, RowExt as _};
+use bourse_engine::{EachRow, EngineError, Params, RowExt as _};
 use std::ffi::CString;
 use std::path::Path;
 use std::time::Duration;

@@ -104,9 +104,13 @@ impl<'a> CaseView<'a> {
         let results = self.results_per_second().filter(|_| is_brokerage)?;
         let due = self.due().map(|[due, full]| format!(", {due:.1} % of the mix (target {} %)", units::plain(full)));
         let unit = units::printable(&self.case.workload.headline_unit);
+        let figure = units::number(results);
         // Fewer are completed than were due while the orders of a new market wait for their prices.
-        let asked = self.conditions().requested_rate.map(|asked| format!(" of {} due", units::plain(asked)));
-        Some(format!("{}{} {unit}{}", units::number(results), asked.unwrap_or_default(), due.unwrap_or_default()))
+        let rate = match self.conditions().requested_rate {
+            Some(asked) => format!("{figure} of {} {unit} due", units::plain(asked)),
+            None => format!("{figure} {unit}"),
+        };
+        Some(rate + &due.unwrap_or_default())
     }
 
     /// The share of the mix, in percent, that the headline's operation owed in these intervals, and the share once the
@@ -171,7 +175,7 @@ impl<'a> CaseView<'a> {
     }
 
     /// Answer to a search for the highest rate, if the case was one whose figure counts.
-    pub(crate) fn found(&self) -> Option<standing::Found> {
+    pub fn found(&self) -> Option<standing::Found> {
         standing::found(self)
     }
 

@@ -20,7 +20,7 @@ pub use checks::checks_words;
 pub use operation::{OperationView, ServerLatency, outcome_word};
 pub use quantiles::{OfRound, QUANTILES, of_round, over_rounds};
 pub use rules::{RuleStatus, not_tpce, rules};
-pub use standing::{Remark, Standing};
+pub use standing::{Found, Remark, Standing};
 pub use status::meaning;
 pub use storage::{storage_words, sync_words};
 pub use time_split::{Part, RoleSplit, not_available, roles};

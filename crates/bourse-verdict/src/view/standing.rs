@@ -204,13 +204,13 @@ fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
 }
 
 /// Answer to a search for the highest rate.
-pub(crate) struct Found {
+pub struct Found {
     /// The rate, or the two rates that it is between.
-    pub(crate) rate: String,
+    pub rate: String,
     /// Its unit, with the condition that it meets.
-    pub(crate) unit: String,
+    pub unit: String,
     /// Whether rounds of full length met every limit at it.
-    pub(crate) is_confirmed: bool,
+    pub is_confirmed: bool,
 }
 
 /// Answer to a search, if the figure counts.

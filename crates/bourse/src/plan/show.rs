@@ -2,6 +2,7 @@
 
 use super::{Block, OnFailure, Plan, PlannedCase, RoundsIn};
 use crate::engines;
+use crate::output::wrapped;
 use bourse_driver::SECOND;
 use std::collections::BTreeSet;
 
@@ -61,7 +62,7 @@ pub(crate) fn show(plan: &Plan) -> String {
     for line in writes(plan) {
         text.push_str(&format!("writes   {line}\n"));
     }
-    text
+    wrapped(&text)
 }
 
 /// What is done to a database that a command needs.
@@ -100,7 +101,7 @@ impl Steps<'_> {
         for line in &self.writes {
             text.push_str(&format!("writes   {line}\n"));
         }
-        text
+        wrapped(&text)
     }
 
     /// Announcement of the duration; `None` for a short plan.
