@@ -93,7 +93,7 @@ fn tests() -> Result<(), String> {
     }
     // Tests in parallel: four for each core, since most of the long ones wait, for a round's time or for another process.
     let threads = 4 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    cargo_with(&["test", "--workspace"], &[("RUST_TEST_THREADS", &threads.to_string())])?;
+    cargo_with(&["test", "--workspace", "--no-fail-fast"], &[("RUST_TEST_THREADS", &threads.to_string())])?;
     // A separate run, so that no other test meets a build with bugs. --workspace, since a choice of packages would have
     // other features, and compile their dependencies once more.
     cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])

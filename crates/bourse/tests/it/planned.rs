@@ -49,11 +49,7 @@ fn commands_without_rounds_have_a_plan_too() {
             "sqlite:x.db?sync=full&journal=wal: 3 crashes of each kind",
             "min",
         ),
-        (
-            &["faults", "sqlite:", "--only", "read-error"],
-            "sqlite:, by preload: 3 trials of 1 fault, 120 transactions",
-            "s",
-        ),
+        (&["faults", "sqlite:", "--only", "read-error"], "sqlite:: 3 trials of 1 fault, 120 transactions", "s"),
         (
             &["tpce", "load", "sqlite:x.db", "--days", "1"],
             "1000 customers, 1 day of trades, loaded if it does not exist",

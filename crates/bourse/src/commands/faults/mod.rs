@@ -110,16 +110,13 @@ fn steps(arguments: &Faults, targets: &[String], faults: usize) -> Steps<'static
     let Faults { times, transactions, seed, .. } = *arguments;
     let (mut all, mut about_ns) = (Vec::new(), 0_u64);
     for target in targets {
-        for through in ways(target) {
-            let trial_ns = TRIAL_NS[usize::from(engines::starts_s(target) > 0)];
-            let trials = u64::from(times).saturating_mul(faults as u64);
-            about_ns = about_ns.saturating_add(trials.saturating_mul(trial_ns));
-            let by = through.name();
-            all.push(format!(
-                "{target}, by {by}: {trials} trials of {faults} {}, {transactions} transactions in each",
-                if faults == 1 { "fault" } else { "faults" }
-            ));
-        }
+        let trial_ns = TRIAL_NS[usize::from(engines::starts_s(target) > 0)];
+        let trials = u64::from(times).saturating_mul(faults as u64);
+        about_ns = about_ns.saturating_add(trials.saturating_mul(trial_ns));
+        all.push(format!(
+            "{target}: {trials} trials of {faults} {}, {transactions} transactions in each",
+            if faults == 1 { "fault" } else { "faults" }
+        ));
     }
     let folder = arguments.output.directory.display();
     let writes = vec![
