@@ -1,6 +1,6 @@
 //! Each feature of the program alone: no engine may depend on another engine's feature.
 
-use crate::{cargo, optional_component};
+use crate::{cargo, cargo_with};
 use std::path::Path;
 
 /// Features that are sets of others, or plant bugs.
@@ -24,11 +24,10 @@ pub(crate) fn alone(root: &Path) -> Result<(), String> {
 
 /// Checks and tests the program with no other feature than the engine of `docs/adding-an-engine.md`: proof of that page, and
 /// that SQLite needs nothing of another engine.
-pub(crate) fn least() -> Result<(), String> {
+pub(crate) fn least(lints: &[(&str, &str)]) -> Result<(), String> {
     // --workspace, since a choice of packages would have other features, and compile their dependencies once more.
-    let least = ["--workspace", "--no-default-features", "--features", "bourse/example", "--test", "example"];
-    optional_component("clippy", &[&["clippy", "--bins"][..], &least, &["--", "--deny", "warnings"]].concat())?;
-    cargo(&[&["test"][..], &least].concat())
+    let least = ["test", "--workspace", "--no-default-features", "--features", "bourse/example", "--test", "example"];
+    cargo_with(&least, lints)
 }
 
 /// Names in a manifest's table of features.

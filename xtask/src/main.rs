@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let outcome =
         match task.as_str() {
             "ci" => skipped::told(ci),
-            "test" => skipped::told(tests),
+            "test" => skipped::told(|| tests(&[])),
             "full" => skipped::told(full),
             "features" => features::alone(&root()),
             "differential" => differential::compare(&root(), std::env::args().nth(2).as_deref()),
@@ -72,11 +72,11 @@ fn root() -> PathBuf {
 
 fn ci() -> Result<(), String> {
     optional_component("fmt", &["fmt", "--all", "--check"])?;
-    // Built with the planted bugs, so that their code is checked too; the tests compile everything without them.
-    let all = ["clippy", "--workspace", "--all-targets", "--features", WITH_BUGS, "--", "--deny", "warnings"];
-    optional_component("clippy", &all)?;
-    tests()?;
-    features::least()?;
+    let lints = lints();
+    tests(&lints)?;
+    // Compiled for their lints; no test runs them.
+    cargo_with(&["test", "--workspace", "--no-run", "--benches"], &lints)?;
+    features::least(&lints)?;
     cargo_with(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
     step("docs", || docs::check(&root()))?;
     step("cargo package", packaged)?;
@@ -84,7 +84,16 @@ fn ci() -> Result<(), String> {
     step("size", || size::sources(&root()))
 }
 
-fn tests() -> Result<(), String> {
+/// Environment in which Clippy compiles the workspace, as `cargo clippy` sets it: its lints cost no compilation of their own.
+fn lints() -> Vec<(&'static str, &'static str)> {
+    if has_component("clippy") {
+        vec![("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "--deny=warnings")]
+    } else {
+        Vec::new()
+    }
+}
+
+fn tests(environment: &[(&str, &str)]) -> Result<(), String> {
     for name in ["BOURSE_FLAT_IN", "BOURSE_GOLDEN"] {
         match std::env::var(name) {
             Ok(folder) => println!("xtask: {name} is {folder}"),
@@ -93,10 +102,12 @@ fn tests() -> Result<(), String> {
     }
     // Tests in parallel: four for each core, since most of the long ones wait, for a round's time or for another process.
     let threads = 4 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    cargo_with(&["test", "--workspace", "--no-fail-fast"], &[("RUST_TEST_THREADS", &threads.to_string())])?;
+    let threads = threads.to_string();
+    let all = [environment, &[("RUST_TEST_THREADS", threads.as_str())]].concat();
+    cargo_with(&["test", "--workspace", "--no-fail-fast"], &all)?;
     // A separate run, so that no other test meets a build with bugs. --workspace, since a choice of packages would have
     // other features, and compile their dependencies once more.
-    cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
+    cargo_with(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS], environment)
 }
 
 /// Packages each crate, without building the package: crates of Bourse are not published, so a build would find none of
@@ -163,14 +174,17 @@ fn planted() -> Result<(), String> {
 
 /// Runs a cargo command whose component a bare toolchain may lack; a missing component is reported.
 fn optional_component(name: &str, arguments: &[&str]) -> Result<(), String> {
+    if has_component(name) { cargo(arguments) } else { Ok(()) }
+}
+
+/// Whether the toolchain has a component; prints that it is skipped if not.
+fn has_component(name: &str) -> bool {
     let present =
         Command::new(env!("CARGO")).args([name, "--version"]).output().is_ok_and(|output| output.status.success());
-    if present {
-        cargo(arguments)
-    } else {
+    if !present {
         println!("xtask: skipped {name}: this toolchain has no such component (rustup component add)");
-        Ok(())
     }
+    present
 }
 
 fn cargo(arguments: &[&str]) -> Result<(), String> {
