@@ -137,7 +137,7 @@ pub fn many_faults(conflicts: [Act; 2]) -> [Rule; 8] {
 pub fn few_faults(conflicts: [Act; 2]) -> [Rule; 5] {
     let [at_statement, at_commit] = conflicts;
     [
-        Rule { moment: Moment::Statement, every: 2_011, most: 20, act: Act::CutBefore },
+        Rule { moment: Moment::Statement, every: 499, most: 20, act: Act::CutBefore },
         Rule { moment: Moment::Statement, every: 997, most: 20, act: at_statement },
         Rule { moment: Moment::Commit, every: 211, most: 5, act: Act::CutAfter },
         Rule { moment: Moment::Commit, every: 173, most: 5, act: Act::CutBefore },
