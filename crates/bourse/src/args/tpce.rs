@@ -78,7 +78,7 @@ impl ExplicitlySet {
     /// All options: the database must match each of them.
     pub(crate) const ALL: Self = Self { customers: true, days: true, scale_factor: true, constraints: true };
 
-    /// Those among the options that were set explicitly.
+    /// Options that were set explicitly.
     pub(crate) fn of(given: &Given) -> Self {
         Self {
             customers: given.given("customers"),

@@ -65,14 +65,14 @@ pub(crate) fn show(plan: &Plan) -> String {
     wrapped(&text)
 }
 
-/// What is done to a database that a command needs.
+/// Step that loads the database that a command needs.
 pub(crate) const LOADED: &str = "loaded if it does not exist";
 
 /// Plan of a command that runs no rounds.
 pub(crate) struct Steps<'c> {
     /// The command.
     pub(crate) name: &'c str,
-    /// What is done, in this order.
+    /// Descriptions of the steps, in order.
     pub(crate) steps: Vec<String>,
     /// Seed, of a command that has one.
     pub(crate) seed: Option<u64>,
