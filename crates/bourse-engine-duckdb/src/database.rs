@@ -9,11 +9,11 @@ use crate::options::Options;
 use crate::queue::WriterQueue;
 use crate::row::Columns;
 use crate::statement::{Rows, Statement, text_of};
-use bourse_engine::{Commits, EachRow, EngineError, ErrorKind, FileUse, OpenFiles, RowExt as _};
+use bourse_engine::{Commits, EachRow, EngineError, ErrorKind, FileUse, OpenFiles, RowExt as _, locked};
 use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Open database. It is closed when its last user drops it, which writes its log into it.
 pub(crate) struct Database {
@@ -180,12 +180,12 @@ impl Database {
 
     /// Number of the catalog in memory that new connections use.
     pub(crate) fn current(&self) -> u64 {
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner)
+        *locked(&self.current)
     }
 
     /// Makes new connections use another catalog; returns the previous one.
     pub(crate) fn set_current(&self, number: u64) -> u64 {
-        std::mem::replace(&mut *self.current.lock().unwrap_or_else(PoisonError::into_inner), number)
+        std::mem::replace(&mut *locked(&self.current), number)
     }
 }
 

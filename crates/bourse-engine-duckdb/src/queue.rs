@@ -1,6 +1,6 @@
 //! The queue of writers, for targets with one writer at a time.
 
-use bourse_engine::{EngineError, ErrorKind, Wait, blocked_on};
+use bourse_engine::{EngineError, ErrorKind, Wait, blocked_on, locked};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ impl WriterQueue {
     /// # Errors
     /// [`ErrorKind::Conflict`] if it was not released in time.
     pub(crate) fn take(&self, patience: Duration) -> Result<(), EngineError> {
-        let mut is_taken = self.is_taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_taken = locked(&self.is_taken);
         if *is_taken {
             let waited =
                 blocked_on(Wait::Lock, || self.is_free.wait_timeout_while(is_taken, patience, |is_taken| *is_taken));
@@ -33,7 +33,7 @@ impl WriterQueue {
 
     /// Releases the lock.
     pub(crate) fn give_back(&self) {
-        *self.is_taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        *locked(&self.is_taken) = false;
         self.is_free.notify_one();
     }
 }

@@ -7,11 +7,11 @@ use crate::options::{Commit, Options};
 use crate::statement::{Bound, Statements, Which};
 use bourse_engine::records::refusals::{key_exists, only_reads};
 use bourse_engine::{
-    Access, Change, EachRow, EngineError, IndexKind, Key, RecordField, RecordTable, RecordType, Records, Value,
+    Access, Change, EachRow, EngineError, IndexKind, Key, RecordField, RecordTable, RecordType, Records, Value, locked,
 };
 use std::ffi::{CString, c_int};
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Flags of `cli_field_flags`.
 const HASHED: c_int = 1;
@@ -50,7 +50,7 @@ impl FastDbSession {
     fn set_open(&mut self, open: Option<Access>) {
         self.open = open;
         self.has_written = false;
-        self.statements.lock().unwrap_or_else(PoisonError::into_inner).in_transaction = open.is_some();
+        locked(&self.statements).in_transaction = open.is_some();
     }
 
     /// Ends a transaction that only read: releases the locks.
@@ -98,7 +98,7 @@ impl FastDbSession {
         self.context.join();
         let database = &self.context.database;
         let done = {
-            let mut statements = self.statements.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut statements = locked(&self.statements);
             statements.get(database.api, database.session, table, which).and_then(|bound| body(database.api, bound))
         };
         if self.open.is_none() {
@@ -121,7 +121,7 @@ impl FastDbSession {
         }
         let done = {
             let statements = Arc::clone(&self.statements);
-            let mut statements = statements.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut statements = locked(&statements);
             body(self, &mut statements)
         };
         match (self.open.is_some(), done) {
@@ -209,7 +209,7 @@ impl FastDbSession {
     /// Makes the tables anew, unless another session prevents it.
     fn remake(&self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
         let api = self.context.database.api;
-        let mut own = self.statements.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = locked(&self.statements);
         self.context.join();
         own.free(api);
         self.context.database.free_statements(&self.statements)?;
@@ -400,7 +400,7 @@ impl Drop for FastDbSession {
         }
         self.context.join();
         let api = self.context.database.api;
-        self.statements.lock().unwrap_or_else(PoisonError::into_inner).free(api);
+        locked(&self.statements).free(api);
         if self.has_precommitted {
             // SAFETY: the session is open and this thread in its context. Without flags the call only notes that there is
             // something to commit when the database is closed.

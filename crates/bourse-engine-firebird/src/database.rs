@@ -7,9 +7,9 @@ use crate::attachment::{Attachment, Parameters};
 use crate::library::Library;
 use crate::options::{Options, Sync};
 use crate::statement::Statement;
-use bourse_engine::{Commits, EngineError, ErrorKind, FileUse, OpenFiles, Slots};
+use bourse_engine::{Commits, EngineError, ErrorKind, FileUse, OpenFiles, Slots, locked};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Statements that a session has prepared, by their slots.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(crate) struct Prepared(Mutex<Slots<Statement>>);
 impl Prepared {
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, Slots<Statement>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 }
 
@@ -85,11 +85,11 @@ impl Database {
 
     /// Connection that holds the database open.
     pub(crate) fn keeper(&self) -> MutexGuard<'_, Attachment> {
-        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.keeper)
     }
 
     fn prepared(&self) -> MutexGuard<'_, Vec<Arc<Prepared>>> {
-        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.prepared)
     }
 
     /// Container for a new session's statements.

@@ -2,10 +2,12 @@
 
 use crate::error::{conflict, error};
 use crate::options::{Options, Persist};
-use bourse_engine::{EngineError, RecordTable, RecordType, Wait, blocked_on, memory_file_system, sometimes_blocked_on};
+use bourse_engine::{
+    EngineError, RecordTable, RecordType, Wait, blocked_on, locked, memory_file_system, sometimes_blocked_on,
+};
 use fjall::{Keyspace, KeyspaceCreateOptions, OptimisticTxDatabase, OptimisticWriteTx, Snapshot};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Database in an open folder.
 pub struct Database {
@@ -81,8 +83,7 @@ impl Database {
     /// # Errors
     /// [`Conflict`](bourse_engine::ErrorKind::Conflict) with another transaction; fjall's.
     pub(crate) fn commit(&self, transaction: OptimisticWriteTx) -> Result<(), EngineError> {
-        let one_by_one =
-            self.syncs.then(|| blocked_on(Wait::Lock, || self.commits.lock().unwrap_or_else(PoisonError::into_inner)));
+        let one_by_one = self.syncs.then(|| blocked_on(Wait::Lock, || locked(&self.commits)));
         let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
         let done = self.waiting(wait, || transaction.commit());
         drop(one_by_one);

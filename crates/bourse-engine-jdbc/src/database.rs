@@ -10,11 +10,11 @@ use crate::jars::jars;
 use crate::machine::{Machine, Method, machine};
 use crate::options::Options;
 use crate::product::{End, Product};
-use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, FolderParts};
+use bourse_engine::{DatabaseFiles, EngineError, ErrorKind, FolderParts, locked};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Files of a product's database at a path.
 pub(crate) fn files_at(path: &Path, product: &'static Product) -> DatabaseFiles {
@@ -44,7 +44,7 @@ type Open = Vec<(PathBuf, Weak<Database>)>;
 
 fn open_folders() -> MutexGuard<'static, Open> {
     static OPEN: Mutex<Open> = Mutex::new(Vec::new());
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = locked(&OPEN);
     open.retain(|(_, database)| database.strong_count() > 0);
     open
 }
@@ -142,7 +142,7 @@ impl Database {
 
     /// Connection that is open as long as the database is.
     pub(crate) fn keeper(&self) -> MutexGuard<'_, Connection> {
-        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.keeper)
     }
 
     /// Bytes of the heap in use, by everything in the machine.

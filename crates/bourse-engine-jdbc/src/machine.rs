@@ -1,6 +1,7 @@
 //! The Java virtual machine: found, loaded and started once per process, with threads attached to it once each.
 
 use crate::options::Options;
+use bourse_engine::locked;
 use jni_sys::{
     JNI_OK, JNI_VERSION_1_6, JNIEnv, JavaVM, JavaVMInitArgs, JavaVMOption, jclass, jmethodID, jobject, jvalue,
 };
@@ -10,7 +11,7 @@ use std::env;
 use std::ffi::{CStr, CString, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread;
 
 /// Paths of the library below a runtime's folder: today's, and those of Java 8.
@@ -135,7 +136,7 @@ pub(crate) fn library(java: Option<&Path>) -> Result<PathBuf, NoMachine> {
 /// [`NoMachine`]: it is unavailable, or does not start.
 pub(crate) fn machine(options: &Options) -> Result<&'static Machine, NoMachine> {
     static MACHINE: Mutex<Option<Result<&'static Machine, NoMachine>>> = Mutex::new(None);
-    let mut machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut machine = locked(&MACHINE);
     match &*machine {
         Some(Ok(running)) => return Ok(running),
         // A machine that could not be started cannot be started again in the same process.

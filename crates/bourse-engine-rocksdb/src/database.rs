@@ -2,14 +2,14 @@
 
 use crate::library::{self, Api, Cache, Db, DbOptions, Family, TransactionDb, TransactionOptions, WriteOptions};
 use crate::options::Options;
-use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, memory_file_system};
+use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, locked, memory_file_system};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Name of the column family that every database has.
 const DEFAULT_FAMILY: &str = "default";
@@ -121,7 +121,7 @@ impl Database {
     }
 
     fn tables(&self) -> MutexGuard<'_, HashMap<String, Arc<Table>>> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.tables)
     }
 
     /// Names of the tables, and of column families that are none.

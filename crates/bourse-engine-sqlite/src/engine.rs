@@ -23,12 +23,12 @@ use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, DatabaseFiles, Description, Dialect, Engine, EngineError, FolderParts, Footprint,
     ForReading, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, Snapshot,
-    SqlCapabilities, SqlEngine, TargetFile, beside,
+    SqlCapabilities, SqlEngine, TargetFile, beside, locked,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// A SQLite database under test.
 #[derive(Debug)]
@@ -188,7 +188,7 @@ impl SqliteEngine {
     }
 
     fn opened(&self) -> MutexGuard<'_, Option<Connection>> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.opened)
     }
 
     /// Database that a connection opens.

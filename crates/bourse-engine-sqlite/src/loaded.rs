@@ -8,6 +8,7 @@
 use crate::ffi::{self, Functions};
 use crate::library::{ENGINE, SCHEME};
 use bourse_engine::Dialect;
+use bourse_engine::locked;
 use bourse_engine::target::TargetError;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -16,7 +17,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// Name passed to the system's loader if a target names no library.
 const SYSTEMS: &str = if cfg!(windows) {
@@ -119,7 +120,7 @@ impl fmt::Debug for Library {
 /// Interns a text: leaks it once, and returns the same reference for the same text.
 pub(crate) fn interned(text: &str) -> &'static str {
     static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut texts = locked(&TEXTS);
     if let Some(found) = texts.get(text) {
         return found;
     }
@@ -140,7 +141,7 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
     /// Loaded libraries, each under the given name and under its path.
     static LOADED: Mutex<Vec<(&'static str, Library)>> = Mutex::new(Vec::new());
     let named = named.unwrap_or(SYSTEMS);
-    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut loaded = locked(&LOADED);
     if let Some((_, library)) = loaded.iter().find(|(name, _)| *name == named) {
         return Ok(*library);
     }

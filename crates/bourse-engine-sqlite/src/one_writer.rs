@@ -4,7 +4,8 @@
 //! its own finds its cache out of date after every other session's commit, and reads the pages again.)
 
 use crate::prepared::Prepared;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use bourse_engine::locked;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Place of the connection while no session writes. Sessions hold a reference; the last of them closes it.
 pub(crate) struct OneWriter(Mutex<Option<Prepared>>);
@@ -15,7 +16,7 @@ impl OneWriter {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Prepared>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     /// Takes the connection; the caller has the writer lock.
@@ -45,7 +46,7 @@ impl OneWriterPlace {
     /// # Errors
     /// Those of `open`.
     pub(crate) fn get<E>(&self, open: impl FnOnce() -> Result<Prepared, E>) -> Result<Arc<OneWriter>, E> {
-        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = locked(&self.0);
         if let Some(writer) = place.upgrade() {
             return Ok(writer);
         }

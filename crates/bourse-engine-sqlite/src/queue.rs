@@ -7,10 +7,10 @@
 //! vain as often as it took, waiters were woken half as often again.)
 
 use crate::waits::LockWaits;
-use bourse_engine::{Wait, blocked_on};
+use bourse_engine::{Wait, blocked_on, locked};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ pub(crate) struct Place(Arc<WriterQueue>);
 impl WriterQueue {
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code that can panic runs under the lock, so the state is whole even if a thread died.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.state)
     }
 
     fn try_take(&self) -> bool {

@@ -3,9 +3,10 @@
 
 use crate::connection::Connection;
 use bourse_engine::EngineError;
+use bourse_engine::locked;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Place of the connection of a private database in memory while no session has it.
 #[derive(Debug, Default)]
@@ -24,7 +25,7 @@ enum Placed {
 
 impl SharedConnection {
     fn place(&self) -> MutexGuard<'_, Placed> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.place)
     }
 
     /// Lends the connection, which `open` creates the first time.

@@ -6,12 +6,13 @@
 //! A file is listed while it is still empty, before anything is written to it, and its line stays valid when it is renamed: at no
 //! time does a killed process leave a database without its mark.
 
+use crate::locked;
 use crate::side_file::{COPY, LOADING, RESTORED, SNAPSHOT};
 use crate::{EngineError, ErrorKind, TargetFile, beside, copy_file, folder_of, open_regular, other_files, sync_names};
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::UNIX_EPOCH;
 
 /// Suffix of a mark's name.
@@ -301,7 +302,7 @@ impl DatabaseFiles {
     /// Adds a file that Bourse made, at the path or next to it, to the mark.
     pub(crate) fn list(&self, found: &Metadata) -> Result<(), EngineError> {
         static WRITING: Mutex<()> = Mutex::new(());
-        let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = locked(&WRITING);
         let mark = self.marked_by();
         let mut lines = read_mark(&mark)?;
         let line = format!("{} {}", self.format.name, identity(found));

@@ -4,10 +4,11 @@
 //! the same process, and when one of them closes the file the other's locks are gone. So two libraries must not have
 //! one database open at the same time.
 
+use crate::locked;
 use crate::{EngineError, ErrorKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Identity of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +25,7 @@ type Uses = BTreeMap<Name, (&'static str, usize)>;
 
 fn uses() -> MutexGuard<'static, Uses> {
     static USES: Mutex<Uses> = Mutex::new(BTreeMap::new());
-    USES.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&USES)
 }
 
 /// A library's use of a file, which ends when this is dropped.

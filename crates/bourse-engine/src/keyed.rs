@@ -1,5 +1,6 @@
 //! Engines of records by key: what they have in common, over an open database of one of them.
 
+use crate::locked;
 use crate::target::{Grammar, Parsed};
 use crate::{
     Capabilities, DatabaseFiles, Description, Durability, Engine, EngineError, FileFormat, FolderBytes, Footprint,
@@ -7,7 +8,7 @@ use crate::{
     folder_bytes,
 };
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// An open database of records by key; [`KeyedEngine`] makes an engine of it.
 pub trait KeyDatabase: Send + Sync + Sized + 'static {
@@ -131,7 +132,7 @@ impl<D: KeyDatabase> KeyedEngine<D> {
     }
 
     fn opened(&self) -> MutexGuard<'_, Option<Arc<D>>> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.opened)
     }
 
     /// Files of the database, with links followed.

@@ -2,12 +2,13 @@
 //!
 //! This module calls nothing in a library: an engine's crate does, which declares the functions with [`c_interface!`](crate::c_interface).
 
+use crate::locked;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// Error for a library that is unavailable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,7 +78,7 @@ impl<A> EngineLibrary<A> {
     }
 
     fn load_path(&self, path: PathBuf) -> Result<&'static LoadedLibrary<A>, LibraryAbsent> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = locked(&self.loaded);
         let loaded = loaded.get_or_insert_default();
         if let Some(library) = loaded.get(&path) {
             return Ok(library);

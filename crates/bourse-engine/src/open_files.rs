@@ -1,8 +1,9 @@
 //! Databases in files that a process has open, each shared by all engines on its file.
 
+use crate::locked;
 use crate::{EngineError, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// Open databases by their paths, with the settings that each was opened with.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ impl<S: PartialEq + Clone, D> OpenFiles<S, D> {
         settings: &S,
         open: impl FnOnce() -> Result<Arc<D>, EngineError>,
     ) -> Result<Arc<D>, EngineError> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = locked(&self.0);
         all.retain(|(_, _, database)| database.strong_count() > 0);
         let known = all.iter().find(|(known, _, _)| known == path);
         let known = known.and_then(|(_, with, database)| Some((with == settings, database.upgrade()?)));

@@ -1,9 +1,10 @@
 //! Databases that sessions of an engine share, and counts of their commits.
 
 use crate::EngineError;
+use crate::locked;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Database that an engine opens once for all its sessions. One in files is closed with its last session, so that another
 /// process can open it between rounds; one in memory is held, since its contents would otherwise be lost then.
@@ -40,7 +41,7 @@ impl<D> fmt::Debug for Opened<D> {
 
 impl<D> Opened<D> {
     fn lock(&self) -> MutexGuard<'_, Open<D>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     /// Open database.

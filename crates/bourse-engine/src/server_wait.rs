@@ -4,12 +4,13 @@
 //! each wait in progress within a second, by closing its connection. A wait that begins later, such as one of a
 //! cleanup, is not ended.
 
+use crate::locked;
 use crate::{EngineError, ErrorKind};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 /// Default time limit for a server to open a session.
@@ -65,7 +66,7 @@ pub fn interrupt() {
 }
 
 fn awaited() -> MutexGuard<'static, Vec<Weak<Shared>>> {
-    AWAITED.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&AWAITED)
 }
 
 fn interrupted() -> EngineError {

@@ -94,21 +94,6 @@ pub(crate) fn parts(compared: &Compared, with_charts: bool) -> Vec<Part> {
     parts
 }
 
-/// The comparison as a page of its own. `runs` are the runs that were compared, by name: two stored runs, or the one in which
-/// both sides took turns.
-fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String {
-    let Some((_, head)) = runs.last() else { return String::new() };
-    let again = runs.iter().map(|(name, of)| match Part::again(of) {
-        Part::Again(it) => {
-            Part::Again(Again { name: (*name).to_owned(), on: format!("{}; {}", of.started_at, it.on), ..it })
-        }
-        other => other,
-    });
-    let parts = parts(compared, true).into_iter().chain(again).collect();
-    let sheet = Sheet::of_run("Comparison", "comparison", head, false);
-    Sheet { parts, answer: Some(compared.markdown()), ..sheet }.html()
-}
-
 /// A comparison in each of its forms.
 pub trait DrawComparison {
     /// One self-contained page. `runs` are the runs that were compared, by name: two stored runs, or the one in which
@@ -127,7 +112,16 @@ pub trait DrawComparison {
 
 impl DrawComparison for Compared {
     fn html(&self, runs: &[(&str, &Provenance)]) -> String {
-        html(self, runs)
+        let Some((_, head)) = runs.last() else { return String::new() };
+        let again = runs.iter().map(|(name, of)| match Part::again(of) {
+            Part::Again(it) => {
+                Part::Again(Again { name: (*name).to_owned(), on: format!("{}; {}", of.started_at, it.on), ..it })
+            }
+            other => other,
+        });
+        let parts = parts(self, true).into_iter().chain(again).collect();
+        let sheet = Sheet::of_run("Comparison", "comparison", head, false);
+        Sheet { parts, answer: Some(self.markdown()), ..sheet }.html()
     }
 
     fn tables(&self) -> Vec<DataTable> {

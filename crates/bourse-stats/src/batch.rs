@@ -125,7 +125,7 @@ fn half_width(
         return Ok(0.0);
     }
     let trend = Trend::of(means);
-    let of_batches = interval_of(means, value, LEVEL).half_width() * (1.0 + WIDER * autocorrelation / count);
+    let of_batches = student_half_width(means, value) * (1.0 + WIDER * autocorrelation / count);
     let of_trend = (trend.change.abs() - trend.error).max(0.0);
     let usual = median(values).expect("there are values");
     let stalls = Stalls::of(values, usual);
@@ -205,15 +205,14 @@ fn unseen(seen: usize) -> f64 {
     if seen == 0 { 0.0 } else { most - seen as f64 }
 }
 
-/// Student's interval of the mean of batches with these means.
-pub(crate) fn interval_of(means: &[f64], value: f64, level: f64) -> Interval {
+/// Half width of Student's interval of the mean of batches with these means.
+fn student_half_width(means: &[f64], value: f64) -> f64 {
     let count = means.len() as f64;
     let variance = means.iter().map(|it| (it - value).powi(2)).sum::<f64>() / (count - 1.0);
     let common: f64 = means.windows(2).map(|it| (it[0] - value) * (it[1] - value)).sum::<f64>() / (count - 1.0);
     // The remaining correlation of batches widens the interval.
     let left = if variance > 0.0 { (common / variance + 1.0 / count).clamp(0.0, 0.9) } else { 0.0 };
-    let half = student(count - 1.0, level) * (variance / count * (1.0 + left) / (1.0 - left)).sqrt();
-    Interval { low: value - half, high: value + half, level }
+    student(count - 1.0, LEVEL) * (variance / count * (1.0 + left) / (1.0 - left)).sqrt()
 }
 
 /// Means of consecutive groups of `length` values; a remainder is dropped at the beginning.

@@ -11,11 +11,11 @@ mod methods;
 
 use crate::ffi::{self, Library};
 use crate::vfs::default_vfs::OLDEST_VERSION;
-use bourse_engine::{FileCounter, FileIo, IoCounts};
+use bourse_engine::{FileCounter, FileIo, IoCounts, locked};
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// Purpose of a file for SQLite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl CountingFiles {
         if code != ffi::SQLITE_OK {
             return None;
         }
-        *this.vfs.lock().unwrap_or_else(PoisonError::into_inner) = Some(registered);
+        *locked(&this.vfs) = Some(registered);
         Some(this)
     }
 
@@ -136,7 +136,7 @@ impl CountingFiles {
     }
 
     fn files(&self) -> MutexGuard<'_, Files> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.files)
     }
 
     fn opened(&self, flags: c_int) -> Arc<Counter> {
@@ -185,7 +185,7 @@ pub(crate) fn declared() -> Option<&'static Arc<CountingFiles>> {
 
 impl Drop for CountingFiles {
     fn drop(&mut self) {
-        if let Some(mut registered) = self.vfs.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(mut registered) = locked(&self.vfs).take() {
             // SAFETY: it was registered, and no connection is left that uses it: each keeps this alive.
             unsafe { self.library.sqlite3_vfs_unregister(&raw mut *registered.0) };
         }

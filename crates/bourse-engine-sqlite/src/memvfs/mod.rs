@@ -12,9 +12,10 @@ mod storage;
 use crate::ffi::Library;
 use crate::vfs::default_vfs;
 use crate::vfs::handle::Shared;
+use bourse_engine::locked;
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use storage::Storage;
 
 /// Name for `?vfs=` in a URI.
@@ -34,7 +35,7 @@ impl MemFile {
 
 fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<MemFile>>> {
     static FILES: LazyLock<Mutex<HashMap<Vec<u8>, Arc<MemFile>>>> = LazyLock::new(Mutex::default);
-    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&FILES)
 }
 
 /// Registers the file system with a copy of SQLite; does nothing the second time.

@@ -2,10 +2,11 @@
 
 use crate::ffi::{self, Library};
 use crate::waits::while_sleeping;
+use bourse_engine::locked;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Access to the default file system from one of Bourse's.
 pub(crate) trait OverUsual {
@@ -38,7 +39,7 @@ pub(crate) fn register(
     if started != ffi::SQLITE_OK {
         return started;
     }
-    let _registering = REGISTERING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _registering = locked(&REGISTERING);
     // SAFETY: the name ends in zero. SQLite keeps the pointer for ever, and it is leaked; the default file system outlives
     // the process's use.
     unsafe {

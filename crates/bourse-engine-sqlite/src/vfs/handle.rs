@@ -3,12 +3,13 @@
 
 use super::locks::{Held, Locks};
 use crate::ffi;
+use bourse_engine::locked;
 use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// State that all handles of a file share, besides its bytes.
 #[derive(Default)]
@@ -161,7 +162,7 @@ unsafe extern "C" fn shm_map<F: Opened>(
 ) -> c_int {
     // SAFETY: see above.
     let shared = unsafe { state::<F>(handle) }.file.shared();
-    let mut index = shared.index.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut index = locked(&shared.index);
     let (region, words) = (region as usize, size as usize / mem::size_of::<u64>());
     if extend != 0 {
         while index.len() <= region {
@@ -211,7 +212,7 @@ unsafe extern "C" fn shm_unmap<F: Opened>(handle: *mut ffi::sqlite3_file, delete
     state.held = Held::default();
     if delete != 0 {
         // The last connection leaves the log: whoever comes next begins a new index.
-        shared.index.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        locked(&shared.index).clear();
     }
     ffi::SQLITE_OK
 }

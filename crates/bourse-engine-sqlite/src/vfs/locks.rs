@@ -1,8 +1,9 @@
 //! The locks of one file: those of a database file, and those of the index of its write-ahead log.
 
 use crate::ffi;
+use bourse_engine::locked;
 use std::ffi::c_int;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Holders of the locks; a file handle stores its own part.
 #[derive(Default)]
@@ -31,7 +32,7 @@ impl Locks {
     ///
     /// The interface requires that a failed attempt at the exclusive lock leaves the pending lock held.
     pub(crate) fn raise(&self, held: c_int, wanted: c_int) -> (c_int, c_int) {
-        let mut locks = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut locks = locked(&self.file);
         let mut held = held;
         if held < ffi::SQLITE_LOCK_SHARED && wanted >= ffi::SQLITE_LOCK_SHARED {
             if locks.pending || locks.exclusive {
@@ -61,7 +62,7 @@ impl Locks {
 
     /// Lowers a handle's lock from `held` to `wanted`, which is shared or none.
     pub(crate) fn lower(&self, held: c_int, wanted: c_int) {
-        let mut locks = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut locks = locked(&self.file);
         if held > ffi::SQLITE_LOCK_SHARED {
             locks.exclusive = false;
             locks.pending = false;
@@ -74,13 +75,13 @@ impl Locks {
 
     /// Whether any handle holds the reserved lock or more.
     pub(crate) fn is_reserved(&self) -> bool {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner).reserved
+        locked(&self.file).reserved
     }
 
     /// Takes slots of the log's index, all or none; false if another handle holds one. `mine` has the slots that this
     /// handle already holds.
     pub(crate) fn take(&self, slots: std::ops::Range<usize>, exclusive: bool, mine: &Held) -> bool {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = locked(&self.log);
         for slot in slots.clone() {
             let own_shared = u32::from(mine.shared & (1 << slot) != 0);
             let own_exclusive = mine.exclusive & (1 << slot) != 0;
@@ -101,7 +102,7 @@ impl Locks {
 
     /// Releases slots of the log's index that the handle holds.
     pub(crate) fn give(&self, slots: std::ops::Range<usize>, mine: &Held) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = locked(&self.log);
         for slot in slots {
             if mine.exclusive & (1 << slot) != 0 {
                 log[slot].exclusive = false;

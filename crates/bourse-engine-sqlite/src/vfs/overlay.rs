@@ -3,10 +3,11 @@
 
 use super::default_vfs::{OverUsual, copied};
 use crate::ffi;
+use bourse_engine::locked;
 use std::ffi::{c_char, c_int};
 use std::mem;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Offset of Bourse's part of a file, in bytes: after the default part.
 const fn place(default_bytes: c_int) -> usize {
@@ -47,7 +48,7 @@ impl Tables {
     /// `methods` must be a table of a file system that lives as long as the process, whose own part of a file has
     /// `place` bytes.
     unsafe fn of(&self, methods: *const ffi::sqlite3_io_methods, place: usize) -> *const ffi::sqlite3_io_methods {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = locked(&self.known);
         if let Some((_, ours)) = known.iter().find(|(known, _)| *known == methods.addr()) {
             return ptr::with_exposed_provenance(*ours);
         }

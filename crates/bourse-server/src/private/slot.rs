@@ -1,8 +1,8 @@
 //! Private server of an engine, started on demand.
 
 use crate::private::PrivateServer;
-use bourse_engine::{EngineError, ErrorKind};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use bourse_engine::{EngineError, ErrorKind, locked};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Private server of an engine with a connector to it; empty until first use.
@@ -17,7 +17,7 @@ impl<C> Default for ServerSlot<C> {
 
 impl<C: Clone> ServerSlot<C> {
     fn locked(&self) -> MutexGuard<'_, Option<(PrivateServer, C)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     /// Connector to the server; starts the server if it does not run yet.

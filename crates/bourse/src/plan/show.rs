@@ -58,8 +58,13 @@ pub(crate) fn show(plan: &Plan) -> String {
         OnFailure::LeaveOutCase => "a failed round ends its case; the other cases continue",
     };
     text.push_str(&format!("failure  {failing}\n"));
-    text.push_str(&format!("time     {}\n", duration(plan)));
-    for line in writes(plan) {
+    closed(text, &duration(plan), &writes(plan))
+}
+
+/// A plan's text with its last lines: the duration, and the files that will be written.
+fn closed(mut text: String, duration: &str, writes: &[String]) -> String {
+    text.push_str(&format!("time     {duration}\n"));
+    for line in writes {
         text.push_str(&format!("writes   {line}\n"));
     }
     wrapped(&text)
@@ -97,11 +102,7 @@ impl Steps<'_> {
             0 => "unknown".to_owned(),
             ns => format!("about {}", time(ns.next_multiple_of(SECOND))),
         };
-        text.push_str(&format!("time     {lasts}\n"));
-        for line in &self.writes {
-            text.push_str(&format!("writes   {line}\n"));
-        }
-        wrapped(&text)
+        closed(text, &lasts, &self.writes)
     }
 
     /// Announcement of the duration; `None` for a short plan.
