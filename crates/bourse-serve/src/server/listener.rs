@@ -33,7 +33,7 @@ pub struct Server {
 /// End of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
-    /// Whether drivers were in a round, or waiting for one.
+    /// Whether drivers were in a round, or waiting for one, when the server stopped.
     pub in_a_round: bool,
 }
 
@@ -110,7 +110,7 @@ impl Server {
             }
             in_a_round = shared.rounds.busy();
         });
-        Ok(Ended { in_a_round })
+        Ok(Ended { in_a_round: in_a_round || shared.rounds.busy() })
     }
 }
 

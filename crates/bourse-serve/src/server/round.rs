@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 #[derive(Default)]
 pub(super) struct Rounds {
     current: Mutex<Option<Arc<Round>>>,
+    /// Whether the server's stop ended a round: its drivers may have left before the accept loop looks at `current`.
+    cut: AtomicBool,
 }
 
 pub(super) struct Round {
@@ -291,6 +293,7 @@ impl Rounds {
         let members = table.members.clone();
         drop(table);
         wait_for_transactions(&members);
+        self.cut.fetch_or(shared.stopping(), Ordering::SeqCst);
         let why = "no driver was left to ask for checks".to_owned();
         let results = members.iter().map(|(member, _)| lock(&member.committed).results).sum();
         self.over(round, Err(why));
@@ -326,9 +329,9 @@ impl Rounds {
         round.changed.notify_all();
     }
 
-    /// Whether drivers are in a round, or wait for one.
+    /// Whether drivers are in a round, wait for one, or left one because the server stops.
     pub(super) fn busy(&self) -> bool {
-        lock(&self.current).is_some()
+        lock(&self.current).is_some() || self.cut.load(Ordering::SeqCst)
     }
 }
 

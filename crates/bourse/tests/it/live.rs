@@ -198,7 +198,8 @@ fn a_run_ends_with_its_terminal() {
     for view in ["", "--live"].into_iter().filter(|view| cfg!(feature = "live") || view.is_empty()) {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let program = env!("CARGO_BIN_EXE_bourse");
-        let command = format!("'{program}' micro run point-read sqlite::memory: --rounds 20 -T 1s --no-repeat {view}");
+        let command =
+            format!("'{program}' micro run point-read sqlite::memory: --rounds 1000 -T 1s --no-repeat {view}");
         // Makes a terminal of its own, which goes when it is killed.
         let terminal = Command::new("script")
             .args(["-q", "-c", &command, "/dev/null"])
@@ -221,7 +222,6 @@ fn a_run_ends_with_its_terminal() {
         wait_for("the second round", || {
             std::fs::read_to_string(run.join("live.ndjson")).ok()?.contains("\"round_done\"").then_some(())
         });
-        let begin = Instant::now();
         terminal.kill().expect("it can be killed");
         terminal.wait().expect("it has ended");
         wait_for("the end of the program", || {
@@ -229,9 +229,8 @@ fn a_run_ends_with_its_terminal() {
             // A zombie has ended too.
             (status.is_empty() || status.contains(") Z ")).then_some(())
         });
-        assert!(begin.elapsed() < Duration::from_secs(20), "it took {:?}", begin.elapsed());
         let file = std::fs::read_to_string(run.join("run.json")).expect("what was measured is written");
-        assert!(file.contains("\"interrupted\": true"), "with {view}");
+        assert!(file.contains("\"interrupted\": true"), "with {view:?}: {file}");
         assert!(!run.join("live.ndjson").exists());
     }
 }
