@@ -296,7 +296,10 @@ impl Comparison {
         let evidence = match &headline {
             Err(_) => Evidence::NoRatio,
             Ok(it) => match (noise, it.interval) {
-                (Some(noise), interval) => undisturbed(with_noise(it.ratio, interval, noise), unequal, tolerance),
+                (Some(noise), interval) => {
+                    let of_rounds = interval.map_or_else(|| extremes(pair, it.ratio), |it| (it.low, it.high));
+                    undisturbed(with_noise(it.ratio, of_rounds, noise), unequal, tolerance)
+                }
                 (None, _) if !pair.in_turn => Evidence::NotAttributable,
                 (None, None) => Evidence::NoInterval,
                 (None, Some(interval)) => undisturbed((interval.low, interval.high), unequal, tolerance),
@@ -417,13 +420,21 @@ fn undisturbed((low, high): (f64, f64), unequal: f64, tolerance: f64) -> Evidenc
     if of(found) == of(wider) { wider } else { Evidence::Withheld }
 }
 
-/// Range of the difference of two runs: the union of the range by the noise between runs and the interval of their rounds.
-fn with_noise(ratio: f64, interval: Option<Interval>, noise: f64) -> (f64, f64) {
-    let (low, high) = (ratio / (1.0 + noise), ratio * (1.0 + noise));
-    match interval {
-        None => (low, high),
-        Some(interval) => (low.min(interval.low), high.max(interval.high)),
-    }
+/// Range of the difference of two runs: the union of the range by the noise between runs and that of their rounds.
+fn with_noise(ratio: f64, (low, high): (f64, f64), noise: f64) -> (f64, f64) {
+    (low.min(ratio / (1.0 + noise)), high.max(ratio * (1.0 + noise)))
+}
+
+/// Least and greatest ratio of a round of the second case to one of the first, for cases with too few rounds for an interval;
+/// a round with a figure of 0 among those divided by makes the greatest infinite. Of single rounds both are `ratio`.
+fn extremes(pair: &Pair, ratio: f64) -> (f64, f64) {
+    let of = |case: &Case| {
+        let figures = case.rounds.iter().filter_map(|round| (HEADLINE.of_round)(round, &case.workload));
+        figures.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)))
+    };
+    let ((base_low, base_high), (head_low, head_high)) = (of(&pair.base), of(&pair.head));
+    let high = if base_low > 0.0 { head_high / base_low } else { f64::INFINITY };
+    (ratio.min(head_low / base_high), ratio.max(high))
 }
 
 #[cfg(test)]
@@ -512,6 +523,21 @@ mod tests {
         }
         let text = text(&Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown));
         assert!(text.contains("CPUs taken not measured (short rounds)") && !text.contains("0.00 CPUs"), "{text}");
+    }
+
+    #[test]
+    fn stored_runs_without_an_interval_are_judged_by_what_their_rounds_reach() {
+        for (base, head, verdict) in [
+            (&[100.0, 100.0, 100.0][..], &[10.0, 100.0, 190.0][..], Verdict::Inconclusive),
+            (&[10.0, 100.0, 1000.0], &[9.0, 90.0, 900.0], Verdict::Inconclusive),
+            (&[0.0, 101.0, 102.0, 103.0, 104.0, 105.0], &[0.0, 1.0, 102.0, 103.0, 104.0, 500.0], Verdict::Inconclusive),
+            (&[100.0, 101.0], &[80.0, 81.0], Verdict::SlowerBeyond),
+            (&[100.0], &[101.0], Verdict::Equivalent),
+        ] {
+            let stored = Pair { in_turn: false, ..pair(base, head, [0.0; 2]) };
+            let compared = Compared::of(&[stored], Vec::new(), 0.05, &Noise::Stated(0.03));
+            assert_eq!(compared.comparisons[0].verdict, verdict, "{base:?} {head:?}");
+        }
     }
 
     #[test]
