@@ -42,7 +42,8 @@ pub use files::{OpenAt, files_conformance, folders_conformance, refuses_what_is_
 pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
 pub use misread::{Misread, Misreading};
 pub use proxy_checks::{
-    Outcomes, each_transaction_is_there_once, few_faults, many_faults, nothing_acknowledged_is_lost, sessions_go_on,
+    Outcomes, each_has_acted, each_transaction_is_there_once, few_faults, many_faults, nothing_acknowledged_is_lost,
+    sessions_go_on,
 };
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
 pub use rounds::{

@@ -145,6 +145,12 @@ pub fn few_faults(conflicts: [Act; 2]) -> [Rule; 5] {
     ]
 }
 
+/// Whether each rule has acted twice at one of two proxies with the same rules.
+pub fn each_has_acted(proxies: &[Proxy; 2]) -> bool {
+    let [first, second] = [proxies[0].acted(), proxies[1].acted()];
+    first.iter().zip(second).all(|(at_first, at_second)| at_first + at_second >= 2)
+}
+
 /// [`nothing_acknowledged_is_lost`] through two proxies: each of their rules acts, the conflict named `code` is counted by that
 /// name, and the engine's description names both addresses.
 pub fn each_transaction_is_there_once(

@@ -4,7 +4,7 @@ use crate::server;
 use bourse_engine::Engine as _;
 use bourse_engine_postgres::{PostgresEngine, open};
 use bourse_testkit::proxy::{Act, Proxy, Rule, Speaks};
-use bourse_testkit::{each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
+use bourse_testkit::{each_has_acted, each_transaction_is_there_once, few_faults, many_faults, sessions_go_on};
 use bourse_tpce::testkit::stays_consistent_through_faults;
 
 /// Errors that the proxy raises for a statement and a commit.
@@ -46,7 +46,8 @@ fn the_books_are_kept_while_connections_fail() {
     let Some(owner) = server(test, "lock_timeout=5s") else { return };
     let few = few_faults(CONFLICTS);
     let proxies = proxies(&owner, [&few, &few]);
-    let met = stays_consistent_through_faults(&through(&proxies, "lock_timeout=5s"), &owner);
+    let engine = through(&proxies, "lock_timeout=5s");
+    let met = stays_consistent_through_faults(&engine, &owner, &|| each_has_acted(&proxies));
     assert!(met.retried > 0 && met.in_doubt > 0 && met.lost > 0, "{met:?}: {:?}", proxies.map(|it| it.acted()));
 }
 
