@@ -5,22 +5,17 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-const ABSURD: [&str; 15] = [
+const ABSURD: [&str; 10] = [
     "",
     "0",
     "-1",
     "1e308",
     "1e-300",
-    "1e300",
     "nan",
-    "inf",
     "100000000000000000000",
     "18446744073709551615",
-    "9223372036854775808",
     "4294967296",
-    "0.5",
-    "=",
-    "a\u{1b}[31m☃",
+    "a=\u{1b}[31m☃",
 ];
 
 /// Calls of each command that end soon for any value of a single option: most name a target, or a name, that is refused once
