@@ -4,7 +4,7 @@
 //! The server reports which connection has such a lock, and only user and host of its client. The number of the
 //! client's process is encoded in further locks, one for each of its set bits, so that another client can read it.
 
-use crate::connect::Connector;
+use crate::connect::{Connector, facts};
 use crate::error::error;
 use crate::link::Link;
 use bourse_engine::locked;
@@ -61,14 +61,11 @@ pub(crate) fn hold(connector: &Connector, database: &str) -> Result<Hold, Engine
             // A product, or a cluster, without such locks.
             Err(refused) => return Ok(Hold::Cannot(refused.message().to_owned())),
         }
-        let holder: Option<Option<u64>> =
-            connection.query_first(format!("SELECT IS_USED_LOCK({name}) FROM DUAL")).map_err(|e| failed(&e))?;
-        let Some(holder) = holder.flatten() else { continue };
-        let ours = server(&mut connection).map(|server| locked(&OURS).contains(&(server, holder)));
-        if ours.map_err(|e| failed(&e))? {
+        let Some(place) = holder(&mut connection, &name).map_err(|e| failed(&e))? else { continue };
+        if locked(&OURS).contains(&place) {
             return Ok(Hold::Nothing);
         }
-        return details(&mut connection, database, holder).map(Hold::InUse).map_err(|e| failed(&e));
+        return details(&mut connection, database, place.1).map(Hold::InUse).map_err(|e| failed(&e));
     }
     Ok(Hold::InUse(Vec::new()))
 }
@@ -78,42 +75,46 @@ fn held(mut connection: Link, database: &str) -> Result<Hold, mysql::Error> {
     let process = std::process::id();
     let set =
         (0..BITS).filter(|bit| process >> bit & 1 == 1).map(|bit| format!("GET_LOCK({}, 0)", bit_name(database, bit)));
-    connection.query_drop(format!("DO {}", set.collect::<Vec<_>>().join(", ")))?;
-    let place = (server(&mut connection)?, u64::from(connection.connection_id()));
+    connection.query_drop(format!("SELECT {} FROM DUAL", set.collect::<Vec<_>>().join(", ")))?;
+    let Some(place) = holder(&mut connection, &lock_name(database))? else { return Ok(Hold::InUse(Vec::new())) };
     locked(&OURS).push(place.clone());
     connection.rests();
     Ok(Hold::Held(Box::new(Held { _connection: connection, place })))
 }
 
-/// Identity of the server, as it reports it.
-fn server(connection: &mut Link) -> Result<String, mysql::Error> {
-    Ok(connection.query_first::<String, _>("SELECT CONCAT(@@hostname, ':', @@port)")?.unwrap_or_default())
+/// Holder of a lock, with the server as it identifies itself. Behind a gate its connection is not the client's.
+fn holder(connection: &mut Link, name: &str) -> Result<Option<Place>, mysql::Error> {
+    let holder: Option<Option<u64>> = connection.query_first(format!("SELECT IS_USED_LOCK({name}) FROM DUAL"))?;
+    let Some(holder) = holder.flatten() else { return Ok(None) };
+    let server = connection.query_first::<String, _>("SELECT CONCAT(@@hostname, ':', @@port)")?;
+    Ok(Some((server.unwrap_or_default(), holder)))
 }
 
 /// Named details of the holder: from its locks, and from the server's list of connections.
 fn details(connection: &mut Link, database: &str, holder: u64) -> Result<Vec<(String, String)>, mysql::Error> {
-    let bits: Vec<String> = (0..BITS)
-        .map(|bit| format!("coalesce(IS_USED_LOCK({}) = {holder}, 0) << {bit}", bit_name(database, bit)))
-        .collect();
-    let process: Option<u32> = connection.query_first(format!("SELECT {} FROM DUAL", bits.join(" | ")))?;
-    let row = |id: &str| {
-        format!(
-            "SELECT user, SUBSTRING_INDEX(host, ':', 1), DATE_FORMAT(NOW() - INTERVAL time SECOND, '%Y-%m-%d %H:%i:%s')
-               FROM information_schema.processlist WHERE id = {id}"
-        )
-    };
-    let shown: Option<(String, String, String)> = connection.query_first(row(&holder.to_string()))?;
-    let own: Option<(String, String, String)> = connection.query_first(row("CONNECTION_ID()"))?;
+    // Vitess takes functions of locks by themselves alone, in no expression.
+    let looks: Vec<String> = (0..BITS).map(|bit| format!("IS_USED_LOCK({})", bit_name(database, bit))).collect();
+    let holders: Option<mysql::Row> = connection.query_first(format!("SELECT {} FROM DUAL", looks.join(", ")))?;
+    let is_set = |bit: &u32| holders.as_ref()?.get::<Option<u64>, _>(*bit as usize)?.filter(|it| *it == holder);
+    let process = (0..BITS).filter(|bit| is_set(bit).is_some()).fold(0_u32, |process, bit| process | 1 << bit);
     let mut details = Vec::new();
     let mut detail = |name: &str, value: String| details.push((name.to_owned(), value));
-    if let Some(process) = process.filter(|process| *process != 0) {
+    if process != 0 {
         detail("process", process.to_string());
     }
-    if let Some((user, host, since)) = shown {
-        let is_here = own.is_some_and(|(_, own, _)| own == host);
-        detail("client", if is_here { Hold::THIS_MACHINE.to_owned() } else { host });
-        detail("user", user);
-        detail("since", since);
+    if facts(connection).lists_clients {
+        let mut row = |id: &str| {
+            connection.query_first::<(String, String, String), _>(format!(
+                "SELECT user, SUBSTRING_INDEX(host, ':', 1), DATE_FORMAT(NOW() - INTERVAL time SECOND, '%Y-%m-%d %H:%i:%s')
+                   FROM information_schema.processlist WHERE id = {id}"
+            ))
+        };
+        if let Some((user, host, since)) = row(&holder.to_string())? {
+            let is_here = row("CONNECTION_ID()")?.is_some_and(|(_, own, _)| own == host);
+            detail("client", if is_here { Hold::THIS_MACHINE.to_owned() } else { host });
+            detail("user", user);
+            detail("since", since);
+        }
     }
     detail("connection of the server", holder.to_string());
     Ok(details)

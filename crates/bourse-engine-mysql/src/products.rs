@@ -25,6 +25,8 @@ pub(crate) struct Facts {
     pub(crate) moves_tables: bool,
     /// Whether a database may be spread over shards.
     pub(crate) shards: bool,
+    /// Whether its list of connections is of clients, and not of a gate's own connections.
+    pub(crate) lists_clients: bool,
     /// Whether MySQL's variables determine its durability.
     pub(crate) durability: bool,
     /// Variable without which it ignores checks.
@@ -45,6 +47,7 @@ const MYSQL: Facts = Facts {
     analyzes_several: true,
     moves_tables: true,
     shards: false,
+    lists_clients: true,
     durability: true,
     checks: None,
     dialect: of_mysql,
@@ -88,6 +91,7 @@ pub(crate) static PRODUCTS: &[Product<Facts>] = &[
             analyzes_several: false,
             moves_tables: false,
             shards: true,
+            lists_clients: false,
             durability: false,
             dialect: of_vitess,
             ..MYSQL

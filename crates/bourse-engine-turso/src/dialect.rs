@@ -9,15 +9,15 @@ pub(crate) static DIALECT: Dialect = Dialect {
     catalog: CATALOG,
     objects: Some(
         "SELECT type, name FROM sqlite_master
-          WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 2) <> '__'",
+          WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 17) <> '__turso_internal_'",
     ),
     ..SQLITE
 };
 
-/// SQLite's queries of the catalog, without the engine's own tables, whose names begin with two underscores.
+/// SQLite's queries of the catalog, without the engine's own tables, whose names no other can have.
 const CATALOG: Catalog = Catalog::Statements(
     "SELECT type, tbl_name, name, sql
        FROM sqlite_master
       WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' AND substr(tbl_name, 1, 7) <> 'bourse_'
-            AND substr(tbl_name, 1, 2) <> '__'",
+            AND substr(tbl_name, 1, 17) <> '__turso_internal_'",
 );

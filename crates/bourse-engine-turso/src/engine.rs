@@ -137,9 +137,9 @@ impl Engine for TursoEngine {
         {
             return Ok(false);
         }
-        // Names of Turso's own tables begin with two underscores.
         let tables = "SELECT count(*) FROM sqlite_master
-                       WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 2) <> '__'";
+                       WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'
+                         AND substr(name, 1, 17) <> '__turso_internal_'";
         Ok(self.connection()?.text(tables)? != "0")
     }
 
