@@ -12,29 +12,19 @@ use bourse_engine::{Dialect, EngineError, ErrorKind};
 use bourse_server::client::passwords::{Environment, Secret, first_line, of_my_cnf};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::SslMode;
-use bourse_server::client::{Limits, Product, Reach};
+use bourse_server::client::{Address, Limits, Product, Reach};
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
 #[cfg(feature = "tls")]
 use mysql::{ClientIdentity, DriverError, SslOpts};
 use mysql::{Conn, OptsBuilder};
-use std::path::PathBuf;
 
 /// Code of the error for an unknown variable.
 const UNKNOWN_VARIABLE: u16 = 1193;
 
-/// Address of a server.
-#[derive(Debug, Clone)]
-pub(crate) enum Address {
-    /// A socket of this machine.
-    Socket(PathBuf),
-    /// Host and port.
-    Tcp(String, u16),
-}
-
 /// Everything that a connection needs.
 #[derive(Clone)]
-pub(crate) struct Connector {
+pub struct Connector {
     /// Address of the server.
     pub address: Address,
     /// The user to log in as.
@@ -54,15 +44,8 @@ impl Connector {
     /// The client's or the server's, with advice where the user can change something.
     pub(crate) fn connect(&self, database: Option<&str>) -> Result<Link, EngineError> {
         let (this, name) = (self.clone(), database.map(str::to_owned));
-        within_limit(&format!("the server at {}", self.place()), move || this.let_in(name.as_deref()))
+        within_limit(&format!("the server at {}", self.address), move || this.let_in(name.as_deref()))
             .map_err(for_report)
-    }
-
-    fn place(&self) -> String {
-        match &self.address {
-            Address::Socket(path) => format!("socket {}", path.display()),
-            Address::Tcp(host, port) => format!("{host}, port {port}"),
-        }
     }
 
     fn let_in(&self, database: Option<&str>) -> Result<Link, EngineError> {
@@ -90,15 +73,15 @@ impl Connector {
             .stmt_cache_size(0)
             // A change that leaves a row as it was has changed it too, as on every other engine.
             .additional_capabilities(CapabilityFlags::CLIENT_FOUND_ROWS)
-            .read_timeout(Some(self.options.answer_timeout))
-            .write_timeout(Some(self.options.answer_timeout))
+            .read_timeout(Some(self.options.common.answer_timeout))
+            .write_timeout(Some(self.options.common.answer_timeout))
             .tcp_connect_timeout(Some(connect_limit()))
             .init(vec![settings]);
         let opts = match &self.address {
             Address::Socket(path) => opts.socket(Some(path.display().to_string())),
             Address::Tcp(host, port) => opts.ip_or_hostname(Some(host)).tcp_port(*port),
         };
-        self.options.tls.check_files()?;
+        self.options.common.tls.check_files()?;
         let mut connection = self.open(opts).map_err(|e| self.explained(error(&e)))?;
         match connection.query_drop(format!(
             "SET SESSION innodb_snapshot_isolation = {}",
@@ -124,7 +107,7 @@ impl Connector {
     /// Opens a connection, encrypted if the target requires it; `sslmode=prefer` falls back to an unencrypted one.
     #[cfg(feature = "tls")]
     fn open(&self, opts: OptsBuilder) -> Result<Conn, mysql::Error> {
-        let tls = &self.options.tls;
+        let tls = &self.options.common.tls;
         if !tls.is_tried() || matches!(self.address, Address::Socket(_)) {
             return Conn::new(opts);
         }
@@ -156,7 +139,7 @@ impl Connector {
                 )
             }
             _ if e.kind() != ErrorKind::ConnectionLost => return e,
-            _ => return EngineError::new(e.kind(), format!("{} ({})", e.message(), self.place())),
+            _ => return EngineError::new(e.kind(), format!("{} ({})", e.message(), self.address)),
         };
         EngineError::new(e.kind(), format!("{}{hint}", e.message())).with_code(e.code().unwrap_or_default())
     }
@@ -178,7 +161,7 @@ fn of_version(version: &str) -> &'static Facts {
 
 /// Differences of a server from MySQL, and its SQL as it is configured.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known {
+pub struct Known {
     pub(crate) facts: &'static Facts,
     pub(crate) dialect: &'static Dialect,
     /// Whether it enforces checks.

@@ -2,11 +2,10 @@
 
 use crate::connect::Connector;
 use crate::engine::Watcher;
-use crate::server::{self, Launch};
 use crate::target::Target;
-use bourse_engine::locked;
-use bourse_engine::{EngineError, Snapshot};
-use bourse_server::private::{PrivateServer, ServerSlot};
+use bourse_engine::{EngineError, Snapshot, locked};
+use bourse_server::private::{Launch, PrivateServer, ServerSlot};
+use bourse_server::{restart, stop};
 use std::sync::{Arc, Mutex};
 
 /// A copy of the data directory, taken while the server was stopped.
@@ -29,9 +28,9 @@ impl StoppedCopy {
     fn stopped(&self, act: impl FnOnce(&PrivateServer) -> Result<(), EngineError>) -> Result<(), EngineError> {
         *locked(&self.watcher) = None;
         self.server.with(|server, connector| {
-            server::stop(&self.target, server, connector)?;
+            stop(&self.target, server, connector)?;
             let done = act(server);
-            server::restart(&self.target, server, connector, &self.launch)?;
+            restart(&self.target, server, connector, &self.launch)?;
             done
         })
     }

@@ -1,7 +1,9 @@
 //! Registers MariaDB, MySQL and products with their protocol as engines: private servers, and running servers.
 
-use crate::{Flavour, GRAMMAR, Options, Target, installed, open, sweep_target};
+use crate::engine::Mysql;
+use crate::{Flavour, GRAMMAR, Options, installed, open};
 use bourse_engine::EngineKind;
+use bourse_server::{available, cleanup};
 
 /// The engines of this crate.
 pub static KINDS: &[EngineKind] = &[
@@ -11,7 +13,7 @@ pub static KINDS: &[EngineKind] = &[
         example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
         starts_s: Some(2),
         version: || version(Flavour::Mariadb),
-        available: |target| available(Flavour::Mariadb, target),
+        available: available::<Mysql>,
         options: || GRAMMAR.help("mariadb+private", &Options::DEFAULT),
         faults_by_preload: true,
         ..RUNNING
@@ -22,7 +24,7 @@ pub static KINDS: &[EngineKind] = &[
         example: "mysql+private:?ram=on&server=PATH",
         starts_s: Some(6),
         version: || version(Flavour::Mysql),
-        available: |target| available(Flavour::Mysql, target),
+        available: available::<Mysql>,
         options: || GRAMMAR.help("mysql+private", &Options::DEFAULT),
         faults_by_preload: true,
         ..RUNNING
@@ -33,7 +35,7 @@ pub static KINDS: &[EngineKind] = &[
         example: "tidb+private:, tidb+private:?server=PATH",
         starts_s: Some(4),
         version: || version(Flavour::Tidb),
-        available: |target| available(Flavour::Tidb, target),
+        available: available::<Mysql>,
         options: || GRAMMAR.help("tidb+private", &Options::DEFAULT),
         ..RUNNING
     },
@@ -43,7 +45,7 @@ pub static KINDS: &[EngineKind] = &[
         example: "vitess+private:, vitess+private:?server=PATH",
         starts_s: Some(8),
         version: || version(Flavour::Vitess),
-        available: |target| available(Flavour::Vitess, target),
+        available: available::<Mysql>,
         options: || GRAMMAR.help("vitess+private", &Options::DEFAULT),
         ..RUNNING
     },
@@ -60,12 +62,7 @@ pub static KINDS: &[EngineKind] = &[
 /// A server that already runs.
 const RUNNING: EngineKind = EngineKind {
     loads_rows_s: Some(70_000),
-    cleanup: |target| {
-        // A target that cannot be read has started no server.
-        if let Ok(target) = Target::parse(target) {
-            sweep_target(&target);
-        }
-    },
+    cleanup: cleanup::<Mysql>,
     ..EngineKind::new(
         ["mysql", "MySQL, a running server", "mysql://USER@HOST:PORT/DATABASE, mysql://USER@HOST,HOST/DATABASE"],
         || Ok("client".to_owned()),
@@ -73,12 +70,6 @@ const RUNNING: EngineKind = EngineKind {
         |target| Ok(Box::new(open(target)?)),
     )
 };
-
-/// Whether the server that a private target would start is installed.
-fn available(flavour: Flavour, target: &str) -> Result<(), String> {
-    let target = Target::parse(target).map_err(|error| error.to_string())?;
-    installed(flavour, target.options.server.as_deref()).map(drop).map_err(|error| error.to_string())
-}
 
 /// Version of the server that a private target would start.
 fn version(flavour: Flavour) -> Result<String, String> {

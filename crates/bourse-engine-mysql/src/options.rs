@@ -3,7 +3,7 @@
 
 use bourse_engine::target::{Grammar, Scheme};
 use bourse_engine::{option_words, options};
-use bourse_server::client::tls::{TLS_OPTIONS, TlsOptions};
+use bourse_server::{RUNNING_ONLY, SERVER_OPTIONS, ServerOptions};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -74,11 +74,6 @@ options! {
         ["lock_timeout": seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
         "how long a session waits for a lock before it fails with a conflict (`innodb_lock_wait_timeout`, `lock_wait_timeout`)"];
 
-    /// Option `answer_timeout`, in whole seconds.
-    answer_timeout: Duration = Duration::from_secs(3_600) =>
-        ["answer_timeout": seconds(1, 86_400), "a time in whole seconds from 1s to 86400s",
-        "time without an answer after which the server counts as lost"];
-
     /// Option `foreign_keys`.
     foreign_keys: bool = true => ["foreign_keys": switch, "enforce declared foreign keys (`foreign_key_checks`)"];
 
@@ -101,17 +96,12 @@ options! {
     password_file: Option<PathBuf> = None => ["password_file": path,
         "file whose first line is the password [without it: the environment variable BOURSE_MYSQL_PASSWORD or MYSQL_PWD, then the group `client` of ~/.my.cnf]"];
 
-    /// Option `spread`.
-    spread: bool = true => ["spread": switch,
-        "of several addresses, sessions go to all in turn; off: to the first one, and to another only where it is lost"];
-
-    /// Options `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
-    tls: TlsOptions = TlsOptions::DEFAULT =>
-        [nested TlsOptions: &TLS_OPTIONS[0]] [nested TlsOptions: &TLS_OPTIONS[1]]
-        [nested TlsOptions: &TLS_OPTIONS[2]] [nested TlsOptions: &TLS_OPTIONS[3]];
-
-    /// Option `ram`.
-    ram: bool = false => ["ram": switch, "keep the data directory in memory (/dev/shm)"];
+    /// Options that all servers have.
+    common: ServerOptions = ServerOptions::DEFAULT =>
+        [nested ServerOptions: &SERVER_OPTIONS[0]] [nested ServerOptions: &SERVER_OPTIONS[1]]
+        [nested ServerOptions: &SERVER_OPTIONS[2]] [nested ServerOptions: &SERVER_OPTIONS[3]]
+        [nested ServerOptions: &SERVER_OPTIONS[4]] [nested ServerOptions: &SERVER_OPTIONS[5]]
+        [nested ServerOptions: &SERVER_OPTIONS[6]] [nested ServerOptions: &SERVER_OPTIONS[7]];
 
     /// Option `server`.
     server: Option<PathBuf> = None => ["server": path,
@@ -138,16 +128,7 @@ options! {
     /// Option `doublewrite`.
     doublewrite: bool = true => ["doublewrite": switch,
         "write pages twice, so that a torn page can be repaired (`innodb_doublewrite`)"];
-
-    /// Option `start_timeout`, in whole seconds.
-    start_timeout: Duration = Duration::from_secs(60) =>
-        ["start_timeout": seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
-        "time limit for the server's start"];
 }
-
-/// Options of a running server.
-pub(crate) const RUNNING_ONLY: &[&str] =
-    &["socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Options of a private server.
 pub(crate) const PRIVATE_ONLY: &[&str] =

@@ -37,7 +37,7 @@ enum State {
 }
 
 /// A session of one server.
-pub(crate) struct MysqlSession {
+pub struct MysqlSession {
     connection: Link,
     statements: Slots<Prepared>,
     /// Isolation level last set at the server; `None` before the first.

@@ -5,19 +5,18 @@ use crate::message;
 use crate::options::Options;
 use crate::routines;
 use crate::session::PostgresSession;
-use crate::target::Place;
+use crate::target::{Place, Target};
 use crate::wire::{Connection, Stream};
 use bourse_engine::server_wait::{Awaited, connect_limit, for_report, within_limit};
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_server::client::passwords::{Environment, Secret, first_line, of_pgpass};
 #[cfg(feature = "tls")]
 use bourse_server::client::tls::Secured;
-use bourse_server::client::{Limits, Reach};
+use bourse_server::client::{Address, Limits, Reach};
 use std::io;
 #[cfg(feature = "tls")]
 use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
-use std::path::PathBuf;
 
 /// Code of the error for a database that does not exist.
 const NO_DATABASE: &str = "3D000";
@@ -31,18 +30,9 @@ pub(crate) fn is_closed(e: &EngineError) -> bool {
     e.code().is_some_and(|code| CLOSED.contains(&code))
 }
 
-/// Address of a server.
-#[derive(Debug, Clone)]
-pub(crate) enum Address {
-    /// A socket of this machine, in that folder and with that number.
-    Socket(PathBuf, u16),
-    /// Host and port.
-    Tcp(String, u16),
-}
-
 /// Everything that a connection needs.
 #[derive(Clone)]
-pub(crate) struct Connector {
+pub struct Connector {
     pub(crate) address: Address,
     pub(crate) user: String,
     pub(crate) secret: Secret,
@@ -53,7 +43,7 @@ impl Connector {
     /// Opens a connection that uses `database`.
     pub(crate) fn connect(&self, database: &str) -> Result<Connection, EngineError> {
         let (this, name) = (self.clone(), database.to_owned());
-        within_limit(&format!("the server at {}", self.place()), move || this.let_in(&name)).map_err(for_report)
+        within_limit(&format!("the server at {}", self.address), move || this.let_in(&name)).map_err(for_report)
     }
 
     fn let_in(&self, database: &str) -> Result<Connection, EngineError> {
@@ -105,9 +95,7 @@ impl Connector {
     fn open(&self) -> io::Result<Stream> {
         let stream = match &self.address {
             #[cfg(unix)]
-            Address::Socket(folder, number) => {
-                Stream::Unix(std::os::unix::net::UnixStream::connect(folder.join(format!(".s.PGSQL.{number}")))?)
-            }
+            Address::Socket(path) => Stream::Unix(std::os::unix::net::UnixStream::connect(path)?),
             #[cfg(not(unix))]
             Address::Socket(..) => return Err(io::ErrorKind::Unsupported.into()),
             Address::Tcp(host, port) => {
@@ -124,14 +112,14 @@ impl Connector {
                 Stream::Tcp(stream)
             }
         };
-        stream.set_timeout(self.options.answer_timeout)?;
+        stream.set_timeout(self.options.common.answer_timeout)?;
         Ok(stream)
     }
 
     /// Encrypts the stream, if the target requires it.
     #[cfg(feature = "tls")]
     fn secured(&self, stream: Stream) -> Result<Stream, EngineError> {
-        let tls = &self.options.tls;
+        let tls = &self.options.common.tls;
         let (mut plain, host) = match (stream, &self.address) {
             (Stream::Tcp(plain), Address::Tcp(host, _)) if tls.is_tried() => (plain, host),
             (other, _) => return Ok(other),
@@ -150,17 +138,8 @@ impl Connector {
         }
     }
 
-    fn place(&self) -> String {
-        match &self.address {
-            Address::Socket(folder, number) => {
-                format!("socket {}", folder.join(format!(".s.PGSQL.{number}")).display())
-            }
-            Address::Tcp(host, port) => format!("{host}, port {port}"),
-        }
-    }
-
     fn unreachable(&self, e: &io::Error) -> EngineError {
-        EngineError::new(ErrorKind::ConnectionLost, format!("no server answers at {}: {e}", self.place()))
+        EngineError::new(ErrorKind::ConnectionLost, format!("no server answers at {}: {e}", self.address))
     }
 }
 
@@ -182,17 +161,14 @@ pub(crate) fn environment() -> Environment {
 }
 
 /// Connectors to a target's running servers, each with its name.
-pub(crate) fn connectors(
-    options: &Options,
-    places: &[&Place],
-    environment: &Environment,
-) -> Result<Vec<(String, Connector)>, EngineError> {
-    let mut connectors = Vec::with_capacity(places.len());
-    for place in places {
+pub(crate) fn connectors(target: &Target, environment: &Environment) -> Result<Vec<(String, Connector)>, EngineError> {
+    let options = &target.options;
+    let mut connectors = Vec::new();
+    for place in std::iter::once(&target.place).chain(&target.others) {
         let Place::Running { host, port, user, database, .. } = place else { continue };
         let connector = Connector {
             address: match &options.socket {
-                Some(folder) => Address::Socket(folder.clone(), *port),
+                Some(folder) => Address::Socket(folder.join(format!(".s.PGSQL.{port}"))),
                 None => Address::Tcp(host.clone(), *port),
             },
             user: user.clone(),
@@ -252,7 +228,7 @@ pub(crate) fn limits(connection: &mut Connection) -> Result<Option<Limits>, Engi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Target;
+    use std::path::PathBuf;
 
     #[test]
     fn a_password_comes_from_the_first_place_that_has_one() {
@@ -269,10 +245,9 @@ mod tests {
         let (other, own) = (write("other", "*:*:*:*:of the other file\n"), write("own", "of the target\n"));
         let found = |target: &str, password: Option<&str>, file: Option<&PathBuf>| {
             let target = Target::parse(target).unwrap();
-            let places: Vec<&Place> = std::iter::once(&target.place).chain(&target.others).collect();
             let from =
                 Environment { password: password.map(str::to_owned), file: file.cloned(), home: Some(home.clone()) };
-            let found = connectors(&target.options, &places, &from).unwrap();
+            let found = connectors(&target, &from).unwrap();
             found.into_iter().map(|(_, it)| it.secret.password.unwrap_or_default()).collect::<Vec<_>>()
         };
         assert_eq!(found("postgres://ann@a:7,b,c/d", None, None), ["of a", "of b", ""]);

@@ -1,7 +1,9 @@
 //! Registers PostgreSQL as an engine: private servers, and running servers.
 
-use crate::{GRAMMAR, Options, Target, installed, open, sweep_target};
+use crate::engine::Postgres;
+use crate::{GRAMMAR, Options, installed, open};
 use bourse_engine::EngineKind;
+use bourse_server::{available, cleanup};
 
 /// The engines of this crate.
 pub static KINDS: &[EngineKind] = &[
@@ -11,10 +13,7 @@ pub static KINDS: &[EngineKind] = &[
         example: "postgres+private:?ram=on, postgres+private:DIRECTORY?synchronous_commit=off",
         starts_s: Some(2),
         version: || installed(None).map(|installed| installed.version).map_err(|error| error.to_string()),
-        available: |target| {
-            let target = Target::parse(target).map_err(|error| error.to_string())?;
-            installed(target.options.server.as_deref()).map(drop).map_err(|error| error.to_string())
-        },
+        available: available::<Postgres>,
         options: || GRAMMAR.help("postgres+private", &Options::DEFAULT),
         faults_by_preload: true,
         ..RUNNING
@@ -26,12 +25,7 @@ pub static KINDS: &[EngineKind] = &[
 const RUNNING: EngineKind = EngineKind {
     loads_rows_s: Some(120_000),
     prepares_ms: 1_000,
-    cleanup: |target| {
-        // A target that cannot be read has started no server.
-        if let Ok(target) = Target::parse(target) {
-            sweep_target(&target);
-        }
-    },
+    cleanup: cleanup::<Postgres>,
     ..EngineKind::new(
         [
             "postgres",

@@ -3,7 +3,7 @@
 
 use bourse_engine::target::{Grammar, Scheme};
 use bourse_engine::{option_words, options};
-use bourse_server::client::tls::{TLS_OPTIONS, TlsOptions};
+use bourse_server::{RUNNING_ONLY, SERVER_OPTIONS, ServerOptions};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -59,11 +59,6 @@ options! {
         ["lock_timeout": seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
         "how long a session waits for a lock before it fails with a conflict (`lock_timeout`)"];
 
-    /// Option `answer_timeout`, in whole seconds.
-    answer_timeout: Duration = Duration::from_secs(3_600) =>
-        ["answer_timeout": seconds(1, 86_400), "a time in whole seconds from 1s to 86400s",
-        "time without an answer after which the server counts as lost"];
-
     /// Option `synchronous_commit`; `None` leaves the server's setting.
     synchronous_commit: Option<SynchronousCommit> = None =>
         ["synchronous_commit": optional_word(SynchronousCommit), "on, local, remote_write, remote_apply, off",
@@ -89,17 +84,12 @@ options! {
     password_file: Option<PathBuf> = None => ["password_file": path,
         "file whose first line is the password [without it: the environment variable PGPASSWORD, then the line for this server in the file that PGPASSFILE names or ~/.pgpass]"];
 
-    /// Option `spread`.
-    spread: bool = true => ["spread": switch,
-        "of several addresses, sessions go to all in turn; off: to the first one, and to another only where it is lost"];
-
-    /// Options `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
-    tls: TlsOptions = TlsOptions::DEFAULT =>
-        [nested TlsOptions: &TLS_OPTIONS[0]] [nested TlsOptions: &TLS_OPTIONS[1]]
-        [nested TlsOptions: &TLS_OPTIONS[2]] [nested TlsOptions: &TLS_OPTIONS[3]];
-
-    /// Option `ram`.
-    ram: bool = false => ["ram": switch, "keep the data directory in memory (/dev/shm)"];
+    /// Options that all servers have.
+    common: ServerOptions = ServerOptions::DEFAULT =>
+        [nested ServerOptions: &SERVER_OPTIONS[0]] [nested ServerOptions: &SERVER_OPTIONS[1]]
+        [nested ServerOptions: &SERVER_OPTIONS[2]] [nested ServerOptions: &SERVER_OPTIONS[3]]
+        [nested ServerOptions: &SERVER_OPTIONS[4]] [nested ServerOptions: &SERVER_OPTIONS[5]]
+        [nested ServerOptions: &SERVER_OPTIONS[6]] [nested ServerOptions: &SERVER_OPTIONS[7]];
 
     /// Option `server`.
     server: Option<PathBuf> = None => ["server": path,
@@ -130,11 +120,6 @@ options! {
     /// Option `max_connections`.
     max_connections: u32 = 200 => ["max_connections": number(10, 10_000), "a number from 10 to 10000",
         "sessions that can be open at once (`max_connections`)"];
-
-    /// Option `start_timeout`, in whole seconds.
-    start_timeout: Duration = Duration::from_secs(60) =>
-        ["start_timeout": seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
-        "time limit for the server's start"];
 }
 
 impl PlanCache {
@@ -147,9 +132,6 @@ impl PlanCache {
         }
     }
 }
-
-/// Options of a running server.
-const RUNNING_ONLY: &[&str] = &["socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Options of a private server.
 const PRIVATE_ONLY: &[&str] = &[

@@ -35,7 +35,8 @@ impl Prepared {
     }
 }
 
-pub(crate) struct PostgresSession {
+/// A session of one server.
+pub struct PostgresSession {
     connection: Connection,
     statements: Slots<Prepared>,
     /// Whether the open transaction met a conflict.

@@ -130,11 +130,7 @@ fn with_children(first: u32, one: ProcessUse) -> ServerProcess {
     let mut shared_bytes = one.shared_bytes;
     for process in children(first) {
         let Some(of) = process_use(process, false) else { continue };
-        used.cpu_user_ns += of.process.cpu_user_ns;
-        used.cpu_system_ns += of.process.cpu_system_ns;
-        used.read_bytes += of.process.read_bytes;
-        used.written_bytes += of.process.written_bytes;
-        used.resident_bytes += of.own_bytes;
+        used += ServerProcess { resident_bytes: of.own_bytes, ..of.process };
         shared_bytes = shared_bytes.max(of.shared_bytes);
     }
     // What processes share is there once.

@@ -1,13 +1,12 @@
-//! Targets, checked completely before anything is started or connected to.
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+//! Targets of PostgreSQL's servers.
 
-use crate::options::{GRAMMAR, Options};
-use bourse_engine::target::{ServerForms, TargetError};
+use crate::engine::Postgres;
+use bourse_engine::target::ServerForms;
 
 pub use bourse_engine::target::ServerPlace as Place;
 
 /// Forms of the place in targets of these servers.
-static FORMS: ServerForms = ServerForms {
+pub(crate) static FORMS: ServerForms = ServerForms {
     user: "postgres",
     port: 5_432,
     not_in_database: &['"', '\'', '/', '\\', '\0'],
@@ -17,42 +16,11 @@ static FORMS: ServerForms = ServerForms {
 };
 
 /// A parsed target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// The target as it was typed; it has no password.
-    pub text: String,
-    /// Place of the server; of several, the first one's.
-    pub place: Place,
-    /// Further running servers of the same database.
-    pub others: Vec<Place>,
-    /// The options, with defaults for those that were not given.
-    pub options: Options,
-}
-
-impl Target {
-    /// Parses a target.
-    ///
-    /// # Errors
-    /// [`TargetError`]: what is wrong, where, and what was expected.
-    ///
-    /// ```
-    /// use bourse_engine_postgres::{Place, Target};
-    /// let target = Target::parse("postgres+private:?ram=on&fsync=off").unwrap();
-    /// assert_eq!(target.place, Place::Private { directory: None });
-    /// assert!(target.options.ram && !target.options.fsync);
-    /// ```
-    pub fn parse(text: &str) -> Result<Self, TargetError> {
-        let split = GRAMMAR.split(text)?;
-        let (place, others) = Place::read_several(&GRAMMAR, &FORMS, split, split.scheme.name.ends_with("+private"))?;
-        let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
-        place.check_memory(parsed.options.ram)?;
-        parsed.options.tls.check(parsed.options.socket.is_some())?;
-        Place::check_alone(&others, "socket", parsed.options.socket.is_some())?;
-        Ok(Self { text: parsed.text, place, others, options: parsed.options })
-    }
-    /// A copy of the target with another database of its servers.
-    pub(crate) fn with_database(&self, name: &str) -> Self {
-        let renamed = |place: &Place| place.with_database(name);
-        Self { place: renamed(&self.place), others: self.others.iter().map(renamed).collect(), ..self.clone() }
-    }
-}
+///
+/// ```
+/// use bourse_engine_postgres::{Place, Target};
+/// let target = Target::parse("postgres+private:?ram=on&fsync=off").unwrap();
+/// assert_eq!(target.place, Place::Private { directory: None });
+/// assert!(target.options.common.ram && !target.options.fsync);
+/// ```
+pub type Target = bourse_server::Target<Postgres>;

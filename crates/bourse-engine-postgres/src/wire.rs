@@ -133,7 +133,7 @@ pub(crate) struct Message {
 pub(crate) type Field = (usize, i32);
 
 /// A connection to a server.
-pub(crate) struct Connection {
+pub struct Connection {
     stream: Stream,
     awaited: Awaited,
     /// Whether it waits for answers even during an interruption.

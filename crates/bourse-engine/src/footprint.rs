@@ -53,6 +53,16 @@ pub struct ServerProcess {
     pub written_bytes: u64,
 }
 
+impl AddAssign for ServerProcess {
+    fn add_assign(&mut self, other: Self) {
+        self.cpu_user_ns += other.cpu_user_ns;
+        self.cpu_system_ns += other.cpu_system_ns;
+        self.resident_bytes += other.resident_bytes;
+        self.read_bytes += other.read_bytes;
+        self.written_bytes += other.written_bytes;
+    }
+}
+
 /// Counts of file operations that several threads add to.
 #[derive(Debug, Default)]
 pub struct FileCounter {

@@ -1,8 +1,12 @@
-//! Code shared by the engines that are database servers: [`Servers`] for those of a target, [`client`] for sessions with any
-//! server, [`private`] for servers that an engine starts for itself.
+//! Code shared by the engines that are database servers. The [`Facts`] of a [`System`] are what one of them alone
+//! does, a [`ServerEngine`] is the rest of an engine; [`client`] is for sessions with any server, [`private`] for servers that an engine starts for itself.
 
 pub mod client;
+mod engine;
+mod options;
 pub mod private;
-mod servers;
+mod system;
 
-pub use servers::{Servers, check_each};
+pub use engine::{ServerEngine, check_each, location, restart, stop};
+pub use options::{RUNNING_ONLY, SERVER_OPTIONS, ServerOptions};
+pub use system::{DATABASE, Facts, System, Target, available, cleanup};

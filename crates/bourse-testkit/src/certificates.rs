@@ -1,5 +1,7 @@
 //! Certificates for servers and clients of tests, made by the program `openssl`.
 
+use crate::server::{begin_load, names};
+use bourse_engine::Engine;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -73,4 +75,53 @@ fn finished(mut command: Command) {
 /// Option of a target that names a file of certificates, with its `&`.
 pub fn file_option(name: &str, path: &Path) -> String {
     format!("&{name}={}", path.display())
+}
+
+/// Protocol and cipher of an engine's connection, or the reason why none is made.
+///
+/// # Errors
+/// The engine's message.
+pub fn reached(engine: &dyn Engine) -> Result<String, String> {
+    let described = engine.description().map_err(|e| e.to_string())?;
+    Ok(described.settings.into_iter().find(|setting| setting.name == "tls").unwrap().value)
+}
+
+/// Checks that each `sslmode` encrypts and checks as libpq documents it, at two hosts of a server whose certificate is for the
+/// first one. `at` opens the engine at a host with these options; `missing` is the message for a file that does not exist.
+pub fn encrypts_as_asked(
+    certificates: &Certificates,
+    [right, wrong]: [&str; 2],
+    missing: &str,
+    at: &dyn Fn(&str, &str) -> Box<dyn Engine>,
+) {
+    let with = |host: &str, mode: &str, root: &str| {
+        let root =
+            if root.is_empty() { String::new() } else { file_option("sslrootcert", &certificates.certificate(root)) };
+        reached(&*at(host, &format!("sslmode={mode}{root}")))
+    };
+    assert_eq!(with(right, "disable", "").unwrap(), "off");
+    for (host, mode, root) in [
+        (wrong, "prefer", ""),
+        (wrong, "require", ""),
+        (right, "verify-full", "ca"),
+        (wrong, "verify-ca", "ca"),
+        (wrong, "require", "ca"),
+    ] {
+        let used = with(host, mode, root).unwrap();
+        assert!(used.starts_with("TLSv1.3 TLS"), "{mode}: {used}");
+    }
+    let refused = |host: &str, mode: &str, root: &str, expected: &str| {
+        let words = with(host, mode, root).expect_err(mode);
+        assert!(words.contains(expected), "{mode}: {words}");
+    };
+    refused(wrong, "verify-full", "ca", "is not for this host");
+    for mode in ["verify-full", "verify-ca", "require"] {
+        refused(right, mode, "other", "does not come from the authority");
+    }
+    let words = reached(&*at(right, "sslmode=verify-ca&sslrootcert=/nowhere.pem")).unwrap_err();
+    assert!(words.contains(missing), "{words}");
+    let engine =
+        at(right, &format!("sslmode=verify-full{}", file_option("sslrootcert", &certificates.certificate("ca"))));
+    begin_load(&*engine, &["ONE", "TWO"]).finish().unwrap();
+    assert_eq!(names(&*engine), ["ONE", "TWO"]);
 }

@@ -1,12 +1,29 @@
 //! Conformance of engines with private servers, and helpers of their tests.
 
 use bourse_engine::{
-    Access, Engine, ErrorKind, Hosting, Isolation, OwnedServer, Params, RowExt as _, SessionExt as _, Sql,
+    Access, Engine, ErrorKind, Hosting, Isolation, Loader, OwnedServer, Params, RowExt as _, SessionExt as _, Sql,
 };
+use bourse_schema::tables::StatusType;
+use bourse_schema::{Rows, TableRow as _, Text, create_table};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 static ONE: Sql = Sql::new("SELECT 1");
+
+/// Loads `names` into the one table, up to the finish.
+pub fn begin_load(engine: &dyn Engine, names: &[&str]) -> Box<dyn Loader> {
+    let row = |name: &&str| StatusType { st_id: Text::cut(name), st_name: Text::cut(name) };
+    let mut loader = engine.loader().unwrap();
+    loader.run(&create_table(StatusType::table(), engine.sql().unwrap().dialect(), true)).unwrap();
+    loader.insert(&Rows(names.iter().map(row).collect())).unwrap();
+    loader
+}
+
+/// Names in the one table, in order.
+pub fn names(engine: &dyn Engine) -> Vec<String> {
+    static ALL: Sql = Sql::new("SELECT st_id FROM status_type ORDER BY st_id");
+    engine.session().unwrap().all(&ALL, &[], |row| row.get(0)).unwrap()
+}
 
 /// Whether the process with that number is alive.
 pub fn is_alive(process: u32) -> bool {

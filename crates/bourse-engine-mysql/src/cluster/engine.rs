@@ -6,9 +6,9 @@ use crate::cluster::group;
 use crate::cluster::life::PrivateCluster;
 use crate::cluster::product::{Nodes, Product};
 use crate::cluster::target::Target;
-use crate::connect::{Connector, connectors};
+use crate::connect::{Connector, connectors, limits};
 use crate::describe::{describe, sizes, table_bytes};
-use crate::engine::{Watcher, damage, describe_way, environment, limits_at};
+use crate::engine::{Watcher, damage, describe_way, environment};
 use crate::error::error;
 use crate::hold::hold;
 use crate::link::Link;
@@ -21,9 +21,8 @@ use bourse_engine::{
     Hosting, Interface, IoCounts, Isolation, Loader, Location, LockStats, NodeLosses, OwnedServer, RecordCapabilities,
     Session, Setting, SideDatabase, Snapshot, SqlCapabilities, SqlEngine, locked,
 };
-use bourse_server::check_each;
 use bourse_server::client::{Announced, NodeSession};
-use bourse_server::private::parent;
+use bourse_server::{check_each, location};
 use mysql::prelude::Queryable as _;
 use std::sync::{Arc, Mutex};
 
@@ -291,11 +290,9 @@ impl Engine for ClusterEngine {
 
     /// Location of the first node's data, for a private cluster.
     fn location(&self) -> Location {
-        let Place::Private { directory } = &self.target.server.place else { return Location::RunningServer };
         let private = self.looked_at().and_then(|it| it.private);
         let started = private.and_then(|it| it.data().next().map(std::path::Path::to_owned));
-        let planned = || parent(directory.as_deref(), self.target.options.server.ram);
-        Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
+        location(&self.target.server.place, self.target.options.server.common.ram, started)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
@@ -413,7 +410,7 @@ impl SqlEngine for ClusterEngine {
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
         let Reached { nodes, .. } = self.reached()?;
         if let Some(wanted) = self.announced.take() {
-            check_each(&nodes, wanted, limits_at)?;
+            check_each(&nodes, wanted, |connector| Ok(limits(&mut connector.connect(None)?)))?;
         }
         self.opened(NodeSession::new(self.dialect(), nodes)?)
     }

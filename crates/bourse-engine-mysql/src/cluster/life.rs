@@ -5,15 +5,15 @@ use crate::cluster::plan::{Identity, Plan, node_name};
 use crate::cluster::product::{Nodes, Product, Role};
 use crate::cluster::target::Target;
 use crate::cluster::{galera, group};
-use crate::connect::{Address, Connector};
+use crate::connect::Connector;
 use crate::error::error;
 use crate::link::Link;
-use crate::server::{DATABASE, SOCKET, fill_command};
+use crate::server::{SOCKET, connector, fill_command};
 use crate::status::told_process;
 use crate::{Options as ServerOptions, Place, Target as ServerTarget};
 use bourse_engine::{EngineError, ErrorKind, ServerProcess, locked};
-use bourse_server::client::passwords::Secret;
 use bourse_server::private::{PrivateServer, ServerFolder, processes, sweep_below};
+use bourse_server::{DATABASE, ServerOptions as CommonOptions};
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,7 +24,7 @@ use std::time::Instant;
 pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
     match &target.server.place {
         Place::Private { directory } => {
-            sweep_below(&target.product.facts().private, directory.as_deref(), target.options.server.ram)
+            sweep_below(&target.product.facts().private, directory.as_deref(), target.options.server.common.ram)
         }
         Place::Running { .. } => Vec::new(),
     }
@@ -89,9 +89,9 @@ impl PrivateCluster {
         let Place::Private { directory } = &target.server.place else {
             return Err(EngineError::unsupported("Bourse cannot start a cluster of yours"));
         };
-        let until = Instant::now() + options.server.start_timeout;
+        let until = Instant::now() + options.server.common.start_timeout;
         let folders = (0..options.nodes)
-            .map(|_| ServerFolder::make(&facts.private, directory.as_deref(), options.server.ram))
+            .map(|_| ServerFolder::make(&facts.private, directory.as_deref(), options.server.common.ram))
             .collect::<Result<Vec<_>, _>>()?;
         let identity = Identity::new(product, folders.len())?;
         let plan = Plan { product, server: &target.server, installed, identity: &identity, spread: options.spread };
@@ -158,7 +158,7 @@ impl PrivateCluster {
             let used = self.process(at).and_then(|process| processes::process_use(process, false));
             let parts = [used.map(|used| used.process), Some(*locked(&self.nodes[at].earlier))];
             for part in parts.into_iter().flatten() {
-                add(sum.get_or_insert_default(), &part);
+                *sum.get_or_insert_default() += part;
             }
         }
         sum
@@ -167,7 +167,7 @@ impl PrivateCluster {
     /// Records the resource usage of a node's process before it is ended.
     fn note_use(&self, node: usize) {
         if let Some(used) = self.process(node).and_then(|process| processes::process_use(process, false)) {
-            add(&mut locked(&self.nodes[node].earlier), &ServerProcess { resident_bytes: 0, ..used.process });
+            *locked(&self.nodes[node].earlier) += ServerProcess { resident_bytes: 0, ..used.process };
         }
     }
 
@@ -255,7 +255,7 @@ impl PrivateCluster {
 
     /// Deadline of a start that begins now.
     pub(crate) fn until(&self) -> Instant {
-        Instant::now() + self.server.options.start_timeout
+        Instant::now() + self.server.options.common.start_timeout
     }
 
     pub(crate) fn plan(&self) -> Plan<'_> {
@@ -314,19 +314,14 @@ impl PrivateNode {
     }
 
     fn connector(&self, options: &ServerOptions, settings: &'static str) -> Connector {
-        Connector {
-            address: Address::Socket(self.socket.clone()),
-            user: "root".to_owned(),
-            secret: Secret::default(),
-            options: options.clone(),
-            settings,
-        }
+        connector(self.socket.clone(), options, settings)
     }
 
     /// Connector for starting and stopping the node: waits for an answer at most as long as for a start.
     fn own_connector(&self, options: &ServerOptions) -> Connector {
-        let answer_timeout = options.start_timeout.min(options.answer_timeout);
-        self.connector(&ServerOptions { answer_timeout, ..options.clone() }, "")
+        let answer_timeout = options.common.start_timeout.min(options.common.answer_timeout);
+        let common = CommonOptions { answer_timeout, ..options.common.clone() };
+        self.connector(&ServerOptions { common, ..options.clone() }, "")
     }
 
     fn connection(&self, options: &ServerOptions, until: Instant) -> Result<Link, EngineError> {
@@ -344,12 +339,4 @@ impl PrivateNode {
             Ok(connection)
         })
     }
-}
-
-fn add(sum: &mut ServerProcess, part: &ServerProcess) {
-    sum.cpu_user_ns += part.cpu_user_ns;
-    sum.cpu_system_ns += part.cpu_system_ns;
-    sum.resident_bytes += part.resident_bytes;
-    sum.read_bytes += part.read_bytes;
-    sum.written_bytes += part.written_bytes;
 }

@@ -1,11 +1,11 @@
 //! The start of a private cluster's servers: identity, ports and commands.
 
+use crate::Target as ServerTarget;
 use crate::cluster::find::Installed;
 use crate::cluster::product::Product;
 use crate::server::server_command;
-use crate::{Launch, Target as ServerTarget};
 use bourse_engine::{EngineError, ErrorKind};
-use bourse_server::private::{ServerFolder, free_ports};
+use bourse_server::private::{Launch, ServerFolder, free_ports};
 use std::hash::{BuildHasher as _, RandomState};
 use std::process::Command;
 
@@ -71,7 +71,7 @@ impl Plan<'_> {
     pub(crate) fn command(&self, node: usize, folder: &ServerFolder, more: &[&str]) -> Command {
         let mut arguments = (self.product.facts().arguments)(self, node);
         arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
-        let launch = Launch { environment: Vec::new(), arguments };
+        let launch = Launch { arguments, ..Launch::default() };
         server_command(&self.installed.server, self.server, folder, &launch)
     }
 }

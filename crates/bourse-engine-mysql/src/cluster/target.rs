@@ -58,8 +58,8 @@ impl Target {
             (Vec::new(), Place::read(&GRAMMAR, &FORMS, split, true)?)
         };
         let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
-        place.check_memory(parsed.options.server.ram)?;
-        parsed.options.server.tls.check(false)?;
+        place.check_memory(parsed.options.server.common.ram)?;
+        parsed.options.server.common.tls.check(false)?;
         let server = ServerTarget {
             text: parsed.text.clone(),
             flavour: product.facts().flavour,

@@ -6,20 +6,5 @@ mod start;
 mod system;
 
 pub use find::{Installed, SERVER_VARIABLE, installed};
-pub use start::Launch;
-pub(crate) use start::{DATABASE, SOCKET, datadir_argument, fill_command, server_command};
-pub(crate) use start::{restart, start, stop};
-
-use crate::target::{Place, Target};
-use std::path::PathBuf;
-
-/// Stops a target's orphaned private servers, whose owner was killed, removes their folders and returns them. Servers
-/// of living owners are left alone.
-pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
-    match &target.place {
-        Place::Private { directory } => {
-            bourse_server::private::sweep_below(&start::KIND, directory.as_deref(), target.options.ram)
-        }
-        Place::Running { .. } => Vec::new(),
-    }
-}
+pub(crate) use start::{KIND, SOCKET, command, datadir_argument, fill, fill_command, server_command};
+pub(crate) use start::{connector, tell_to_end, wait_until_it_answers};

@@ -1,11 +1,13 @@
 //! Private servers of TiDB and Vitess: each listens on a socket in its folder.
 
 use super::find::Installed;
-use super::start::{DATABASE, SOCKET};
-use crate::connect::{Address, Connector};
+use super::start::SOCKET;
+use crate::connect::Connector;
 use crate::error::error;
 use crate::options::Options;
 use bourse_engine::EngineError;
+use bourse_server::DATABASE;
+use bourse_server::client::Address;
 use bourse_server::private::ServerFolder;
 use mysql::prelude::Queryable as _;
 use std::path::{Path, PathBuf};
@@ -75,7 +77,7 @@ pub(super) fn vitess_command(installed: &Installed, folder: &ServerFolder, optio
     let mut command = folder.command_as_account(&installed.server);
     let data = folder.data();
     command.env("VTDATAROOT", &data).env("VT_MYSQL_ROOT", root(folder)).env("EXTRA_MY_CNF", data.join(OPTION_FILE));
-    let seconds = options.answer_timeout.as_secs();
+    let seconds = options.common.answer_timeout.as_secs();
     command.arg(log_argument(&data));
     command.args(["--start-mysql", "--bind-address=127.0.0.1", "--port=0", "--mysql-server-port=-1"]);
     command.arg(format!("--mysql-server-socket-path={}", folder.path().join(SOCKET).display()));

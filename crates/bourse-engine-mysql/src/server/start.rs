@@ -1,28 +1,26 @@
-//! Start and restart of a private server.
+//! Start and end of a private server.
 
-use super::find::{Installed, installed};
+use super::find::Installed;
 use super::product;
-use crate::connect::{Address, Connector};
+use crate::connect::Connector;
 use crate::options::{Flavour, FlushMethod, Options};
 use crate::products;
 use crate::target::Target;
 use bourse_engine::EngineError;
+use bourse_server::DATABASE;
+use bourse_server::client::Address;
 use bourse_server::client::passwords::Secret;
-use bourse_server::private::{Kind, PrivateServer, ServerFolder, processes};
+use bourse_server::private::{Kind, Launch, PrivateServer, ServerFolder, processes};
 use mysql::prelude::Queryable as _;
-use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
-
-/// Database that sessions of a private server use.
-pub(crate) const DATABASE: &str = "bourse";
 
 /// Name of the socket in a server's folder.
 pub(crate) const SOCKET: &str = "s";
 
 /// Properties of MariaDB's and MySQL's private servers.
-pub(super) static KIND: Kind = Kind {
+pub(crate) static KIND: Kind = Kind {
     prefix: "bourse-mysql-",
     folders: &["tmp"],
     socket: SOCKET,
@@ -40,72 +38,48 @@ pub(crate) fn datadir_argument(data: &Path) -> String {
     format!("--datadir={}", data.display())
 }
 
-/// Additions to the start of a private server, for fault injection into its files.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Launch {
-    /// Variables of its environment.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Arguments after all others.
-    pub arguments: Vec<String>,
+/// Fills the data directory of a new server.
+pub(crate) fn fill(
+    target: &Target,
+    installed: &Installed,
+    folder: &ServerFolder,
+    _: &Launch,
+    until: Instant,
+) -> Result<(), EngineError> {
+    match target.flavour {
+        Flavour::Mariadb | Flavour::Mysql => folder.fill(fill_command(installed, folder), until),
+        Flavour::Tidb => Ok(()),
+        Flavour::Vitess => product::prepare_vitess(installed, folder),
+    }
 }
 
-/// Starts a target's server below `directory`, and waits until it answers.
-pub(crate) fn start(
-    target: &Target,
-    directory: Option<&Path>,
-    launch: &Launch,
-) -> Result<(PrivateServer, Connector), EngineError> {
-    let options = &target.options;
-    let installed = installed(target.flavour, options.server.as_deref())?;
-    let folder = ServerFolder::make(&KIND, directory, options.ram)?;
-    let until = Instant::now() + options.start_timeout;
-    match target.flavour {
-        Flavour::Mariadb | Flavour::Mysql => folder.fill(fill_command(&installed, &folder), until)?,
-        Flavour::Tidb => {}
-        Flavour::Vitess => product::prepare_vitess(&installed, &folder)?,
-    }
-    let connector = Connector {
-        address: Address::Socket(folder.path().join(SOCKET)),
+/// Connector to the server with that socket; `settings` are those of its sessions beyond the common ones.
+pub(crate) fn connector(socket: PathBuf, options: &Options, settings: &'static str) -> Connector {
+    Connector {
+        address: Address::Socket(socket),
         user: "root".to_owned(),
         secret: Secret::default(),
         options: options.clone(),
-        settings: "",
-    };
-    let command = command_of(&installed, target, &folder, launch);
-    let mut server = PrivateServer::start(folder, command)?;
-    wait_until_it_answers(target, &mut server, &connector, until)?;
-    Ok((server, connector))
+        settings,
+    }
 }
 
-/// Starts the server again on its data, and waits until it has recovered and answers.
-pub(crate) fn restart(
+/// Tells a server to end in good order.
+pub(crate) fn tell_to_end(
     target: &Target,
     server: &mut PrivateServer,
     connector: &Connector,
-    launch: &Launch,
+    until: Instant,
 ) -> Result<(), EngineError> {
-    let until = Instant::now() + target.options.start_timeout;
-    // The old one's socket is no sign of the new one.
-    let _ = std::fs::remove_file(server.folder().path().join(SOCKET));
-    let installed = installed(target.flavour, target.options.server.as_deref())?;
-    let command = command_of(&installed, target, server.folder(), launch);
-    server.start_again(command)?;
-    wait_until_it_answers(target, server, connector, until)
-}
-
-/// Stops the server in good order, so that its data need no recovery.
-pub(crate) fn stop(target: &Target, server: &mut PrivateServer, connector: &Connector) -> Result<(), EngineError> {
-    server.check_alive()?;
-    let until = Instant::now() + target.options.start_timeout;
     if target.flavour == Flavour::Vitess {
         product::stop_below(connector, server.folder(), until)?;
         return server.kill();
     }
-    connector.connect(None)?.query_drop("SHUTDOWN").map_err(|e| crate::error::error(&e).with_statement("SHUTDOWN"))?;
-    server.wait_until_it_ends(until)
+    connector.connect(None)?.query_drop("SHUTDOWN").map_err(|e| crate::error::error(&e).with_statement("SHUTDOWN"))
 }
 
-fn wait_until_it_answers(
+/// Waits until a server answers and has its database.
+pub(crate) fn wait_until_it_answers(
     target: &Target,
     server: &mut PrivateServer,
     connector: &Connector,
@@ -127,13 +101,13 @@ fn wait_until_it_answers(
 }
 
 /// Command that starts the server of a target on its data.
-fn command_of(installed: &Installed, target: &Target, folder: &ServerFolder, launch: &Launch) -> Command {
+pub(crate) fn command(target: &Target, installed: &Installed, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = match target.flavour {
         Flavour::Mariadb | Flavour::Mysql => return server_command(installed, target, folder, launch),
         Flavour::Tidb => product::tidb_command(installed, folder),
         Flavour::Vitess => product::vitess_command(installed, folder, &target.options),
     };
-    command.args(&launch.arguments).envs(launch.environment.iter().map(|(name, value)| (name, value)));
+    launch.apply(&mut command);
     command
 }
 
@@ -151,8 +125,8 @@ pub(crate) fn server_command(
 ) -> Command {
     let mut command = installed.command();
     command.args(user_argument(folder));
-    command.args(arguments(target.flavour, folder.path(), &target.options)).args(&launch.arguments);
-    command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
+    command.args(arguments(target.flavour, folder.path(), &target.options));
+    launch.apply(&mut command);
     command
 }
 
@@ -183,7 +157,8 @@ pub(crate) fn fill_command(installed: &Installed, folder: &ServerFolder) -> Comm
 /// Arguments of the server.
 fn arguments(flavour: Flavour, folder: &Path, options: &Options) -> Vec<String> {
     let path = |name: &str| folder.join(name).display().to_string();
-    let method = options.flush_method.unwrap_or(if options.ram { FlushMethod::Fsync } else { FlushMethod::Direct });
+    let method =
+        options.flush_method.unwrap_or(if options.common.ram { FlushMethod::Fsync } else { FlushMethod::Direct });
     let mut arguments = vec![
         datadir_argument(&folder.join("data")),
         format!("--tmpdir={}", path("tmp")),

@@ -33,7 +33,7 @@ fn a_target_is_a_cluster_and_its_settings() {
 #[test]
 fn a_group_is_written_as_a_galera_cluster_is() {
     let private = Target::parse("mysql+group:?nodes=2&ram=on").unwrap();
-    assert!(private.is_private() && private.options.server.ram);
+    assert!(private.is_private() && private.options.server.common.ram);
     assert_eq!((private.product, private.server.flavour), (Product::Group, Flavour::Mysql));
     let running = Target::parse("group://ann@a,b:3307/tpce?causal=off").unwrap();
     assert_eq!((running.product, running.nodes.len(), running.is_private()), (Product::Group, 2, false));

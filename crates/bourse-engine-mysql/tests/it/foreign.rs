@@ -1,10 +1,10 @@
 //! Databases of users on a server that Bourse loads into: their content stays, whatever they are named.
 
 use crate::flavoured;
-use crate::loads::{begin_load, names};
 use bourse_engine::{Engine, ErrorKind, Session};
 use bourse_engine_mysql::{Flavour, MysqlEngine};
 use bourse_testkit::ServerDump;
+use bourse_testkit::server::{begin_load, names};
 
 /// Runs statements, each of which must succeed.
 fn run(session: &mut dyn Session, statements: &[&str]) {

@@ -1,10 +1,10 @@
 //! Rows that a load sends to MySQL by `LOAD DATA LOCAL INFILE`, compared with those that it sends by INSERT.
 
 use crate::flavoured;
-use crate::loads::{begin_load, names};
 use bourse_engine::{Engine as _, EngineError, ErrorKind, Session};
 use bourse_engine_mysql::{Flavour, MysqlEngine};
 use bourse_schema::{Batch, Cardinality, Column, ColumnType, Date, Group, Section, Table, Timestamp, Value};
+use bourse_testkit::server::{begin_load, names};
 
 /// A column; [`CREATE`] has its type at the server.
 const fn column(name: &'static str) -> Column {

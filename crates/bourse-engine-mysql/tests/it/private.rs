@@ -2,7 +2,7 @@ use crate::server;
 use bourse_engine::{
     Access, Durability, Engine as _, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Sql, Value,
 };
-use bourse_engine_mysql::{Flavour, installed, open, sweep_target};
+use bourse_engine_mysql::{Flavour, installed, open};
 use bourse_testkit::server::{
     comes_back_with_what_was_committed, dies_as_a_lost_connection, is_alive, is_removed_after_its_owner, open_folder,
 };
@@ -45,7 +45,7 @@ fn a_private_server_is_described_and_removed() {
     assert!(footprint.memory_bytes > 10 << 20, "{footprint:?}");
     let folder = Path::new(setting("datadir").unwrap()).parent().unwrap().to_owned();
     assert!(folder.is_dir());
-    assert!(!sweep_target(engine.target()).contains(&folder), "a server in use was swept");
+    assert!(!engine.target().sweep().contains(&folder), "a server in use was swept");
     drop(engine);
     assert!(!is_alive(process) && !folder.exists());
 }
@@ -75,7 +75,7 @@ fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     let parent = open_folder();
     let target = format!("mariadb+private:{}?innodb_buffer_pool=64MiB&log_file=64MiB", parent.path().display());
     let engine = open(&target).unwrap();
-    is_removed_after_its_owner(&engine, &|| engine.server_process(), &|| sweep_target(engine.target()));
+    is_removed_after_its_owner(&engine, &|| engine.server_process(), &|| engine.target().sweep());
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Products with MySQL's protocol, on private servers.
 
 use crate::flavoured;
-use crate::loads::{begin_load, names};
 use bourse_engine::{Durability, Engine as _, ErrorKind, Isolation, SessionExt as _, Sql};
 use bourse_engine_mysql::{Flavour, MysqlEngine};
 use bourse_testkit::server::comes_back_with_what_was_committed;
+use bourse_testkit::server::{begin_load, names};
 use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
 
 const RUN: Run = Run { requests: 300, results: 20, sessions: 1 };

@@ -1,5 +1,6 @@
 use bourse_engine::target::Named;
 use bourse_engine_mysql::{FlushLog, FlushMethod, GRAMMAR, Options, Place, Target};
+use bourse_server::ServerOptions;
 use std::time::Duration;
 
 #[track_caller]
@@ -43,7 +44,7 @@ fn a_target_is_a_server_and_its_settings() {
         "mariadb+private:?ram=on&flush_log=2&innodb_buffer_pool=2GiB&log_file=64MiB",
         Place::Private { directory: None },
         Options {
-            ram: true,
+            common: ServerOptions { ram: true, ..ServerOptions::DEFAULT },
             flush_log: FlushLog::WrittenAtCommit,
             buffer_pool_bytes: 2 << 30,
             log_file_bytes: 64 << 20,

@@ -1,22 +1,15 @@
 //! Encrypted connections: the checks of a server's certificate, and a client's own.
 
-use crate::loads::{begin_load, names};
 use crate::server;
-use bourse_engine::Engine as _;
+use bourse_engine::Engine;
 use bourse_engine_mysql::{Launch, open};
 use bourse_server::private::free_ports;
-use bourse_testkit::certificates::{Certificates, file_option};
+use bourse_testkit::certificates::{Certificates, encrypts_as_asked, file_option, reached};
 use bourse_testkit::proxy::{Proxy, Speaks};
-
-/// Protocol and cipher of a connection to the target, or the reason why none is made.
-fn reached(target: &str) -> Result<String, String> {
-    let described = open(target).unwrap().description().map_err(|e| e.to_string())?;
-    Ok(described.settings.into_iter().find(|setting| setting.name == "tls").unwrap().value)
-}
 
 #[track_caller]
 fn refused(target: &str, expected: &str) {
-    let words = reached(target).expect_err(target);
+    let words = reached(&open(target).unwrap()).expect_err(target);
     assert!(words.contains(expected), "{target}: {words}");
 }
 
@@ -52,27 +45,13 @@ fn a_connection_is_encrypted_and_checked_as_asked_for() {
     let root = |name: &str| file_option("sslrootcert", &file(name));
     let with = |mode: &str, more: &str| format!("sslmode={mode}{more}");
 
-    assert_eq!(reached(&at(right, "sslmode=disable")).unwrap(), "off");
-    for mode in ["prefer", "require"] {
-        let used = reached(&at(wrong, &with(mode, ""))).unwrap();
-        assert!(used.starts_with("TLSv1.3 TLS_"), "{used}");
-    }
-    for (host, mode) in [(right, "verify-full"), (wrong, "verify-ca"), (wrong, "require")] {
-        assert!(reached(&at(host, &with(mode, &root("ca")))).unwrap().starts_with("TLSv1.3"), "{mode}");
-    }
-    refused(&at(wrong, &with("verify-full", &root("ca"))), "is not for this host");
-    for mode in ["verify-full", "verify-ca", "require"] {
-        refused(&at(right, &with(mode, &root("other"))), "does not come from the authority");
-    }
-    refused(&at(right, &with("verify-ca", "&sslrootcert=/nowhere.pem")), "cannot read /nowhere.pem");
-
-    let engine = open(&at(right, &with("verify-full", &root("ca")))).unwrap();
-    begin_load(&engine, &["ONE", "TWO"]).finish().unwrap();
-    assert_eq!(names(&engine), ["ONE", "TWO"]);
+    let open_at = |host: &str, options: &str| -> Box<dyn Engine> { Box::new(open(&at(host, options)).unwrap()) };
+    encrypts_as_asked(&certificates, [right, wrong], "cannot read /nowhere.pem", &open_at);
 
     refused(&by("bob", right, "sslmode=require"), "Access denied");
     let own = |name: &str| file_option("sslcert", &file(name)) + &file_option("sslkey", &certificates.key(name));
-    let used = reached(&by("bob", right, &with("verify-full", &(root("ca") + &own("client"))))).unwrap();
+    let used =
+        reached(&open(&by("bob", right, &with("verify-full", &(root("ca") + &own("client"))))).unwrap()).unwrap();
     assert!(used.starts_with("TLSv1.3"), "{used}");
 }
 
@@ -84,6 +63,6 @@ fn a_server_without_tls_is_refused_where_it_is_asked_for() {
     let socket = owner.location().folder().unwrap().parent().unwrap().join("s");
     let proxy = Proxy::start(Speaks::Mysql, socket, &[]);
     let at = |mode: &str| format!("mariadb://root@127.0.0.1:{}/bourse?sslmode={mode}", proxy.port());
-    assert_eq!(reached(&at("prefer")).unwrap(), "off");
+    assert_eq!(reached(&open(&at("prefer")).unwrap()).unwrap(), "off");
     refused(&at("require"), "the server does not offer TLS");
 }

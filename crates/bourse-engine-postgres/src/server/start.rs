@@ -1,20 +1,16 @@
-//! Start and restart of a private server.
+//! Commands that start a private server.
 
-use super::find::installed;
-use crate::connect::{Address, Connector};
+use crate::connect::Connector;
 use crate::options::Options;
-use crate::ownership;
+use crate::server::Installed;
 use crate::target::Target;
 use bourse_engine::EngineError;
+use bourse_server::client::Address;
 use bourse_server::client::passwords::Secret;
-use bourse_server::private::{Kind, PrivateServer, ServerFolder, processes};
-use std::ffi::OsString;
+use bourse_server::private::{Kind, Launch, ServerFolder, processes};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
-
-/// Database that sessions of a private server use.
-pub(crate) const DATABASE: &str = "bourse";
 
 /// Number in the name of a private server's socket.
 const NUMBER: u16 = 5_432;
@@ -23,7 +19,7 @@ const NUMBER: u16 = 5_432;
 const USER: &str = "postgres";
 
 /// Properties of PostgreSQL's private servers.
-pub(super) static KIND: Kind = Kind {
+pub(crate) static KIND: Kind = Kind {
     prefix: "bourse-postgres-",
     folders: &[],
     socket: ".s.PGSQL.5432.lock",
@@ -33,68 +29,18 @@ pub(super) static KIND: Kind = Kind {
     after_kill: remove_segment,
 };
 
-/// Additions to the start of a private server, for fault injection into its files.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Launch {
-    /// Variables of its environment.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Settings, each as `name=value`, after all others.
-    pub settings: Vec<String>,
-    /// Arguments of the program that creates its data directory.
-    pub install: Vec<String>,
-}
-
-/// Starts a target's server below `directory`, and waits until it answers.
-pub(crate) fn start(
-    target: &Target,
-    directory: Option<&Path>,
-    launch: &Launch,
-) -> Result<(PrivateServer, Connector), EngineError> {
-    let options = &target.options;
-    let installed = installed(options.server.as_deref())?;
-    let folder = ServerFolder::make(&KIND, directory, options.ram)?;
-    let until = Instant::now() + options.start_timeout;
-    folder.fill(fill_command(&installed.install, &folder, launch), until)?;
-    let connector = Connector {
-        address: Address::Socket(folder.path().to_owned(), NUMBER),
+/// Connector to the server in a folder.
+pub(crate) fn connector(target: &Target, folder: &ServerFolder) -> Connector {
+    Connector {
+        address: Address::Socket(folder.path().join(format!(".s.PGSQL.{NUMBER}"))),
         user: USER.to_owned(),
         secret: Secret::default(),
-        options: options.clone(),
-    };
-    let command = server_command(&installed.server, options, &folder, launch);
-    let mut server = PrivateServer::start(folder, command)?;
-    wait_until_it_answers(&mut server, &connector, until)?;
-    Ok((server, connector))
-}
-
-/// Starts the server again on its data, and waits until it has recovered and answers.
-pub(crate) fn restart(
-    target: &Target,
-    server: &mut PrivateServer,
-    connector: &Connector,
-    launch: &Launch,
-) -> Result<(), EngineError> {
-    let until = Instant::now() + target.options.start_timeout;
-    let command = server_command(server.program(), &target.options, server.folder(), launch);
-    server.start_again(command)?;
-    wait_until_it_answers(server, connector, until)
-}
-
-/// Stops the server in good order, so that its data need no recovery.
-pub(crate) fn stop(target: &Target, server: &mut PrivateServer) -> Result<(), EngineError> {
-    server.check_alive()?;
-    // To PostgreSQL it means: end all sessions, write everything, end.
-    server.interrupt()?;
-    server.wait_until_it_ends(Instant::now() + target.options.start_timeout)
-}
-
-fn wait_until_it_answers(server: &mut PrivateServer, connector: &Connector, until: Instant) -> Result<(), EngineError> {
-    server.wait_until_it_answers(until, || connector.maintenance(DATABASE))?;
-    ownership::create_database(connector, DATABASE, DATABASE)
+        options: target.options.clone(),
+    }
 }
 
 /// Command of one of the server's programs, run as its user.
-fn command(program: &Path, folder: &ServerFolder) -> Command {
+fn program(program: &Path, folder: &ServerFolder) -> Command {
     let mut command = folder.command_as_account(program);
     // The person's settings are for the person's servers.
     for name in ["PGDATA", "PGPORT", "PGHOST", "PGOPTIONS", "PGDATABASE", "PGUSER"] {
@@ -104,21 +50,26 @@ fn command(program: &Path, folder: &ServerFolder) -> Command {
 }
 
 /// Command that starts the server on an existing data directory.
-fn server_command(program: &Path, options: &Options, folder: &ServerFolder, launch: &Launch) -> Command {
-    let mut command = command(program, folder);
-    command.args(arguments(folder.path(), options));
-    command.args(launch.settings.iter().flat_map(|setting| ["-c", setting]));
-    command.envs(launch.environment.iter().map(|(name, value)| (name, value)));
+pub(crate) fn command(target: &Target, installed: &Installed, folder: &ServerFolder, launch: &Launch) -> Command {
+    let mut command = program(&installed.server, folder);
+    command.args(arguments(folder.path(), &target.options));
+    launch.apply(&mut command);
     command
 }
 
-/// Command that creates the system's own tables.
-fn fill_command(install: &Path, folder: &ServerFolder, launch: &Launch) -> Command {
-    let mut command = command(install, folder);
+/// Creates the system's own tables.
+pub(crate) fn fill(
+    _: &Target,
+    installed: &Installed,
+    folder: &ServerFolder,
+    launch: &Launch,
+    until: Instant,
+) -> Result<(), EngineError> {
+    let mut command = program(&installed.install, folder);
     command.arg("-D").arg(folder.data());
     command.args(["-U", USER, "-A", "trust", "--no-sync", "--encoding=UTF8", "--locale=C", "--no-instructions"]);
     command.args(&launch.install);
-    command
+    folder.fill(command, until)
 }
 
 /// Arguments of the server.

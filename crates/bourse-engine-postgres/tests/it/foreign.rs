@@ -1,8 +1,9 @@
 //! Databases of users on a server that Bourse loads into: their content stays, whatever they are named.
 
-use crate::loads::{begin_load, column, names};
+use crate::loads::column;
 use crate::server;
 use bourse_engine::{Engine, ErrorKind, Session};
+use bourse_testkit::server::{begin_load, names};
 
 /// Runs statements, each of which must succeed.
 fn run(session: &mut dyn Session, statements: &[&str]) {

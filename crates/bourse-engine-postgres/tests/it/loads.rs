@@ -1,21 +1,6 @@
 use crate::server;
 use bourse_engine::{Access, Engine, ErrorKind, Isolation, Loader, RowExt as _, Session, SessionExt as _, Sql};
-use bourse_schema::tables::StatusType;
-use bourse_schema::{Rows, TableRow as _, Text, create_table};
-
-/// Loads `names` into the one table, up to the finish.
-pub(crate) fn begin_load(engine: &dyn Engine, names: &[&str]) -> Box<dyn Loader> {
-    let row = |name: &&str| StatusType { st_id: Text::cut(name), st_name: Text::cut(name) };
-    let mut loader = engine.loader().unwrap();
-    loader.run(&create_table(StatusType::table(), engine.sql().unwrap().dialect(), true)).unwrap();
-    loader.insert(&Rows(names.iter().map(row).collect())).unwrap();
-    loader
-}
-
-pub(crate) fn names(engine: &dyn Engine) -> Vec<String> {
-    static ALL: Sql = Sql::new("SELECT st_id FROM status_type ORDER BY st_id");
-    engine.session().unwrap().all(&ALL, &[], |row| row.get(0)).unwrap()
-}
+use bourse_testkit::server::{begin_load, names};
 
 /// One column of a query, as text.
 pub(crate) fn column(session: &mut dyn Session, sql: &str) -> Vec<String> {

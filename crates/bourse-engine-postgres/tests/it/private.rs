@@ -3,9 +3,10 @@ use bourse_engine::{
     Access, Durability, Engine as _, ErrorKind, Hosting, Isolation, OwnedServer as _, Params, RowExt as _,
     SessionExt as _, Sql, Value,
 };
-use bourse_engine_postgres::{open, sweep_target};
+use bourse_engine_postgres::open;
 use bourse_testkit::server::{
-    comes_back_with_what_was_committed, dies_as_a_lost_connection, is_alive, is_removed_after_its_owner, open_folder,
+    begin_load, comes_back_with_what_was_committed, dies_as_a_lost_connection, is_alive, is_removed_after_its_owner,
+    names, open_folder,
 };
 use std::fs;
 
@@ -49,7 +50,7 @@ fn a_private_server_is_described_and_removed() {
     assert!(io.log.written_bytes > 0 && io.source.contains("pg_stat"), "{io:?}");
     let folder = engine.location().folder().unwrap();
     assert!(folder.is_dir());
-    assert!(!sweep_target(engine.target()).contains(&folder.parent().unwrap().to_owned()), "it is in use");
+    assert!(!engine.target().sweep().contains(&folder.parent().unwrap().to_owned()), "it is in use");
     // Long enough for the system's clock of CPU time, which ticks a hundred times a second.
     let mut busy = engine.session().unwrap();
     busy.execute_text("CREATE TABLE sums AS SELECT sum(i) FROM generate_series(1, 2000000) AS i", &[]).unwrap();
@@ -95,7 +96,7 @@ fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     }
     let parent = open_folder();
     let engine = open(&format!("postgres+private:{}?shared_buffers=64MiB", parent.path().display())).unwrap();
-    is_removed_after_its_owner(&engine, &|| engine.server_process(), &|| sweep_target(engine.target()));
+    is_removed_after_its_owner(&engine, &|| engine.server_process(), &|| engine.target().sweep());
 }
 
 #[test]
@@ -138,11 +139,11 @@ fn a_running_server_asks_for_a_password_and_has_the_database_made() {
         let engine = reach(user, "right");
         assert!(matches!(engine.hosting(), Hosting::External));
         assert!(!engine.exists().unwrap());
-        crate::loads::begin_load(&engine, &["ONE"]).finish().unwrap();
-        assert_eq!(crate::loads::names(&engine), ["ONE"]);
+        begin_load(&engine, &["ONE"]).finish().unwrap();
+        assert_eq!(names(&engine), ["ONE"]);
         // It has made the database, so it may be put back from a copy.
         engine.snapshot().unwrap().restore().unwrap();
-        assert_eq!(crate::loads::names(&engine), ["ONE"]);
+        assert_eq!(names(&engine), ["ONE"]);
         session.execute_text("DROP DATABASE shop", &[]).unwrap();
     }
     let unnamed = open(&format!("postgres://ann@/shop?socket={socket}")).unwrap().exists().unwrap_err();

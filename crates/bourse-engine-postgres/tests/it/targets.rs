@@ -1,5 +1,6 @@
 use bourse_engine::target::Named;
 use bourse_engine_postgres::{GRAMMAR, Options, Place, PlanCache, SynchronousCommit, Target, WalSyncMethod};
+use bourse_server::ServerOptions;
 use std::time::Duration;
 
 #[track_caller]
@@ -43,7 +44,13 @@ fn a_target_is_a_server_and_its_settings() {
     check(
         "postgres+private:?ram=on&fsync=off&shared_buffers=2GiB&max_wal_size=64MiB",
         Place::Private { directory: None },
-        Options { ram: true, fsync: false, shared_buffers_bytes: 2 << 30, max_wal_bytes: 64 << 20, ..Options::DEFAULT },
+        Options {
+            common: ServerOptions { ram: true, ..ServerOptions::DEFAULT },
+            fsync: false,
+            shared_buffers_bytes: 2 << 30,
+            max_wal_bytes: 64 << 20,
+            ..Options::DEFAULT
+        },
     );
     check(
         "postgres+private:/big%20disk?server=/opt/pg/bin/postgres&wal_sync_method=open_datasync",

@@ -1,10 +1,9 @@
 //! Encrypted connections: the checks of a server's certificate, and a client's own.
 
-use crate::loads::{begin_load, names};
 use crate::server;
-use bourse_engine::Engine as _;
+use bourse_engine::Engine;
 use bourse_engine_postgres::{Launch, open};
-use bourse_testkit::certificates::{Certificates, file_option};
+use bourse_testkit::certificates::{Certificates, encrypts_as_asked, file_option, reached};
 use bourse_testkit::proxy::{Proxy, Speaks};
 use std::net::TcpListener;
 
@@ -12,15 +11,9 @@ use std::net::TcpListener;
 /// since its port is in its socket's name and another server may use that port on the usual address.
 const HOSTS: [&str; 2] = ["127.83.17.1", "127.83.17.2"];
 
-/// Protocol and cipher of a connection to the target, or the reason why none is made.
-fn reached(target: &str) -> Result<String, String> {
-    let described = open(target).unwrap().description().map_err(|e| e.to_string())?;
-    Ok(described.settings.into_iter().find(|setting| setting.name == "tls").unwrap().value)
-}
-
 #[track_caller]
 fn refused(target: &str, expected: &str) {
-    let words = reached(target).expect_err(target);
+    let words = reached(&open(target).unwrap()).expect_err(target);
     assert!(words.contains(expected), "{target}: {words}");
 }
 
@@ -37,14 +30,14 @@ fn a_connection_is_encrypted_and_checked_as_asked_for() {
         return;
     };
     let file = |name: &str| certificates.certificate(name);
-    let settings = vec![
-        format!("listen_addresses={}", HOSTS.join(",")),
-        "ssl=on".to_owned(),
-        format!("ssl_cert_file={}", file("server").display()),
-        format!("ssl_key_file={}", certificates.key("server").display()),
-        format!("ssl_ca_file={}", file("ca").display()),
+    let arguments = vec![
+        format!("--listen_addresses={}", HOSTS.join(",")),
+        "--ssl=on".to_owned(),
+        format!("--ssl_cert_file={}", file("server").display()),
+        format!("--ssl_key_file={}", certificates.key("server").display()),
+        format!("--ssl_ca_file={}", file("ca").display()),
     ];
-    owner.set_launch(Launch { settings, ..Launch::default() });
+    owner.set_launch(Launch { arguments, ..Launch::default() });
     let mut session = owner.session().unwrap();
     let data = owner.location().folder().unwrap();
     let mut rules = |text: &str| {
@@ -58,23 +51,10 @@ fn a_connection_is_encrypted_and_checked_as_asked_for() {
     let root = |name: &str| file_option("sslrootcert", &file(name));
     let with = |mode: &str, more: &str| format!("sslmode={mode}{more}");
 
-    assert_eq!(reached(&at(right, "sslmode=disable")).unwrap(), "off");
-    for mode in ["prefer", "require"] {
-        let used = reached(&at(wrong, &with(mode, ""))).unwrap();
-        assert!(used.starts_with("TLSv1.3 TLS13_"), "{used}");
-    }
-    for (host, mode) in [(right, "verify-full"), (wrong, "verify-ca"), (wrong, "require")] {
-        assert!(reached(&at(host, &with(mode, &root("ca")))).unwrap().starts_with("TLSv1.3"), "{mode}");
-    }
-    refused(&at(wrong, &with("verify-full", &root("ca"))), "is not for this host");
-    for mode in ["verify-full", "verify-ca", "require"] {
-        refused(&at(right, &with(mode, &root("other"))), "does not come from the authority");
-    }
-    refused(&at(right, &with("verify-ca", "&sslrootcert=/nowhere.pem")), "cannot use /nowhere.pem");
+    let open_at = |host: &str, options: &str| -> Box<dyn Engine> { Box::new(open(&at(host, options)).unwrap()) };
+    encrypts_as_asked(&certificates, [right, wrong], "cannot use /nowhere.pem", &open_at);
 
     let engine = open(&at(right, &with("verify-full", &root("ca")))).unwrap();
-    begin_load(&engine, &["ONE", "TWO"]).finish().unwrap();
-    assert_eq!(names(&engine), ["ONE", "TWO"]);
     let mut bytes = 0;
     let count = &mut |row: &dyn bourse_engine::Row| {
         bytes += row.text_bytes(0).map_or(0, <[u8]>::len);
@@ -87,7 +67,7 @@ fn a_connection_is_encrypted_and_checked_as_asked_for() {
     refused(&at(right, "sslmode=require"), "certificate");
     refused(&at(right, "sslmode=disable"), "no encryption");
     let own = |name: &str| file_option("sslcert", &file(name)) + &file_option("sslkey", &certificates.key(name));
-    let used = reached(&at(right, &with("verify-full", &(root("ca") + &own("client"))))).unwrap();
+    let used = reached(&open(&at(right, &with("verify-full", &(root("ca") + &own("client"))))).unwrap()).unwrap();
     assert!(used.starts_with("TLSv1.3"), "{used}");
     refused(&at(right, &with("require", &own("other"))), "the server has refused TLS");
 }
@@ -100,6 +80,6 @@ fn a_server_without_tls_is_refused_where_it_is_asked_for() {
     let socket = owner.location().folder().unwrap().parent().unwrap().join(".s.PGSQL.5432");
     let proxy = Proxy::start(Speaks::Postgres, socket, &[]);
     let at = |mode: &str| format!("postgres://postgres@127.0.0.1:{}/bourse?sslmode={mode}", proxy.port());
-    assert_eq!(reached(&at("prefer")).unwrap(), "off");
+    assert_eq!(reached(&open(&at("prefer")).unwrap()).unwrap(), "off");
     refused(&at("require"), "the server does not offer TLS, which sslmode=require asks for");
 }

@@ -6,6 +6,7 @@
 //! - [`tls`]: encrypted connections by libpq's options, in builds with the feature `tls`.
 //! - [`Limits`]: the number of sessions that a server accepts, read before the first is opened.
 
+mod address;
 mod limits;
 mod nodes;
 pub mod passwords;
@@ -13,6 +14,7 @@ mod product;
 mod session;
 pub mod tls;
 
+pub use address::Address;
 pub use limits::{Announced, Limits};
 pub use nodes::{ConflictKinds, Nodes, Reach, given};
 pub use product::Product;

@@ -29,7 +29,9 @@ pub use program::{everywhere, output_text, version_text};
 pub use server::PrivateServer;
 pub use slot::ServerSlot;
 
+use std::ffi::OsString;
 use std::path::Path;
+use std::process::Command;
 
 /// Properties of one engine's private servers.
 #[derive(Debug, Clone, Copy)]
@@ -46,4 +48,22 @@ pub struct Kind {
     pub serves: fn(u32, &Path) -> bool,
     /// Removes what a killed server leaves outside its folder, given its data directory.
     pub after_kill: fn(&Path),
+}
+
+/// Additions to the start of a private server, for fault injection into its files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Launch {
+    /// Variables of its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Arguments after all others.
+    pub arguments: Vec<String>,
+    /// Arguments of the program that creates its data directory, if it is the server's own.
+    pub install: Vec<String>,
+}
+
+impl Launch {
+    /// Adds the arguments and variables to the server's command.
+    pub fn apply(&self, command: &mut Command) {
+        command.args(&self.arguments).envs(self.environment.iter().map(|(name, value)| (name, value)));
+    }
 }

@@ -133,11 +133,6 @@ impl PrivateServer {
         &self.folder
     }
 
-    /// Program that it was started from.
-    pub fn program(&self) -> &Path {
-        &self.program
-    }
-
     /// Number of the started process; if the program is a script, the server is a child of it.
     pub fn process_id(&self) -> u32 {
         self.child.id()

@@ -31,7 +31,7 @@ trait Server: Engine + OwnedServer {
     fn exit(&self) -> Option<ExitStatus>;
 
     /// Shuts it down cleanly, so that its files are complete.
-    fn stop(&self, patience: Duration) -> Result<(), EngineError>;
+    fn stop(&self) -> Result<(), EngineError>;
 
     /// Whether it has finished its reaction to a fatal error.
     fn has_settled(&self) -> bool;
@@ -42,20 +42,15 @@ impl Server for bourse_engine_mysql::MysqlEngine {
     fn set_environment(&self, environment: Vec<(OsString, OsString)>) {
         // Writes that bypass the C library could not be interfered with.
         let arguments = vec!["--innodb-use-native-aio=0".to_owned()];
-        self.set_launch(bourse_engine_mysql::Launch { environment, arguments });
+        self.set_launch(bourse_engine_mysql::Launch { environment, arguments, ..Default::default() });
     }
 
     fn exit(&self) -> Option<ExitStatus> {
         self.server_exit()
     }
 
-    fn stop(&self, patience: Duration) -> Result<(), EngineError> {
-        self.session()?.execute_text("SHUTDOWN", &[])?;
-        let until = Instant::now() + patience;
-        while self.exit().is_none() && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        self.kill()
+    fn stop(&self) -> Result<(), EngineError> {
+        Self::stop(self)
     }
 
     fn has_settled(&self) -> bool {
@@ -72,7 +67,7 @@ impl Server for bourse_engine_postgres::PostgresEngine {
     fn set_for_a_look(&self) {
         let mut launch = postgres_launch(Vec::new());
         // Recovery would first sync every file, on which nothing depends any more.
-        launch.settings.push("fsync=off".to_owned());
+        launch.arguments.push("--fsync=off".to_owned());
         self.set_launch(launch);
     }
 
@@ -80,7 +75,7 @@ impl Server for bourse_engine_postgres::PostgresEngine {
         self.server_exit()
     }
 
-    fn stop(&self, _: Duration) -> Result<(), EngineError> {
+    fn stop(&self) -> Result<(), EngineError> {
         Self::stop(self)
     }
 
@@ -97,7 +92,9 @@ fn postgres_launch(environment: Vec<(OsString, OsString)>) -> bourse_engine_post
         environment,
         // A short log in small files, so that a trial has checkpoints, and creates and renames files.
         install: vec![text("--wal-segsize=1")],
-        settings: ["min_wal_size=2MB", "max_wal_size=2MB", "checkpoint_completion_target=0.1"].map(text).to_vec(),
+        arguments: ["--min_wal_size=2MB", "--max_wal_size=2MB", "--checkpoint_completion_target=0.1"]
+            .map(text)
+            .to_vec(),
     }
 }
 
@@ -146,7 +143,7 @@ impl<'c> ServerBed<'c> {
         let described = server.description().map_err(|error| failed(error.to_string()))?;
         let data = server.location().folder().ok_or_else(|| failed("the server has no folder".to_owned()))?;
         let data = data.canonicalize().map_err(|error| failed(error.to_string()))?;
-        server.stop(conditions.patience).map_err(|error| failed(error.to_string()))?;
+        server.stop().map_err(|error| failed(error.to_string()))?;
         copy_folder(&data, &folder.path().join("base")).map_err(|error| failed(error.to_string()))?;
         if let Ok(library) = bourse_crash::preload::library() {
             let path = folder.path().join("preload.so");
@@ -242,7 +239,7 @@ impl Bed for ServerBed<'_> {
         } else {
             // Some settings let commits wait in the server's memory: without a fault they reach its files.
             control.disarm().map_err(trouble)?;
-            self.server.stop(self.conditions.patience)?;
+            self.server.stop()?;
         }
         if let (Some(survival), Some(image)) = (spec.power, &places.image) {
             lose_power(&places.files, image, survival).map_err(trouble)?;

@@ -1,0 +1,182 @@
+//! A database system with servers: its targets, and what its engine alone does.
+
+use crate::ServerEngine;
+use crate::client::{ConflictKinds, Limits, Nodes, Reach};
+use crate::options::ServerOptions;
+use crate::private::{Kind, Launch, PrivateServer, ServerFolder, sweep_below};
+use bourse_engine::target::{Grammar, ServerForms, ServerPlace, TargetError};
+use bourse_engine::{
+    Capabilities, Counter, Description, Dialect, EngineError, Footprint, Hold, IoCounts, Loader, SideDatabase, Snapshot,
+};
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+/// Database that sessions of a private server use.
+pub const DATABASE: &str = "bourse";
+
+/// A parsed target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target<S: System> {
+    /// The target as it was typed; it has no password.
+    pub text: String,
+    /// Product that the scheme names.
+    pub flavour: S::Flavour,
+    /// Place of the server; of several, the first one's.
+    pub place: ServerPlace,
+    /// Further running servers of the same database.
+    pub others: Vec<ServerPlace>,
+    /// The options, with defaults for those that were not given.
+    pub options: S::Options,
+}
+
+impl<S: System> Target<S> {
+    /// Parses a target, and checks it completely before anything is started or connected to.
+    ///
+    /// # Errors
+    /// [`TargetError`]: what is wrong, where, and what was expected.
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
+        let facts = S::FACTS;
+        let split = facts.grammar.split(text)?;
+        let is_private = split.scheme.name.ends_with("+private");
+        let (place, others) = ServerPlace::read_several(facts.grammar, facts.forms, split, is_private)?;
+        let parsed = facts.grammar.read(text, split, split.place.to_owned(), facts.defaults.clone())?;
+        let by_socket = parsed.given.contains(&"socket");
+        ServerPlace::check_alone(&others, "socket", by_socket)?;
+        let flavour = (facts.flavour)(split.scheme.name);
+        let target = Self { text: parsed.text, flavour, place, others, options: parsed.options };
+        target.place.check_memory(target.common().ram)?;
+        target.common().tls.check(by_socket)?;
+        Ok(target)
+    }
+
+    /// A copy of the target with another database of its servers.
+    #[must_use]
+    pub fn with_database(&self, name: &str) -> Self {
+        let renamed = |place: &ServerPlace| place.with_database(name);
+        Self { place: renamed(&self.place), others: self.others.iter().map(renamed).collect(), ..self.clone() }
+    }
+
+    /// Options that all servers have.
+    pub fn common(&self) -> &ServerOptions {
+        (S::FACTS.common)(&self.options)
+    }
+
+    /// Whether the server is a private one.
+    pub fn is_private(&self) -> bool {
+        matches!(self.place, ServerPlace::Private { .. })
+    }
+
+    /// Ends the target's private servers whose owner was killed, removes their folders and returns them. Servers of living
+    /// owners are left alone.
+    pub fn sweep(&self) -> Vec<PathBuf> {
+        let ServerPlace::Private { directory } = &self.place else { return Vec::new() };
+        sweep_below(S::FACTS.private, directory.as_deref(), self.common().ram)
+    }
+}
+
+/// Removes what killed owners have left of a target's private servers; a target that cannot be parsed has started none.
+pub fn cleanup<S: System>(target: &str) {
+    if let Ok(target) = Target::<S>::parse(target) {
+        target.sweep();
+    }
+}
+
+/// Checks that the server that a private target would start is installed.
+///
+/// # Errors
+/// A message: what is wrong with the target, or what was not found and how to install it.
+pub fn available<S: System>(target: &str) -> Result<(), String> {
+    let target = Target::<S>::parse(target).map_err(|error| error.to_string())?;
+    (S::FACTS.installed)(&target).map(drop).map_err(|error| error.to_string())
+}
+
+/// A database system with servers. A [`ServerEngine`] is an engine of it.
+pub trait System: Debug + Copy + Eq + Send + Sync + 'static {
+    /// Product that a scheme names.
+    type Flavour: Debug + Copy + Eq + Send + Sync;
+    /// Options of a target.
+    type Options: Debug + Clone + Eq + Send + Sync;
+    /// Programs of an installed server.
+    type Installed;
+    /// Connector to a server.
+    type Connector: Reach + Clone + 'static;
+    /// Connection for sizes and counters, open as long as the engine, so that reading them each second opens none.
+    type Watcher: Send + 'static;
+    /// State of an engine.
+    type State: Default + Send + Sync;
+
+    /// What the engine of this system alone has and does.
+    const FACTS: &'static Facts<Self>;
+}
+
+/// What the engine of one system alone has and does. Each function fails with the client's error or the server's.
+pub struct Facts<S: System> {
+    /// Grammar of targets.
+    pub grammar: &'static Grammar<S::Options>,
+    /// Forms of a place.
+    pub forms: &'static ServerForms,
+    /// Default options.
+    pub defaults: S::Options,
+    /// Properties of private servers.
+    pub private: &'static Kind,
+    /// Conflict codes that are counted separately for a database of several servers.
+    pub conflicts: ConflictKinds,
+    /// Advice for a private server that takes too few connections, given the number that would suffice.
+    pub more_connections: fn(u64) -> String,
+    /// Product that a scheme names.
+    pub flavour: fn(&str) -> S::Flavour,
+    /// Options that all servers have.
+    pub common: fn(&S::Options) -> &ServerOptions,
+    /// Finds the server that a private target would start.
+    pub installed: fn(&Target<S>) -> Result<S::Installed, EngineError>,
+    /// Fills the data directory of a private server.
+    pub fill: fn(&Target<S>, &S::Installed, &ServerFolder, &Launch, Instant) -> Result<(), EngineError>,
+    /// Command that starts a private server on its data.
+    pub command: fn(&Target<S>, &S::Installed, &ServerFolder, &Launch) -> Command,
+    /// Connector to the private server in a folder.
+    pub connector: fn(&Target<S>, &ServerFolder) -> S::Connector,
+    /// Waits until a private server answers and has its database.
+    pub wait: fn(&Target<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
+    /// Tells a private server to end in good order.
+    pub tell_to_end: fn(&Target<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
+    /// Connectors to a target's running servers, each with its name.
+    pub connectors: fn(&Target<S>) -> Result<Vec<(String, S::Connector)>, EngineError>,
+    /// Adds to the running servers what the first one that is reached reports.
+    pub examined: fn(&ServerEngine<S>, Nodes<S::Connector>) -> Result<Nodes<S::Connector>, EngineError>,
+    /// Opens a connection for sizes and counters.
+    pub watcher: fn(&ServerEngine<S>, &S::Connector) -> Result<S::Watcher, EngineError>,
+    /// Marks the connection as idle until it is used again.
+    pub rests: fn(&S::Watcher),
+    /// Limit of connections that a server reports; `None` if it reports none.
+    pub limits: fn(&mut S::Watcher) -> Result<Option<Limits>, EngineError>,
+    /// Dialect of the servers.
+    pub dialect: fn(&ServerEngine<S>) -> &'static Dialect,
+    /// Capabilities, except whether several processes can use the database.
+    pub capabilities: fn(&ServerEngine<S>) -> Capabilities,
+    /// Description of a server, without the list of several.
+    pub description: fn(&ServerEngine<S>) -> Result<Description, EngineError>,
+    /// Whether the database contains any object, of Bourse or not.
+    pub exists: fn(&ServerEngine<S>) -> Result<bool, EngineError>,
+    /// Description of the objects that no loader made; `None` if there are none.
+    pub foreign: fn(&ServerEngine<S>) -> Result<Option<String>, EngineError>,
+    /// Description of what a killed process has left; `None` if there is nothing.
+    pub leftovers: fn(&ServerEngine<S>) -> Result<Option<String>, EngineError>,
+    /// Holds a database of a running server for one command, given the database and the holder.
+    pub hold: fn(&S::Connector, &str, &str) -> Result<Hold, EngineError>,
+    /// Takes a copy of the database, from which rounds begin alike.
+    pub snapshot: fn(&ServerEngine<S>) -> Result<Box<dyn Snapshot>, EngineError>,
+    /// Engine for another database of that name on the same servers.
+    pub side_database: fn(&ServerEngine<S>, String) -> Result<SideDatabase, EngineError>,
+    /// Damage that the server finds; `None` if it cannot check.
+    pub integrity_check: fn(&ServerEngine<S>) -> Result<Option<Vec<String>>, EngineError>,
+    /// Sizes of the database.
+    pub footprint: fn(&ServerEngine<S>) -> Result<Footprint, EngineError>,
+    /// Counters of the server for a database, under the server's names.
+    pub counters: fn(&mut S::Watcher, &str) -> Result<Vec<Counter>, EngineError>,
+    /// File operations that the server has counted; `None` if it counts none.
+    pub io_counts: fn(&mut S::Watcher) -> Result<Option<IoCounts>, EngineError>,
+    /// Loader of the database.
+    pub loader: fn(&ServerEngine<S>) -> Result<Box<dyn Loader>, EngineError>,
+}
