@@ -112,6 +112,7 @@ pub trait System: Debug + Copy + Eq + Send + Sync + 'static {
 }
 
 /// What the engine of one system alone has and does. Each function fails with the client's error or the server's.
+#[expect(clippy::type_complexity, reason = "a type is the signature of what an engine does, read once")]
 pub struct Facts<S: System> {
     /// Grammar of targets.
     pub grammar: &'static Grammar<S::Options>,
