@@ -200,10 +200,19 @@ impl Latency {
 
     /// Quantile (0 to 1) over operations with a time and those that count as slower; `None` without times.
     pub fn quantile(&self, quantile: f64) -> Option<Quantile> {
-        let all = self.known().map_or(0, |summary| summary.count) + self.slower;
         let shown = self.known().or(self.at_least.as_ref().and_then(|it| it.known())).is_some();
-        let too_few = all as f64 / self.together.max(1.0) * (1.0 - quantile) < FEWEST_BEYOND - 1e-9;
-        shown.then(|| if too_few { Quantile::TooFew } else { self.quantile_of_any(quantile) })
+        let is_told = self.operations() as f64 >= self.needed(quantile);
+        shown.then(|| if is_told { self.quantile_of_any(quantile) } else { Quantile::TooFew })
+    }
+
+    /// Number of operations: those with a time, and those that count as slower.
+    pub fn operations(&self) -> u64 {
+        self.known().map_or(0, |summary| summary.count) + self.slower
+    }
+
+    /// Number of operations from which on a quantile (0 to 1) is shown: ten are expected beyond it. Infinite for 1.
+    pub fn needed(&self, quantile: f64) -> f64 {
+        (FEWEST_BEYOND - 1e-9) * self.together.max(1.0) / (1.0 - quantile)
     }
 
     /// Longest time; `None` without times.

@@ -26,6 +26,9 @@ pub struct LimitedQuantile {
     /// Quantile in nanoseconds, of however few operations; infinite if it falls on one that failed, was dropped or
     /// never started.
     pub quantile_ns: f64,
+    /// Operations there were, and those from which on the quantile is told, if there were fewer: it then neither meets nor
+    /// misses a limit.
+    pub too_few: Option<(u64, f64)>,
 }
 
 impl ResponseLimit {
@@ -53,13 +56,16 @@ impl ResponseLimit {
         meant
             .filter_map(|operation| {
                 let waited = round.arrivals.map_or(0, |arrivals| arrivals.unstarted_ns_longest);
+                let all = Latency::of_round(round, &operation.name)?;
                 let quantile_ns = if self.quantile >= 1.0 && waited > 0 && round.unstarted_of(&operation.name) > 0 {
                     let longest = Latency::of(&[operation], Clock::Response).quantile_ns(1.0).unwrap_or(0.0);
                     longest.max(waited as f64)
                 } else {
-                    Latency::of_round(round, &operation.name)?.quantile_ns(self.quantile)?
+                    all.quantile_ns(self.quantile)?
                 };
-                Some(LimitedQuantile { operation: operation.name.clone(), quantile_ns })
+                let counts = (all.operations(), all.needed(self.quantile));
+                let too_few = Some(counts).filter(|(count, needed)| self.quantile < 1.0 && (*count as f64) < *needed);
+                Some(LimitedQuantile { operation: operation.name.clone(), quantile_ns, too_few })
             })
             .collect()
     }
@@ -154,6 +160,16 @@ mod tests {
         }
         assert_eq!(reached(&round(0, 0, 0, 5), None, 0.5), f64::INFINITY, "none was started");
         assert!(limit(None, 0.5).reached(&round(0, 0, 0, 0)).is_empty(), "none was due");
+    }
+
+    /// Sixteen operations once met a limit of the 99th percentile.
+    #[test]
+    fn a_quantile_of_too_few_operations_is_named_as_such() {
+        let too_few = |reads, quantile| limit(None, quantile).reached(&round(reads, 0, 0, 0))[0].too_few;
+        assert_eq!(too_few(16, 0.99).map(|(count, needed)| (count, needed.round())), Some((16, 1_000.0)));
+        assert_eq!((too_few(999, 0.99).is_some(), too_few(1_000, 0.99)), (true, None));
+        assert_eq!((too_few(19, 0.5).is_some(), too_few(20, 0.5)), (true, None));
+        assert_eq!(too_few(1, 1.0), None, "the longest is known of any number");
     }
 
     #[test]

@@ -397,6 +397,11 @@ impl Interference {
     pub fn from_us(self) -> f64 {
         if self.includes_server { self.by_host } else { self.by_others + self.by_host }
     }
+
+    /// Processors taken by others; `None` if a server under test may be among the other processes.
+    pub fn known(self) -> Option<f64> {
+        (!self.includes_server).then(|| self.from_us())
+    }
 }
 
 /// Kinds of database files that are counted separately.

@@ -42,7 +42,7 @@ pub enum Verdict {
     NoInterval,
     /// Rounds of different runs, with no known noise floor.
     NotAttributable,
-    /// Withheld: others disturbed one side more than the other, and may have caused the difference.
+    /// Withheld: others disturbed the sides, and may have caused the difference.
     Withheld,
     /// No ratio exists.
     Incomparable,
@@ -132,7 +132,7 @@ impl Verdict {
             Self::Inconclusive => "inconclusive",
             Self::NoInterval => "inconclusive: too few rounds",
             Self::NotAttributable => "not attributable",
-            Self::Withheld => "withheld: disturbed unequally",
+            Self::Withheld => "withheld: disturbed by others",
             Self::Incomparable => "cannot be compared",
         }
     }

@@ -227,6 +227,19 @@ impl Warning {
         }
     }
 
+    /// Whether other processes, or the host, took CPUs: it is reported before all other doubts.
+    pub const fn is_of_others(&self) -> bool {
+        match self {
+            Self::OtherProcesses { .. }
+            | Self::HostSteal { .. }
+            | Self::DisturbedRounds { .. }
+            | Self::BackgroundLoad { .. }
+            | Self::BusyMachine { .. } => true,
+            Self::Driver { warning, .. } => warning.is_of_others(),
+            _ => false,
+        }
+    }
+
     /// Remedy, if there is one.
     ///
     /// ```

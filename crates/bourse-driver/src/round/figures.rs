@@ -56,11 +56,11 @@ fn interference(
 }
 
 /// Warnings of interference above the threshold.
-fn disturbed(interference: Interference, server_is_known: bool) -> Vec<Warning> {
+fn disturbed(interference: Interference) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let Interference { by_others, by_host, .. } = interference;
+    let Interference { by_others, by_host, includes_server, .. } = interference;
     if by_others > Interference::NOTICED {
-        warnings.push(Warning::OtherProcesses { cpus: by_others, server_is_known });
+        warnings.push(Warning::OtherProcesses { cpus: by_others, server_is_known: !includes_server });
     }
     if by_host > Interference::NOTICED {
         warnings.push(Warning::HostSteal { cpus: by_host });
@@ -145,7 +145,7 @@ pub(super) fn figures(
     }
     let server = at_last.server_since(&at_first);
     let interference = interference(&at_last, &at_first, server, in_process, measured_s);
-    warnings.extend(interference.into_iter().flat_map(|interference| disturbed(interference, server.is_some())));
+    warnings.extend(interference.into_iter().flat_map(disturbed));
     Round {
         offset_s: 0.0,
         phases: phases.into_iter().flatten().collect(),

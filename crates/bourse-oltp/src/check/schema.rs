@@ -3,7 +3,7 @@
 use super::Checked;
 use crate::load::Constraints;
 use crate::workload::Workload;
-use bourse_engine::{EngineError, RowExt as _, Session};
+use bourse_engine::{EngineError, ErrorKind, RowExt as _, Session};
 use bourse_schema::{Catalog, Object, declared};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,7 +41,10 @@ impl fmt::Display for SchemaDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, table, name, change } = self;
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        write!(f, "{kind} {name}")?;
+        f.write_str(kind)?;
+        if name != kind {
+            write!(f, " {name}")?;
+        }
         if name != table {
             write!(f, " of {table}")?;
         }
@@ -73,7 +76,25 @@ pub fn differences(
         found.push(Object { kind: row.get(0)?, table: row.get(1)?, name: row.get(2)?, definition: row.get(3)? });
         Ok(())
     })?;
+    all_in_sight(&mut found)?;
     Ok(Some(compare(&declared, &found)))
+}
+
+/// Removes the number of primary keys in sight, and refuses a catalog that hides some: other constraints would seem to be
+/// missing.
+fn all_in_sight(found: &mut Vec<Object>) -> Result<(), EngineError> {
+    let Some(at) = found.iter().position(|object| object.kind == "primary keys") else { return Ok(()) };
+    let in_sight: usize = found.swap_remove(at).definition.parse().unwrap_or(usize::MAX);
+    let all = found.iter().filter(|object| object.kind == "index" && object.name == "PRIMARY").count();
+    if in_sight >= all {
+        return Ok(());
+    }
+    let hidden = all - in_sight;
+    let message = format!(
+        "the server shows this account no constraints of {hidden} of {all} tables, so the schema cannot be checked; GRANT \
+         REFERENCES on the database gives the right"
+    );
+    Err(EngineError::new(ErrorKind::Denied, message))
 }
 
 /// Whether two definitions differ at most in white space: engines may store a statement reformatted.
@@ -171,6 +192,29 @@ mod tests {
         assert_eq!(compare(&wanted, &found), []);
         found.iter_mut().for_each(|it| change(it, "t_qty > 0", "t_qty > 1"));
         assert_eq!(compare(&wanted, &found).len(), 1);
+    }
+
+    /// An account that may only read was once told that all checks are missing, and to load the database anew.
+    #[test]
+    fn constraints_that_the_account_may_not_see_are_not_missing() {
+        let parts = Dialect { catalog: Catalog::Parts(""), ..Dialect::STANDARD };
+        let wanted = declared(tables::all(), &parts, true).expect("its catalog is known");
+        let seen = |in_sight: Option<usize>| {
+            let mut found = wanted.clone();
+            found.extend(in_sight.map(|count| Object {
+                kind: "primary keys".to_owned(),
+                table: String::new(),
+                name: "primary keys".to_owned(),
+                definition: count.to_string(),
+            }));
+            all_in_sight(&mut found).map(|()| compare(&wanted, &found))
+        };
+        for in_sight in [Some(33), None] {
+            assert_eq!(seen(in_sight).expect("all are in sight, as far as is known"), []);
+        }
+        let hidden = seen(Some(0)).expect_err("none is in sight");
+        assert_eq!(hidden.kind(), ErrorKind::Denied);
+        assert!(hidden.message().contains("no constraints of 33 of 33 tables") && hidden.message().contains("GRANT"));
     }
 
     #[test]

@@ -402,7 +402,7 @@ data_table! {
         reached_rate_per_s: Real, "Rate reached" => it.reached;
         measured_s: Real, "Seconds measured" => it.measured_s;
         worst_limit_ratio: Real, "The worst of the limited quantiles, as a share of its limit" => it.worst_limit_ratio;
-        violations: Text, "Why it did not keep every limit; empty if it did" => it.violations.join("; ");
+        violations: Text, "Why it did not keep every limit, or was too short to tell; empty if it did" => it.reasons();
     }
 }
 

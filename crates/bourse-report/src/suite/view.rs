@@ -196,6 +196,19 @@ pub(super) fn durability(file: &SuiteFile, table: &TableResult) -> (String, bool
     }
 }
 
+/// Rounds of the measured cells, and those requested if a cell has fewer.
+fn rounds(file: &SuiteFile, measured: &[&&CellResult]) -> String {
+    let requested = units::counted(u64::from(file.rounds), "round", "rounds");
+    let done = || measured.iter().map(|cell| cell.rounds.len() as u64);
+    match (done().min(), done().max()) {
+        (Some(least), Some(most)) if least < most => {
+            format!("{} to {} of {requested}", units::count(least), units::count(most))
+        }
+        (Some(all), _) if all < u64::from(file.rounds) => format!("{} of {requested}", units::count(all)),
+        _ => requested,
+    }
+}
+
 /// Lines at the top: scale, rounds, missing parts.
 pub(super) fn summary(file: &SuiteFile) -> Vec<(Tone, String)> {
     let mut lines = Vec::new();
@@ -213,11 +226,12 @@ pub(super) fn summary(file: &SuiteFile) -> Vec<(Tone, String)> {
     }
     let every: Vec<&CellResult> =
         file.tables.iter().flat_map(|table| &table.cells).filter(|cell| cell.target.is_some()).collect();
-    let measured = every.iter().filter(|cell| cell.state == CellState::Measured).count();
-    let rounds = units::counted(u64::from(file.rounds), "round", "rounds");
+    let measured: Vec<&&CellResult> = every.iter().filter(|cell| cell.state == CellState::Measured).collect();
+    let is_whole = measured.len() == every.len();
+    let rounds = rounds(file, &measured);
     lines.push((
-        if measured == every.len() { Tone::Plain } else { Tone::Doubtful },
-        format!("{measured} of {} cells measured, {rounds} each; ratio = ours / published", every.len()),
+        if is_whole { Tone::Plain } else { Tone::Doubtful },
+        format!("{} of {} cells measured, {rounds} each; ratio = ours / published", measured.len(), every.len()),
     ));
     let missing = file.engines.values().filter_map(|engine| Some((engine, engine.not_run.as_ref()?)));
     lines.extend(missing.map(|(engine, why)| (Tone::Doubtful, format!("{}: not run: {why}", engine.title))));

@@ -293,10 +293,10 @@ pub(crate) fn search(view: &CaseView<'_>) -> Table {
     let mut table = Table::new("The search for the highest rate", heads);
     let Some(search) = &view.case.search else { return table };
     for probe in &search.probes {
-        let verdict = if probe.violations.is_empty() {
-            Cell::text("within limits").tone(Tone::Good)
-        } else {
-            Cell::text("beyond limits").tone(Tone::Doubtful)
+        let verdict = match (probe.violations.as_slice(), probe.untold.as_slice()) {
+            ([], []) => Cell::text("within limits").tone(Tone::Good),
+            ([], _) => Cell::text("too few to tell").tone(Tone::Doubtful),
+            _ => Cell::text("beyond limits").tone(Tone::Doubtful),
         };
         table.push(vec![
             Cell::figure(probe.rate, units::plain),
@@ -305,7 +305,7 @@ pub(crate) fn search(view: &CaseView<'_>) -> Table {
             Cell::figure(probe.measured_s, units::seconds),
             probe.worst_limit_ratio.map_or_else(|| Cell::text("beyond"), |ratio| Cell::percent(100.0 * ratio)),
             verdict,
-            Cell::text(&probe.violations.join("; ")),
+            Cell::text(&probe.reasons()),
         ]);
     }
     table

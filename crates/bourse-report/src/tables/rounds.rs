@@ -1,7 +1,7 @@
 use super::{Cell, Head, Table};
 use crate::units;
 use crate::view::{CaseView, Standing};
-use bourse_record::{PhaseKind, Round};
+use bourse_record::{Interference, PhaseKind, Round};
 
 /// The rounds one by one.
 pub(crate) fn rounds(view: &CaseView<'_>) -> Table {
@@ -27,7 +27,7 @@ pub(crate) fn rounds(view: &CaseView<'_>) -> Table {
     for (number, name, round) in counted.chain(repeated) {
         // One failed check or round voids the case, and no round of it is quoted alone.
         let counts = standing == Standing::Counts && round.measured_s > 0.0;
-        let taken = round.interference.map(|_| Cell::figure(round.taken(), units::number));
+        let taken = round.interference.and_then(Interference::known).map(|cpus| Cell::figure(cpus, units::number));
         table.push(vec![
             Cell::text(&number),
             Cell::figure(round.offset_s, units::seconds),

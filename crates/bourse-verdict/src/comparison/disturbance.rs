@@ -13,7 +13,8 @@ pub struct Disturbance {
     pub disturbed: usize,
     /// Further rounds that were repeated.
     pub repeated: usize,
-    /// CPUs that other processes took: the median of the rounds that count; `None` if those were too short to measure it.
+    /// CPUs that other processes took: the median of the rounds that count; `None` if those were too short to measure it,
+    /// or a server under test may be among the processes.
     pub taken: Option<f64>,
     /// Time of a fixed CPU loop after the rounds, as a multiple of its best time: the median; `None` if it was not timed.
     pub slowdown: Option<f64>,
@@ -32,7 +33,7 @@ impl Disturbance {
             rounds: rounds.len(),
             disturbed: rounds.iter().filter(|round| round.is_disturbed()).count(),
             repeated: case.set_aside.len(),
-            taken: middle(taken),
+            taken: middle(|round| round.interference?.known()),
             slowdown: middle(|round| round.slowdown),
         }
     }
@@ -51,7 +52,7 @@ impl Disturbance {
     pub(super) fn words(&self) -> String {
         let taken = match self.taken {
             Some(taken) => format!("{taken:.2} CPUs taken"),
-            None => "CPUs taken not measured (short rounds)".to_owned(),
+            None => "CPUs taken not measured (short rounds, or a server may be among the others)".to_owned(),
         };
         let slowdown = self
             .slowdown
@@ -64,6 +65,16 @@ impl Disturbance {
 /// Factor by which the second side's figure may be too low compared with the first's because other processes disturbed it
 /// more; below 1 if they disturbed the first more, 1 if both alike.
 ///
+/// Factor by which either side's figure may be too low where others disturbed most rounds of both and the CPUs that they took
+/// were not measured: the slowdown of the fixed CPU loop, that of the slower side. 1 where they are measured, since the rounds
+/// of both sides are then known to be disturbed alike, or unalike.
+pub(super) fn unmeasured(sides: &[Disturbance; 2]) -> f64 {
+    if !sides.iter().all(Disturbance::is_mostly) || sides.iter().all(|side| side.taken.is_some()) {
+        return 1.0;
+    }
+    sides.iter().filter_map(|side| side.slowdown).fold(1.0, f64::max)
+}
+
 /// Both rounds of a pair ran one after the other, or are the rounds of one number in two stored runs. The factor is the
 /// median over pairs, so that a single round in which the machine stalled does not count. Processes that take d CPUs more
 /// from one side are assumed to slow it down to 1 / (1 + d), like one neighbour with its fair share; if it is worse than

@@ -285,6 +285,8 @@ impl Comparison {
     fn of(pair: &Pair, tolerance: f64, noise: Option<f64>, until_decided: bool) -> Self {
         let disturbance = [Disturbance::of(&pair.base), Disturbance::of(&pair.head)];
         let unequal = disturbance::explains(pair);
+        let unmeasured = disturbance::unmeasured(&disturbance);
+        let explained = [unequal.min(1.0) / unmeasured, unequal.max(1.0) * unmeasured];
         let headline = match pairs::unlike_ages(&pair.base, &pair.head) {
             None => difference(pair, &HEADLINE, until_decided),
             Some(_) => Err("the market's age differs, and with it the part of Trade-Results in the mix"),
@@ -298,11 +300,11 @@ impl Comparison {
             Ok(it) => match (noise, it.interval) {
                 (Some(noise), interval) => {
                     let of_rounds = interval.map_or_else(|| extremes(pair, it.ratio), |it| (it.low, it.high));
-                    undisturbed(with_noise(it.ratio, of_rounds, noise), unequal, tolerance)
+                    undisturbed(with_noise(it.ratio, of_rounds, noise), explained, tolerance)
                 }
                 (None, _) if !pair.in_turn => Evidence::NotAttributable,
                 (None, None) => Evidence::NoInterval,
-                (None, Some(interval)) => undisturbed((interval.low, interval.high), unequal, tolerance),
+                (None, Some(interval)) => undisturbed((interval.low, interval.high), explained, tolerance),
             },
         };
         let verdict = Verdict::of(evidence, tolerance, HEADLINE.better);
@@ -411,11 +413,11 @@ fn difference(pair: &Pair, metric: &Metric, at_look: bool) -> Result<Difference,
     })
 }
 
-/// Evidence of a range whose sides were disturbed unequally, by that factor: the wider range if the verdict is the same
-/// with and without the factor, otherwise withheld.
-fn undisturbed((low, high): (f64, f64), unequal: f64, tolerance: f64) -> Evidence {
+/// Evidence of a range of which disturbances may explain two factors, at its low and at its high end: the wider range if the
+/// verdict is the same with and without them, otherwise withheld.
+fn undisturbed((low, high): (f64, f64), [lower, higher]: [f64; 2], tolerance: f64) -> Evidence {
     let found = Evidence::Range(low, high);
-    let wider = Evidence::Range(low * unequal.min(1.0), high * unequal.max(1.0));
+    let wider = Evidence::Range(low * lower, high * higher);
     let of = |evidence| Verdict::of(evidence, tolerance, HEADLINE.better);
     if of(found) == of(wider) { wider } else { Evidence::Withheld }
 }
@@ -440,6 +442,7 @@ fn extremes(pair: &Pair, ratio: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bourse_record::Interference;
 
     fn pair(base: &[f64], head: &[f64], taken: [f64; 2]) -> Pair {
         let case = |figures: &[f64], taken: f64| {
@@ -516,13 +519,44 @@ mod tests {
     }
 
     #[test]
-    fn cpus_taken_are_no_fact_of_rounds_too_short_to_measure_them() {
-        let mut pair = pair(&[100.0; 8], &[100.0; 8], [0.0; 2]);
-        for round in pair.base.rounds.iter_mut().chain(&mut pair.head.rounds) {
-            (round.interference, round.slowdown) = (None, Some(2.0));
+    fn cpus_taken_are_no_fact_of_rounds_that_could_not_measure_them() {
+        let of_server = Interference { by_others: 1.9, by_kernel: 0.0, by_host: 0.0, includes_server: true };
+        for interference in [None, Some(of_server)] {
+            let compared = unmeasured(1.0, interference, 8);
+            let text = text(&compared);
+            assert!(text.contains("CPUs taken not measured (short rounds,") && !text.contains("0.00 CPUs"), "{text}");
         }
-        let text = text(&Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown));
-        assert!(text.contains("CPUs taken not measured (short rounds)") && !text.contains("0.00 CPUs"), "{text}");
+    }
+
+    /// Comparison of eight pairs in which B is by that factor faster, a fixed CPU loop took twice its best time in so many
+    /// rounds of each side, and others took so many CPUs.
+    fn unmeasured(factor: f64, interference: Option<Interference>, disturbed: usize) -> Compared {
+        let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];
+        let mut pair = pair(&base, &base.map(|figure| factor * figure), [0.0; 2]);
+        for case in [&mut pair.base, &mut pair.head] {
+            for (at, round) in case.rounds.iter_mut().enumerate() {
+                (round.interference, round.slowdown) = (interference, Some(if at < disturbed { 2.0 } else { 1.0 }));
+            }
+        }
+        Compared::of(&[pair], Vec::new(), 0.05, &Noise::Unknown)
+    }
+
+    /// A target was once called a third faster than itself by short rounds of which others disturbed nearly all.
+    #[test]
+    fn rounds_that_others_disturbed_by_an_unknown_amount_decide_only_what_that_cannot_explain() {
+        let verdict =
+            |factor, interference, disturbed| unmeasured(factor, interference, disturbed).comparisons[0].verdict;
+        assert_eq!(verdict(1.35, None, 8), Verdict::Withheld);
+        assert_eq!(verdict(1.0, None, 5), Verdict::Withheld);
+        assert_eq!(verdict(1.35, None, 4), Verdict::Faster, "half of the rounds were quiet");
+        assert_eq!((verdict(3.0, None, 8), verdict(0.1, None, 8)), (Verdict::Faster, Verdict::SlowerBeyond));
+        let known = Interference { by_others: 0.6, by_kernel: 0.0, by_host: 0.0, includes_server: false };
+        assert_eq!(verdict(1.35, Some(known), 8), Verdict::Faster, "disturbed alike, as was measured");
+        let said = text(&unmeasured(1.35, None, 8));
+        assert!(
+            said.starts_with("withheld: others disturbed most rounds of both sides by an unknown amount"),
+            "{said}"
+        );
     }
 
     #[test]

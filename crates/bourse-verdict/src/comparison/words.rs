@@ -72,6 +72,10 @@ pub fn sentence(compared: &Comparison, tolerance: f64) -> String {
             "inconclusive: {difference}: B may be slower by more than {tolerance}, or not slower at all; more rounds or a quieter \
              machine narrow the interval"
         ),
+        Verdict::Withheld if compared.unequal.is_none() => format!(
+            "withheld: others disturbed most rounds of both sides by an unknown amount, so {difference} may be theirs; repeat it on a \
+             quiet machine, or with rounds of a second or more, of which the CPUs that others take are measured"
+        ),
         Verdict::NoInterval => format!("inconclusive: too few rounds; use --rounds 8 or more: {difference}"),
         Verdict::NotAttributable => format!(
             "not attributable: the runs did not take turns, so {difference} may be the machine's; `bourse compare` takes \

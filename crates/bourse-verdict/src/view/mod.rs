@@ -50,6 +50,7 @@ pub fn notices(file: &RunFile) -> Vec<&str> {
 /// Every warning of a run with its advice, a sentence each; those of rounds with their place before them.
 pub fn warnings(file: &RunFile) -> Vec<String> {
     let mut all = warnings_of_the_request(file);
+    all.extend(warnings_of_others(file));
     all.extend(other_warnings(file));
     all
 }
@@ -59,9 +60,16 @@ pub fn warnings_of_the_request(file: &RunFile) -> Vec<String> {
     of_rounds(file, Warning::is_of_the_request)
 }
 
-/// All but those.
+/// The warnings that other processes or the host took CPUs: those of rounds first.
+pub fn warnings_of_others(file: &RunFile) -> Vec<String> {
+    let mut all = of_rounds(file, Warning::is_of_others);
+    all.extend(file.warnings.iter().filter(|it| it.is_of_others()).map(warning));
+    all
+}
+
+/// All but those two kinds.
 pub fn other_warnings(file: &RunFile) -> Vec<String> {
-    let mut all: Vec<String> = file.warnings.iter().map(warning).collect();
+    let mut all: Vec<String> = file.warnings.iter().filter(|it| !it.is_of_others()).map(warning).collect();
     for case in &file.cases {
         let (void, others): (Vec<_>, Vec<_>) = case.set_aside.iter().partition(|round| round.void.is_some());
         let (disturbed, partners): (Vec<_>, Vec<_>) = others.into_iter().partition(|round| round.is_disturbed());
@@ -84,7 +92,7 @@ pub fn other_warnings(file: &RunFile) -> Vec<String> {
             all.push(format!("{}: repeated because nothing ended in it: {}", case.label, rounds(&void)));
         }
     }
-    all.extend(of_rounds(file, |warning| !warning.is_of_the_request()));
+    all.extend(of_rounds(file, |warning| !warning.is_of_the_request() && !warning.is_of_others()));
     all
 }
 

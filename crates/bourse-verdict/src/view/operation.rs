@@ -246,9 +246,15 @@ impl OperationView {
     }
 
     /// Whether 90 % were answered within the limit, with failed and dropped ones counted as beyond it; `None` without a
-    /// limit or a sample.
+    /// limit, or with too few operations to tell.
     pub fn limit_kept(&self) -> Option<bool> {
-        Some(self.response.quantile_ns(0.9)? <= self.limit_ns? as f64)
+        let p90 = self.response.quantile_ns(0.9).filter(|_| !self.is_too_few(0.9))?;
+        Some(p90 <= self.limit_ns? as f64)
+    }
+
+    /// Whether there were too few operations to tell a quantile (0 to 1) of their response times.
+    pub fn is_too_few(&self, quantile: f64) -> bool {
+        (self.response.operations() as f64) < self.response.needed(quantile)
     }
 
     /// Whether the share of the mix is within its tolerance; `None` without a target, a tolerance or a sample.
@@ -329,6 +335,8 @@ mod tests {
         // More than a tenth: a limit for 90 % is missed, however fast the failures were.
         let view = |failed| OperationView { limit_ns: Some(2_000_000), ..view(900, 1, failed, 0) };
         assert_eq!((view(99).limit_kept(), view(101).limit_kept()), (Some(true), Some(false)));
+        let few = OperationView { limit_ns: Some(2_000_000), ..self::view(99, 1, 0, 0) };
+        assert_eq!(few.limit_kept(), None, "too few to tell neither keep nor miss a limit");
     }
 
     #[test]

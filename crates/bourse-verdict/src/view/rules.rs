@@ -182,12 +182,20 @@ fn mix(view: &CaseView<'_>) -> (RuleStatus, String) {
 }
 
 fn response_limits(view: &CaseView<'_>) -> (RuleStatus, String) {
-    worst(view, |operation| {
-        let (p90, limit) = (operation.response.quantile_ns(0.9)?, operation.limit_ns? as f64);
+    let p90_of = |operation: &OperationView| operation.response.quantile_ns(0.9).zip(operation.limit_ns);
+    let (status, found) = worst(view, |operation| {
+        let (p90, limit) = p90_of(operation).filter(|_| !operation.is_too_few(0.9))?;
+        let limit = limit as f64;
         let found = if p90.is_finite() { units::duration_ns(p90) } else { "not answered".to_owned() };
         let words = format!("{found} of {}", units::seconds(limit / 1e9));
         Some((p90 / limit, words))
-    })
+    });
+    let untold = view.operations.iter().filter(|it| p90_of(it).is_some() && it.is_too_few(0.9));
+    let untold: Vec<String> = untold.map(|it| units::printable(&it.name)).collect();
+    if status == RuleStatus::No || untold.is_empty() {
+        return (status, found);
+    }
+    (RuleStatus::Unknown, format!("too few to tell of {}", untold.join(", ")))
 }
 
 fn response_means(view: &CaseView<'_>) -> (RuleStatus, String) {

@@ -225,6 +225,7 @@ pub(super) fn found(view: &CaseView<'_>) -> Option<Found> {
         (Some(low), None) => (format!("above {}", units::plain(low)), format!("{unit}, not confirmed")),
         (None, _) => ("no rate".to_owned(), "within every limit".to_owned()),
     };
+        (None, _) if search.untold().is_some() => ("no rate".to_owned(), "shown to be within every limit".to_owned()),
     Some(Found { rate, unit, is_confirmed })
 }
 
@@ -236,6 +237,12 @@ pub(super) fn search(view: &CaseView<'_>) -> Option<Remark> {
     let Some(found) = search.highest_passing else {
         let below = search
             .lowest_failing
+    if let Some(untold) = search.untold() {
+        return Some(Remark::new(
+            Tone::Bad,
+            format!("no rate is shown to meet every limit: {}", units::printable(untold)),
+        ));
+    }
             .map_or_else(String::new, |failing| format!(": if one does, it is below {} {unit}", units::plain(failing)));
         return Some(Remark::new(Tone::Bad, format!("no rate met every limit in {tried}{below}")));
     };

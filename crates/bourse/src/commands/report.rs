@@ -215,7 +215,8 @@ fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
         first.time_spent = None;
         first.cases.extend(run.cases);
         first.warnings.extend(run.warnings);
-        first.interrupted |= run.interrupted;
+        // The label of a case says whether its run was.
+        first.interrupted &= run.interrupted;
     }
     drivers::each_once(&mut first.warnings);
     Ok(first)
@@ -252,10 +253,43 @@ pub(crate) fn read(path: &Path) -> Result<RunFile, Failure> {
     Ok(RunFile::read(&file)?)
 }
 
-/// Labels each case with the time and place of its measurement, to distinguish it among others.
+/// Labels each case with the time and place of its measurement, and whether the run was interrupted, to distinguish it among
+/// others.
 pub(crate) fn name_origins(run: &mut RunFile) {
+    let interrupted = if run.interrupted { ", interrupted" } else { "" };
     for case in &mut run.cases {
-        case.label = format!("{} ({})", case.label, run.provenance.started_at);
+        case.label = format!("{} ({}{interrupted})", case.label, run.provenance.started_at);
         case.origin.get_or_insert_with(|| run.provenance.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provenance::provenance;
+
+    fn run(interrupted: bool) -> RunFile {
+        let case = serde_json::json!({
+            "label": "t.db", "rounds": [],
+            "engine": { "name": "e", "version": "", "target": "e:", "durability": "durable", "durability_reason": "",
+                        "settings": [], "compile_options": [] },
+            "workload": { "name": "w", "kind": "micro", "parameters": [], "headline_operation": null,
+                          "headline_unit": "o/s", "nominal": null, "outcomes": [], "notice": null },
+        });
+        let cases = vec![serde_json::from_value(case).expect("it is a case")];
+        RunFile { cases, interrupted, ..RunFile::new("micro".to_owned(), provenance(1)) }
+    }
+
+    /// A run that ended was once called interrupted because another one was.
+    #[test]
+    fn of_runs_that_are_joined_only_the_interrupted_one_is_marked() {
+        let of = |runs: [bool; 2]| {
+            let run = joined(runs.map(run).into()).expect("they can be joined");
+            let marked: Vec<bool> = run.cases.iter().map(|case| case.label.ends_with(", interrupted)")).collect();
+            (run.interrupted, marked)
+        };
+        assert_eq!(of([false, true]), (false, vec![false, true]));
+        assert_eq!(of([true, false]), (false, vec![true, false]));
+        assert_eq!(of([true, true]), (true, vec![true, true]));
     }
 }

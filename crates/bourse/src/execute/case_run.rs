@@ -3,7 +3,7 @@
 use super::RoundOutcome;
 use crate::failure::Failure;
 use crate::plan::{Job, PlannedCase};
-use bourse_record::{Case, CheckStatus, Round, Search};
+use bourse_record::{Case, CheckStatus, Conditions, Engine, Round, Search, Workload};
 
 /// Fitness of a case's last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,20 @@ impl CaseRun {
     pub(super) fn keep(&mut self, outcome: RoundOutcome, offset_s: f64) -> Result<(), Failure> {
         let RoundOutcome { mut round, engine, workload, conditions, interrupted, failure, .. } = outcome;
         round.offset_s = offset_s;
-        let case = self.case.get_or_insert_with(|| Case {
+        self.described(engine, workload, conditions).rounds.push(round);
+        self.whole.push(failure.is_none() && !interrupted);
+        match failure {
+            Some(failure) => {
+                self.failure = Some(failure.clone());
+                Err(failure)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The case of the document, made of a round's descriptions if there is none yet.
+    pub(super) fn described(&mut self, engine: Engine, workload: Workload, conditions: Conditions) -> &mut Case {
+        self.case.get_or_insert_with(|| Case {
             label: self.planned.label.clone(),
             engine,
             workload,
@@ -82,16 +95,7 @@ impl CaseRun {
             origin: None,
             rounds: Vec::new(),
             set_aside: Vec::new(),
-        });
-        case.rounds.push(round);
-        self.whole.push(failure.is_none() && !interrupted);
-        match failure {
-            Some(failure) => {
-                self.failure = Some(failure.clone());
-                Err(failure)
-            }
-            None => Ok(()),
-        }
+        })
     }
 
     /// Makes the last round that was set aside count again.

@@ -4,11 +4,11 @@
 use super::bracket::{Bracket, Try};
 use super::judge::Judgement;
 use super::strategy::Strategy;
-use super::{CaseRun, Executor, Turn};
+use super::{CaseRun, Executor, RoundOutcome, Turn};
 use crate::failure::Failure;
 use crate::plan::{Block, Job, Search};
 use crate::progress::note;
-use bourse_record::{Probe, Round};
+use bourse_record::{Probe, Round, Warning};
 
 /// Each case's rate, one after the other.
 pub(super) struct FindMax;
@@ -29,8 +29,8 @@ impl Executor<'_> {
         let job = case.planned.job.clone();
         // The throughput without a schedule is near the highest rate, so the search begins there.
         let label = format!("{}: without a schedule", case.label());
-        let round = self.probe(case, &label, &job.probe(None))?;
-        let capacity = job.capacity(&round);
+        let mut last = self.probe(case, &label, &job.probe(None))?;
+        let capacity = job.capacity(&last.round);
         if capacity <= 0.0 {
             note(&format!("{}: nothing completed, so no rate can be searched", case.label()));
         }
@@ -39,7 +39,8 @@ impl Executor<'_> {
             let tried = match next {
                 Try::Short(rate) => {
                     let label = format!("{}: trying {rate} {}", case.label(), search.unit);
-                    vec![self.probe(case, &label, &job.probe(Some(rate)))?]
+                    last = self.probe(case, &label, &job.probe(Some(rate)))?;
+                    vec![last.round.clone()]
                 }
                 Try::Full(rate) => {
                     case.job = job.at_rate(rate);
@@ -54,15 +55,21 @@ impl Executor<'_> {
             };
             Ok((!self.context.is_interrupted()).then_some(tried))
         });
+        self.warnings.extend(found.disturbed.filter(|_| !found.search.confirmed));
         case.search = Some(found.search);
+        if case.has_no_round() && !self.context.is_interrupted() {
+            // The search is stored with its probes, although no rate was tried at full length.
+            let RoundOutcome { engine, workload, conditions, .. } = last;
+            case.described(engine, workload, conditions);
+        }
         ended
     }
 
     /// Runs a probe: a round whose figures only steer the search.
-    fn probe(&mut self, case: &CaseRun, label: &str, job: &Job) -> Result<Round, Failure> {
+    fn probe(&mut self, case: &CaseRun, label: &str, job: &Job) -> Result<RoundOutcome, Failure> {
         let turn = Turn { job, number: 0, begins_alike: true, is_probe: true, label };
-        let outcome = self.outcome(case, turn)?;
-        outcome.failure.map_or(Ok(outcome.round), Err)
+        let mut outcome = self.outcome(case, turn)?;
+        outcome.failure.take().map_or(Ok(outcome), Err)
     }
 }
 
@@ -70,6 +77,8 @@ impl Executor<'_> {
 struct SearchState {
     bracket: Bracket,
     search: bourse_record::Search,
+    /// The last warning of a short round that others disturbed it.
+    disturbed: Option<Warning>,
 }
 
 impl SearchState {
@@ -82,7 +91,7 @@ impl SearchState {
             confirmed: false,
             probes: Vec::new(),
         };
-        Self { bracket: Bracket::from(capacity, search.most), search: found }
+        Self { bracket: Bracket::from(capacity, search.most), search: found, disturbed: None }
     }
 
     /// Tries rates by the rounds that `measure` runs, until the answer is known or there are none.
@@ -94,9 +103,19 @@ impl SearchState {
     ) -> Result<(), Failure> {
         while let Some(next) = self.bracket.next() {
             let Some(rounds) = measure(next)? else { break };
+            if matches!(next, Try::Short(_)) {
+                let mut warnings = rounds.iter().flat_map(|round| &round.warnings);
+                self.disturbed = warnings.rfind(|it| it.is_of_others()).cloned().or(self.disturbed.take());
+            }
             // Every round is reported, even after one that missed the limits.
             let met: Vec<bool> = rounds.iter().map(|round| self.met(next.rate(), round, job, search)).collect();
-            self.bracket.tried(next, !met.is_empty() && met.iter().all(|is_met| *is_met));
+            let is_met = !met.is_empty() && met.iter().all(|is_met| *is_met);
+            // Short rounds of too few operations still steer. At full length they meet no limit, and a lower rate has fewer.
+            if matches!(next, Try::Full(_)) && is_met && self.search.untold().is_some() {
+                self.search.highest_passing = None;
+                break;
+            }
+            self.bracket.tried(next, is_met);
             let answer = self.bracket.answer();
             self.search.highest_passing = answer.passing;
             self.search.lowest_failing = answer.failing;
@@ -105,18 +124,19 @@ impl SearchState {
         Ok(())
     }
 
-    /// Judges a round at a rate, reports it and records it as a probe; returns whether it met every limit.
+    /// Judges a round at a rate, reports it and records it as a probe; returns whether it missed no limit.
     fn met(&mut self, rate: f64, round: &Round, job: &Job, search: &Search) -> bool {
-        let judgement = Judgement::of(round, search);
-        let is_met = judgement.is_met();
-        let words = if is_met { "within every limit".to_owned() } else { judgement.violations.join("; ") };
-        note(&format!("{rate} {}: {words}", search.unit));
+        let full_s = job.measure_ns().map_or(round.measured_s, |ns| ns as f64 / 1e9);
+        let judgement = Judgement::of(round, search, full_s);
+        let is_met = judgement.violations.is_empty();
+        note(&format!("{rate} {}: {}", search.unit, judgement.words()));
         self.search.probes.push(Probe {
             rate,
             reached: job.reached(round),
             measured_s: round.measured_s,
             worst_limit_ratio: judgement.worst_limit_ratio,
             violations: judgement.violations,
+            untold: judgement.untold,
         });
         is_met
     }
@@ -210,10 +230,22 @@ mod tests {
     fn a_limit_that_no_rate_meets_says_so() {
         let search = found(1_000.0, 0.5, MS / 2, evenly);
         assert_eq!((search.highest_passing, search.confirmed), (None, false));
-        assert!(
-            search.probes.iter().all(|it| it.violations == ["read: p50 1 ms, limit 500 µs"][..] || it.rate > 990.0)
-        );
-        assert!(search.lowest_failing.unwrap() < 1.0, "{search:?}");
+        // Four operations a second are the fewest of which a round of five seconds tells the median.
+        let told = search.probes.iter().filter(|it| it.untold.is_empty());
+        assert!(told.clone().all(|it| it.violations == ["read: p50 1 ms, limit 500 µs"][..] || it.rate > 990.0));
+        assert!(told.count() > 5 && (4.0..6.0).contains(&search.lowest_failing.unwrap()), "{search:?}");
+        let untold = search.untold().expect("the search ends with a round of too few");
+        assert!(untold.contains("operations are too few for a p50 (20 needed); try --for 10s"), "{untold}");
+    }
+
+    /// Sixteen operations without a 99th percentile once confirmed a rate.
+    #[test]
+    fn a_round_of_too_few_operations_confirms_no_rate() {
+        let search = found(3.0, 0.99, 60 * SECOND, |per_second| Schedule::Constant { per_second: per_second.min(3.0) });
+        assert_eq!((search.highest_passing, search.confirmed), (None, false), "{search:?}");
+        assert!(search.probes.iter().all(|it| it.violations.is_empty() && it.untold.len() == 1), "{search:?}");
+        let untold = search.untold().expect("it is the reason");
+        assert!(untold.contains(" operations are too few for a p99 (1000 needed); try --for 5"), "{untold}");
     }
 
     #[test]

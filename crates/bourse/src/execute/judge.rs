@@ -8,18 +8,25 @@ use bourse_record::{Round, length};
 pub(super) struct Judgement {
     /// Limits that it did not meet, a sentence each; empty if it met all.
     pub(super) violations: Vec<String>,
+    /// Quantiles of too few operations, which neither meet nor miss their limits, a sentence each with the remedy.
+    pub(super) untold: Vec<String>,
     /// The worst quantile as a share of its limit; `None` if one of them is an operation without a time.
     pub(super) worst_limit_ratio: Option<f64>,
 }
 
 impl Judgement {
-    /// Whether the round met every limit.
-    pub(super) fn is_met(&self) -> bool {
-        self.violations.is_empty()
+    /// Result of the round in a line.
+    pub(super) fn words(&self) -> String {
+        match (self.violations.as_slice(), self.untold.as_slice()) {
+            ([], []) => "within every limit".to_owned(),
+            ([], untold) => untold.join("; "),
+            (violations, _) => violations.join("; "),
+        }
     }
 
-    /// Judges a round. Operations that failed, were dropped or were never started are slower than all others.
-    pub(super) fn of(round: &Round, search: &Search) -> Self {
+    /// Judges a round of a job whose interval at full length is `full_s` seconds. Operations that failed, were dropped or
+    /// were never started are slower than all others.
+    pub(super) fn of(round: &Round, search: &Search, full_s: f64) -> Self {
         let mut violations = Vec::new();
         if let Some(it) = round.arrivals.filter(|it| it.due > 0) {
             // A short round ends before a growing backlog has reached the limits, so the pace itself is judged too: each
@@ -39,11 +46,25 @@ impl Judgement {
         // Quantiles beyond their limit: ratio and text.
         let mut beyond: Vec<(f64, String)> = Vec::new();
         let mut endless: Vec<String> = Vec::new();
+        // Quantiles of too few operations: how many times as many they need, and text.
+        let mut few: Vec<(f64, String)> = Vec::new();
         for limit in &search.limits {
             for reached in limit.reached(round) {
                 let ratio = reached.quantile_ns / limit.limit_ns as f64;
                 worst = worst.max(ratio);
                 let name = format!("{}: {}", reached.operation, limit.quantile_name());
+                if let Some((count, needed)) = reached.too_few {
+                    let times = needed / count.max(1) as f64;
+                    let for_s = (1.5 * full_s * times / 10.0).ceil() * 10.0;
+                    let (operation, quantile) = (&reached.operation, limit.quantile_name());
+                    few.push((
+                        times,
+                        format!(
+                            "{operation}: {count} operations are too few for a {quantile} ({needed:.0} needed); try --for {for_s}s"
+                        ),
+                    ));
+                    continue;
+                }
                 match reached.quantile_ns {
                     ns if limit.holds(ns) => {}
                     ns if ns.is_finite() => {
@@ -55,6 +76,8 @@ impl Judgement {
         }
         beyond.sort_by(|a, b| b.0.total_cmp(&a.0));
         let beyond: Vec<String> = beyond.into_iter().map(|(_, words)| words).collect();
+        few.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let few: Vec<String> = few.into_iter().map(|(_, words)| words).collect();
         // One of each kind is enough for a line: the others are beyond their limits for the same reason.
         let more = |names: &[String]| match names.len() {
             0 | 1 => String::new(),
@@ -65,6 +88,7 @@ impl Judgement {
             format!("{name} beyond any limit, since too many failed or were not started{}", more(&endless))
         }));
         violations.extend(round.void.clone());
-        Self { violations, worst_limit_ratio: worst.is_finite().then_some(worst) }
+        let untold = few.first().map(|longest| format!("{longest}{}", more(&few))).into_iter().collect();
+        Self { violations, untold, worst_limit_ratio: worst.is_finite().then_some(worst) }
     }
 }

@@ -3,7 +3,8 @@
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::plan::Plan;
-use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Steadiness, Steady};
+use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Search, Steadiness, Steady};
+use bourse_verdict::view::warnings_of_others;
 
 /// Failed operations allowed in a round: none.
 const ALLOWED_FAILURES: u64 = 0;
@@ -26,8 +27,19 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
         return Err(interrupt::interrupted("what was measured until then is reported"));
     }
     if let Some(case) = file.cases.iter().find(|case| case.search.as_ref().is_some_and(|search| !search.confirmed)) {
-        let failure =
-            Failure::new(Exit::Target, format!("{}: no rate met every limit in a round of full length", case.label));
+        if let Some(untold) = case.search.as_ref().and_then(Search::untold) {
+            let what = format!("{}: the rounds are too short to tell whether a rate meets every limit", case.label);
+            return Err(Failure::new(Exit::Inconclusive, what).detail("too few", untold));
+        }
+        let failure = match case.rounds.is_empty() {
+            true => Failure::new(Exit::Target, "found no rate that meets every response-time limit"),
+            false => {
+                Failure::new(Exit::Target, format!("{}: no rate met every limit in a round of full length", case.label))
+            }
+        };
+        // Others may have kept the target from every rate.
+        let disturbed = warnings_of_others(file).into_iter().next();
+        let failure = disturbed.into_iter().fold(failure, |failure, words| failure.hint(words));
         return Err(match plan.cases().find_map(|case| case.job.search()) {
             Some(search) => failure.hint(search.hint),
             None => failure,

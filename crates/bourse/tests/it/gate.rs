@@ -43,7 +43,10 @@ pub(crate) const ROWS: [Row; 10] = [
 const OTHERS: [(&str, Evidence); 4] = [
     ("none: fewer than six pairs of rounds in turn", Evidence::NoInterval),
     ("of two stored runs, without `--noise` or `--baseline`", Evidence::NotAttributable),
-    ("others disturbed one side more, and may have made the difference", Evidence::Withheld),
+    (
+        "others disturbed one side more, or both by an unknown amount, and may have made the difference",
+        Evidence::Withheld,
+    ),
     ("none: a first figure of 0, or markets of different ages", Evidence::NoRatio),
 ];
 
@@ -57,7 +60,7 @@ pub(crate) fn page() -> String {
          no slowdown of more than the tolerance, and 6 otherwise. An interval that holds no difference is never *faster* or \
          *slower*. An end that lies at the tolerance counts as within it, and one at 0 as no difference. \
          The interval is that of the pairs of rounds; of stored runs it is widened to what `--noise` leaves, and where others \
-         disturbed one side more, to what that may explain. Without `--fail-above` the tolerance is 5 %, and the exit code 0.\n\n\
+         disturbed one side more, or most rounds of both by an unknown amount, to what that may explain. Without `--fail-above` the tolerance is 5 %, and the exit code 0.\n\n\
          | interval of B against A | example | `verdict` | in words | exit code | `--inconclusive pass` |\n\
          |---|---|---|---|---:|---:|\n",
     );

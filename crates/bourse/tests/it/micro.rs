@@ -159,6 +159,9 @@ fn a_limit_that_no_rate_meets_is_told() {
     assert!(said.contains("found no rate that meets every response-time limit"), "{said}");
     assert!(said.contains("read: p50 ") && said.contains("limit 1 ns"), "{said}");
     assert!(said.contains("hint: try a higher --limit"), "{said}");
+    let run = bourse_record::RunFile::parse(&ended.stdout, "run.json".as_ref()).expect("the search is stored");
+    let search = run.cases[0].search.as_ref().expect("with its probes");
+    assert!(run.cases[0].rounds.is_empty() && search.probes.len() > 5, "{search:?}");
 }
 
 #[test]

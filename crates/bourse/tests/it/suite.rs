@@ -115,5 +115,6 @@ fn an_interrupted_suite_keeps_what_it_measured() {
     assert!(file.interrupted && file.has_figures());
     assert!(!data.exists(), "the databases are removed");
     let shown = bourse(folder.path(), &["report"]).arg(document(folder.path())).output().expect("it can be started");
-    assert!(text(&shown.stdout).contains("interrupted"), "{}", text(&shown.stdout));
+    let shown = text(&shown.stdout);
+    assert!(shown.contains("interrupted") && shown.contains(" of 10,000 rounds each"), "{shown}");
 }

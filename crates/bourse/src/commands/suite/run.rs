@@ -35,8 +35,7 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let outcomes: Vec<Outcome> = executed.cases.iter().map(outcome).collect();
     let engines = engines(&planned, &executed.cases);
     let disturbed = disturbed(executed.cases.iter().flat_map(|case| {
-        let taken =
-            case.rounds().iter().filter_map(|round| Some(round.taken()).filter(|_| round.interference.is_some()));
+        let taken = case.rounds().iter().filter_map(|round| round.interference?.known());
         taken.map(|taken| (taken, case.label()))
     }));
     let mut whole = RunFile { name: suite.name.clone(), ..executed.file() };
