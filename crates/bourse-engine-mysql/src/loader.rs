@@ -109,14 +109,10 @@ impl DatabaseLoader {
     /// Error for a right that the account lacks, naming that right.
     fn lacking(&mut self, e: &EngineError) -> EngineError {
         let account: Option<String> = self.connection.query_first("SELECT current_user()").ok().flatten();
-        let account = account.unwrap_or_default();
-        let (name, host) = account.rsplit_once('@').unwrap_or((&account, "%"));
-        // Of a database beside another, that one's name is before ours. In a grant `_` stands for any character.
-        let first = self.database.split("_bourse_").next().unwrap_or_default();
-        let pattern = first.replace('_', "\\_");
-        let message =
-            format!("{}; GRANT ALL ON `{pattern}\\_bourse\\_%`.* TO '{name}'@'{host}' gives the right", e.message());
-        EngineError::new(ErrorKind::Denied, message).with_code(e.code().unwrap_or_default())
+        let login: Option<String> = self.connection.query_first("SELECT user()").ok().flatten();
+        let remedy = remedy(&account.unwrap_or_default(), &login.unwrap_or_default(), &self.database);
+        EngineError::new(ErrorKind::Denied, format!("{}; {remedy}", e.message()))
+            .with_code(e.code().unwrap_or_default())
     }
 
     /// Updates statistics, so that plans do not depend on the time at which the server would.
@@ -157,6 +153,23 @@ impl DatabaseLoader {
         ownership::drop_side(&mut self.connection, &old)?;
         ownership::drop_side(&mut self.connection, &loading)
     }
+}
+
+/// Remedy for a right that an account lacks to make databases beside one, by the account that the server uses and the user that
+/// logged in.
+fn remedy(account: &str, login: &str, database: &str) -> String {
+    let (name, host) = account.rsplit_once('@').unwrap_or((account, "%"));
+    if name.is_empty() && !login.starts_with('@') {
+        let user = login.rsplit_once('@').map_or(login, |(user, _)| user);
+        return format!(
+            "the login of {user} fell to the server's anonymous account ''@'{host}', as it does if no password of {user} is given: \
+             the variable MYSQL_PWD, the group `client` of ~/.my.cnf, or a file that `password_file` names, gives one"
+        );
+    }
+    // Of a database beside another, that one's name is before ours. In a grant `_` stands for any character.
+    let first = database.split("_bourse_").next().unwrap_or_default();
+    let pattern = first.replace('_', "\\_");
+    format!("GRANT ALL ON `{pattern}\\_bourse\\_%`.* TO '{name}'@'{host}' gives the right")
 }
 
 fn lock_name(database: &str) -> String {
@@ -256,5 +269,23 @@ impl Drop for DatabaseLoader {
         }
         // The server would give it back some time after the connection is closed; the next load may come sooner.
         let _ = self.connection.exec_drop("DO release_lock(?)", (lock_name(&self.database),));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A login without a password once led to the advice to grant everything to anyone.
+    #[test]
+    fn rights_are_advised_for_an_account_with_a_name() {
+        let told = remedy("ann@localhost", "ann@localhost", "my_db_bourse_loading");
+        assert_eq!(told, r"GRANT ALL ON `my\_db\_bourse\_%`.* TO 'ann'@'localhost' gives the right");
+        let anonymous = remedy("@localhost", "ann@localhost", "tpce");
+        assert!(
+            anonymous.contains("the login of ann fell to the server's anonymous account ''@'localhost'"),
+            "{anonymous}"
+        );
+        assert!(!anonymous.contains("GRANT") && anonymous.contains("no password of ann"), "{anonymous}");
     }
 }

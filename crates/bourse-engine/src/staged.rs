@@ -61,12 +61,17 @@ impl DatabaseFiles {
 
     /// Description of what killed processes have left next to the database; the next load removes it.
     pub fn leftovers(&self) -> Option<String> {
-        let left: Vec<_> = match self.format().is_folder {
-            true => crate::folder_parts::leftovers(self),
-            false => KINDS.iter().filter_map(|kind| SideFile::leftover(self, kind)).collect(),
-        };
+        let left = self.leftover_files();
         let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
         (!left.is_empty()).then(|| format!("left by a process that did not end, and removed: {}", names.join(", ")))
+    }
+
+    /// Files and folders that a process which did not end has left beside the database, or one that has not ended yet uses.
+    pub fn leftover_files(&self) -> Vec<PathBuf> {
+        match self.format().is_folder {
+            true => crate::folder_parts::leftovers(self),
+            false => KINDS.iter().filter_map(|kind| SideFile::leftover(self, kind)).collect(),
+        }
     }
 
     /// Begins a load in place of the database, or of none.

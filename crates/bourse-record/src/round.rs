@@ -542,6 +542,6 @@ pub enum CheckStatus {
     Passed,
     /// The condition does not hold.
     Failed,
-    /// The condition could not be evaluated, or does not apply.
+    /// The condition was not evaluated; the evidence has the reason.
     NotApplicable,
 }

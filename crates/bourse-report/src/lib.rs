@@ -9,7 +9,7 @@
 //!   sqlite:tpce.db?journal=wal&sync=full · sqlite 3.54.1
 //!   steady state: undetermined: throughput: trend of +3.1 % (95 % interval -8.4 % to +14.6 %)
 //!   bottleneck: one CPU core; 1.05 of 2 cores busy; only more concurrent users or writers can use more
-//!   what a customer waits at 70 % of that rate (1,974/s, one stream of arrivals): p50 310 µs, p99 4.20 ms
+//!   what a customer waits at 70 % of the customers' rate (1,974/s without the market's, one stream of arrivals): p50 310 µs, p99 4.20 ms
 //!
 //! By transaction, over 30 s of measuring; response times
 //! transaction        count      mix      p50      p90      p99  limit  within

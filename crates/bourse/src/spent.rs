@@ -154,6 +154,12 @@ pub(crate) fn of_process(parts: &Parts) {
     named.for_each(|(part, ns)| watch.give(now, Part::Rounds, *part, Duration::from_nanos(*ns)));
 }
 
+/// Counts so much of the time of a part to none: nothing came of it.
+pub(crate) fn in_vain(part: Part, time: Duration) {
+    let (mut watch, now) = watch();
+    watch.give(now, part, Part::Other, time);
+}
+
 /// Counts the phases of a round that was run while it was begun and ended here.
 pub(crate) fn of_round(round: &Round, is_probe: bool) {
     let mut all = Parts::new();

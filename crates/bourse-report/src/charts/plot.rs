@@ -167,16 +167,13 @@ impl Plot {
         Some((crate::html::json(&self), described))
     }
 
-    /// Mean and peak of each curve.
+    /// Peak of each curve. The mean of its points is no figure: they are of the warm-up too, or quantiles.
     fn described(&self) -> String {
         let mut words = String::new();
         for (panel, curve) in self.panels.iter().flat_map(|panel| panel.curves.iter().map(move |curve| (panel, curve)))
         {
-            let values: Vec<f64> = curve.points.iter().filter_map(|(_, value)| *value).collect();
-            let mean = values.iter().sum::<f64>() / values.len() as f64;
-            let peak = values.iter().copied().fold(0.0, f64::max);
-            let (mean, peak) = (panel.unit.text(mean), panel.unit.text(peak));
-            write!(words, "{}: mean {mean}, at most {peak}. ", curve.label).expect("a string takes all");
+            let peak = curve.points.iter().filter_map(|(_, value)| *value).fold(0.0, f64::max);
+            write!(words, "{}: at most {}. ", curve.label, panel.unit.text(peak)).expect("a string takes all");
         }
         words
     }

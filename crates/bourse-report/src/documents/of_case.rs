@@ -1,6 +1,6 @@
 //! A case of a run: its answer, its operations, and what is behind them.
 
-use super::sheet::{Answer, Fold, Part, Place, Shown};
+use super::sheet::{Answer, Fold, Line, Part, Place, Shown};
 use crate::charts::{self, CHARTS, Chart, Frame, Subject};
 use crate::html::Drawing;
 use crate::tables::{self, Table, Tone};
@@ -101,8 +101,15 @@ pub(crate) fn figure(view: &CaseView<'_>) -> Answer {
     };
     let class = view.case.engine.durability.to_string();
     let mut beside: Vec<String> = view.results().into_iter().collect();
-    // The answer to a search is its rate; what was completed at it stands next to that.
+    // The answer to a search is its rate; what was completed at it stands next to that, or first if it is less.
     if let Some(found) = view.found() {
+        if let Some([reached, requested]) = view.short_of_rate().filter(|_| found.is_confirmed) {
+            let results = units::printable(&view.case.workload.headline_unit);
+            let requested = units::plain(requested);
+            let within = format!("{results} of {requested} requested, within every limit: the others wait for a price");
+            let beside = vec![format!("{figure} {unit}")];
+            return Answer { figure: units::number(reached), unit: within, is_bad: false, class, beside };
+        }
         beside.insert(0, format!("{figure} {unit}"));
         return Answer { figure: found.rate, unit: found.unit, is_bad: !found.is_confirmed, class, beside };
     }
@@ -119,7 +126,8 @@ pub(super) fn headline(view: &CaseView<'_>, verdict: &CaseVerdict) -> Vec<Part> 
     let said = verdict.verdict();
     let mut parts = vec![Part::Answer(figure(view)), Part::at(Place::Target, Tone::Plain, on(view))];
     parts.extend(view.spread().map(|spread| Part::at(Place::Beside, Tone::Plain, spread)));
-    parts.push(Part::at(Place::Verdict, said.tone, said.text));
+    let place = Place::Verdict;
+    parts.push(Part::Line(Line { place, tone: said.tone, text: said.text, spans: verdict.parts(), ..Line::default() }));
     let limit = view.limited_by().map(|limit| Remark::new(Tone::Plain, limit.sentence()));
     let remarks = verdict.remarks.iter().cloned().chain(limit).chain(view.waits());
     parts.push(Part::List(remarks.map(|it| (0, it)).collect()));

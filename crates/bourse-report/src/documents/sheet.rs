@@ -109,6 +109,8 @@ pub(crate) struct Line {
     /// Durability class, or empty.
     pub(crate) class: String,
     pub(crate) text: String,
+    /// Parts of the text, each with its tone, for a form that can draw them; empty for a text of one tone.
+    pub(crate) spans: Vec<(Tone, String)>,
 }
 
 /// Folded parts.

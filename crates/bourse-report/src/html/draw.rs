@@ -3,7 +3,7 @@
 use super::{Carried, Drawing, STYLE};
 use crate::charts::escaped;
 use crate::documents::{Again, Answer, Fold, Line, Part, Place, Sheet, Shown, entries};
-use crate::tables::{Align, Cell, Form, Table, take_queue};
+use crate::tables::{Align, Cell, Form, Table, Tone, take_queue};
 use crate::units::command_line;
 use crate::view::Remark;
 
@@ -142,7 +142,7 @@ fn figure(out: &mut String, Answer { figure, unit, is_bad, class, beside }: &Ans
     }
 }
 
-fn line(out: &mut String, Line { place, tone, class, text }: &Line) {
+fn line(out: &mut String, Line { place, tone, class, text, spans }: &Line) {
     let badge =
         if class.is_empty() { String::new() } else { format!("<span class=\"class\">{}</span> ", escaped(class)) };
     let (text, tone) = (escaped(text), tone.class());
@@ -150,6 +150,13 @@ fn line(out: &mut String, Line { place, tone, class, text }: &Line) {
         Place::Text => format!("<p{}>{badge}{text}</p>\n", class_of(tone)),
         Place::Beside => format!("<p{}>{badge}{text}</p>\n", class_of(&format!("beside {tone}"))),
         Place::Target => format!("<p class=\"target\">{text}</p>\n"),
+        // Only the parts that are bad are drawn so.
+        Place::Verdict if !spans.is_empty() => {
+            let span =
+                |(tone, text): &(Tone, String)| format!("<span{}>{}</span>", class_of(tone.class()), escaped(text));
+            let spans: Vec<String> = spans.iter().map(span).collect();
+            format!("<p class=\"verdict\">{}</p>\n", spans.join(" · "))
+        }
         Place::Verdict => format!("<p{}>{text}</p>\n", class_of(&format!("verdict {tone}"))),
         Place::Sentence => format!("<p{}><strong>{text}</strong></p>\n", class_of(&format!("sentence {tone}"))),
         Place::Failed => format!("<p class=\"failed bad\" role=\"alert\">{text}</p>\n"),

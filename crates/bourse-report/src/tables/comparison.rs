@@ -112,7 +112,7 @@ fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {
         .collect();
     if others.iter().any(|(_, ratio)| ratio.is_none_or(|it| it.interval.is_none())) {
         let needed = match valid.iter().all(|(view, _)| view.case.origin == reference.view.case.origin) {
-            true => format!("too few rounds for intervals ({} needed)", fewest(reference.level)),
+            true => format!("too few rounds for intervals of the ratios ({} needed)", fewest(reference.level)),
             false => "no intervals, since the rounds did not take turns".to_owned(),
         };
         return (Tone::Doubtful, format!("highest: {told}; {needed}"));

@@ -219,7 +219,7 @@ pub(crate) fn checks(view: &CaseView<'_>) -> Table {
         let verdict = match check.status {
             CheckStatus::Passed => Cell::text("passed").tone(Tone::Good),
             CheckStatus::Failed => Cell::text("FAILED").tone(Tone::Bad),
-            CheckStatus::NotApplicable => Cell::text("not applicable").tone(Tone::Faint),
+            CheckStatus::NotApplicable => Cell::text("not run").tone(Tone::Faint),
         };
         table.push(vec![
             Cell::text(&round.to_string()),

@@ -39,7 +39,7 @@ fn part(out: &mut String, part: &Part) {
             let beside = [class].into_iter().chain(beside).filter(|it| !it.is_empty()).map(|it| escaped(it));
             *out += &format!("\n{}\n", [figure].into_iter().chain(beside).collect::<Vec<_>>().join(" · "));
         }
-        Part::Line(Line { place, tone, class, text }) => {
+        Part::Line(Line { place, tone, class, text, .. }) => {
             let class = if class.is_empty() { String::new() } else { format!("**{}**: ", escaped(class)) };
             let tone = if *place == Place::Sentence { Tone::Bad } else { *tone };
             *out += &format!("\n{class}{}\n", toned(tone, &escaped(text)));

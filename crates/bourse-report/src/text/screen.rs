@@ -6,7 +6,8 @@ use crate::documents;
 use crate::tables::{self, Tone, by_class};
 use crate::units;
 use crate::view::{
-    CaseVerdict, CaseView, RuleStatus, notices, other_warnings, rules, verdicts, warnings_of_the_request,
+    CaseVerdict, CaseView, RuleStatus, Standing, notices, other_warnings, rules, verdicts, warnings_of_others,
+    warnings_of_the_request,
 };
 use bourse_record::{CostCovers, RunFile, WorkloadKind};
 
@@ -138,8 +139,8 @@ impl Page {
         }
     }
 
-    /// Reasons to doubt the figures, the worst first, in so many lines; at least one is printed. Returns the number of those
-    /// left out.
+    /// Reasons to doubt the figures in so many lines: that others disturbed it, then the worst. At least one of either is
+    /// printed. Returns the number of those left out.
     fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], told: &[CaseVerdict], room: usize) -> usize {
         let worded = |tone, warnings: Vec<String>| warnings.into_iter().map(move |it| (tone, format!("warning: {it}")));
         let mut doubts: Vec<(Tone, String)> = worded(Tone::Bad, warnings_of_the_request(file)).collect();
@@ -155,12 +156,17 @@ impl Page {
         doubts.sort_by_key(|(tone, _)| *tone != Tone::Bad);
         doubts.extend(worded(Tone::Doubtful, other_warnings(file)));
         let (mut shown, mut left) = (0, room);
+        let mut disturbed = worded(Tone::Doubtful, warnings_of_others(file));
+        let first = disturbed.next();
+        let least = 1 + usize::from(first.is_some());
+        doubts.extend(disturbed);
         for (tone, text) in doubts.iter().take(DOUBTS) {
+        doubts.splice(0..0, first);
             // Two columns are reserved for the mark of the cut.
             let filled = fill(&units::printable(text), self.width - 2, 2);
             let all = filled.lines().count();
             let lines = all.min(LINES_OF_DOUBT).min(left.max(1));
-            if shown > 0 && left == 0 {
+            if shown >= least && left == 0 {
                 break;
             }
             for (at, line) in filled.lines().take(lines).enumerate() {

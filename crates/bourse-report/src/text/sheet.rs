@@ -46,7 +46,7 @@ impl Page {
                 }
                 self.answer(answer);
             }
-            Part::Line(Line { place, tone, class, text }) => {
+            Part::Line(Line { place, tone, class, text, .. }) => {
                 let text = if class.is_empty() { text.clone() } else { format!("{class}: {text}") };
                 match place {
                     Place::Text | Place::Failed => self.text(*tone, &text),

@@ -100,11 +100,9 @@ fn several_cases_have_a_chart_a_ranking_and_their_series_over_one_another() {
     let charts = document.descendants().filter(of_group).filter_map(|node| node.attribute("data-chart"));
     assert_eq!(charts.collect::<Vec<_>>(), ["comparison", "time", "tail"]);
     let said = words(document.root_element());
-    assert!(
-        said.contains(
-            "durable: highest: sqlite durable, 1,008 transactions/s; too few rounds for intervals (6 needed)"
-        )
-    );
+    assert!(said.contains(
+        "durable: highest: sqlite durable, 1,008 transactions/s; too few rounds for intervals of the ratios (6 needed)"
+    ));
     assert!(said.contains("volatile: sqlite in memory: 3,000 transactions/s"), "classes are not ranked together");
     // Units that differ have no axis together.
     let micro = html(&fixture::micro());
@@ -199,8 +197,19 @@ fn every_chart_is_in_the_page() {
         let count = |name: &str| chart.descendants().filter(|node| node.tag_name().name() == name).count();
         let is_still = ["distribution", "time-split"].contains(&chart.attribute("data-chart").expect("a key"));
         assert_eq!((count("svg"), count("script")), if is_still { (2, 0) } else { (0, 1) }, "{}", words(chart));
-        assert!(is_still || words(chart).contains(": mean "), "{}", words(chart));
+        assert!(is_still || words(chart).contains(": at most "), "{}", words(chart));
     }
+}
+
+/// Checks that passed were once as red as what was not steady.
+#[test]
+fn only_what_is_bad_is_red_in_the_verdict() {
+    let page = html(&fixture::void());
+    let document = parsed(&page);
+    let verdict = with_class(&document, "verdict")[0];
+    let bad = verdict.descendants().filter(|it| it.attribute("class") == Some("bad")).map(words);
+    assert_eq!(bad.collect::<Vec<_>>(), ["checks: 1 passed, 1 FAILED"]);
+    assert!(words(verdict).ends_with("bottleneck: syncs to disk"), "{}", words(verdict));
 }
 
 #[test]

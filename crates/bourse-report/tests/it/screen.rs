@@ -1,7 +1,7 @@
 //! The report on one screen.
 
 use crate::fixture;
-use bourse_record::{Durability, RunFile, Search, Warning};
+use bourse_record::{Arrivals, Durability, RunFile, Search, Warning};
 use bourse_report::{html, markdown, screen, terminal};
 
 const PAGE: Option<&str> = Some("bourse-runs/20260102-030405-tpce/report.html");
@@ -156,6 +156,19 @@ fn what_was_measured_instead_of_the_request_is_on_the_screen() {
     }
 }
 
+/// That others had most of the machine was once among "5 more remarks", and a small matter was shown.
+#[test]
+fn what_others_took_is_the_first_doubt_of_every_screen() {
+    for mut file in [fixture::normal(), fixture::void()] {
+        file.warnings = vec![Warning::Oversubscribed { threads: 4, cpus: 2 }; 5];
+        let others = Warning::OtherProcesses { cpus: 1.64, server_is_known: true };
+        file.cases[0].rounds[0].warnings = vec![Warning::NotQuiet, others];
+        let shown = screen(&file, 80, false, PAGE);
+        let [others, small] = ["other processes used 1.64 CPUs", "4 busy threads"].map(|words| shown.find(words));
+        assert!(others.is_some() && small.is_none_or(|small| others < Some(small)), "{shown}");
+    }
+}
+
 /// The answer of a search was on the page, and not on the screen.
 #[test]
 fn the_rate_that_was_searched_for_is_the_answer_on_the_screen() {
@@ -188,6 +201,27 @@ fn the_rate_that_was_searched_for_is_the_answer_on_the_screen() {
         several.cases.push(file.cases[0].clone());
         assert_eq!(screen(&several, 200, false, PAGE).matches(words.trim_start()).count(), 2);
     }
+}
+
+/// A rate of which a part was measured was once called reached.
+#[test]
+fn a_rate_that_was_not_reached_is_not_called_so() {
+    let mut file = fixture::normal();
+    let case = &mut file.cases[0];
+    case.conditions.requested_rate = Some(200.0);
+    case.rounds[0].arrivals = Some(Arrivals { due: 60_000, started: 60_000, ..Arrivals::default() });
+    case.search = Some(Search {
+        unit: "TR/s".to_owned(),
+        limits: Vec::new(),
+        highest_passing: Some(200.0),
+        lowest_failing: None,
+        confirmed: true,
+        probes: Vec::new(),
+    });
+    let shown = screen(&file, 200, false, PAGE);
+    let answer = "  100.0 TR/s of 200 requested, within every limit: the others wait for a price   ";
+    assert!(shown.lines().nth(1).is_some_and(|line| line.starts_with(answer)), "{shown}");
+    assert!(shown.contains("bottleneck: the requested rate\n") && !shown.contains("reached"), "{shown}");
 }
 
 /// A command that was broken in a quoted argument was another command when pasted.

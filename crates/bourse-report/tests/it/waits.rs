@@ -42,18 +42,18 @@ fn the_rate_has_to_be_kept() {
     // 980 of 1,000 of each would do for a p90 only.
     assert_eq!(
         told(phase(4_945, 0), 110),
-        "of that rate (700.0/s, one stream of arrivals): no figure: only 98.9 % of scheduled transactions started (99 % required)"
+        "of the customers' rate (700.0/s without the market's, one stream of arrivals): no figure: only 98.9 % of scheduled transactions started (99 % required)"
     );
-    assert!(told(phase(4_975, 0), 50).starts_with("of that rate: p50 "));
+    assert!(told(phase(4_975, 0), 50).starts_with("of the customers' rate: p50 "));
 }
 
 /// The p99 was once that of the started operations: half a percent that never starts makes it a p99.5 of theirs.
 #[test]
 fn what_was_never_started_or_failed_counts_as_slower_than_all() {
     // A hundredth takes 12 ms, fifteen take 2 ms.
-    assert_eq!(told(phase(5_000, 0), 0), "of that rate: p50 1.03 ms, p99 2.29 ms");
+    assert_eq!(told(phase(5_000, 0), 0), "of the customers' rate: p50 1.03 ms, p99 2.29 ms");
     let unstarted = told(phase(4_975, 0), 50);
-    assert!(unstarted.starts_with("of that rate: p50 1.03 ms, p99 1"), "{unstarted}");
+    assert!(unstarted.starts_with("of the customers' rate: p50 1.03 ms, p99 1"), "{unstarted}");
     assert!(unstarted.ends_with(" ms") && !unstarted.contains('>'), "{unstarted}");
     // Failures in addition move the p99 to an operation without a time.
     let failed = told(phase(4_975, 75), 50);

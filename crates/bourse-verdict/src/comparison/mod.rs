@@ -583,5 +583,8 @@ mod tests {
         let half = compared.comparisons[0].could_show.expect("eight pairs have an interval");
         assert!((half - interval.half_width()).abs() < 0.001 && half > 0.005, "{half} {interval:?}");
         assert!(text(&compared).contains("\nthese rounds can show a difference from ±"));
+        let head = [20.0, 300.0, 10.0, 500.0, 30.0, 400.0, 50.0, 200.0];
+        let wide = Compared::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &Noise::Unknown);
+        assert!(text(&wide).contains("\nthese rounds can show a difference from a factor of "), "{}", text(&wide));
     }
 }

@@ -20,9 +20,10 @@ pub fn beside(compared: &Comparison) -> Vec<String> {
         let (side, factor) = if factor > 1.0 { ("B", factor) } else { ("A", 1.0 / factor) };
         lines.push(format!("others disturbed {side} more, which may explain a factor of up to {factor:.2}"));
     }
-    lines.extend(
-        compared.could_show.map(|part| format!("these rounds can show a difference from ±{} on", percent(part))),
-    );
+    lines.extend(compared.could_show.map(|part| match part < 1.0 {
+        true => format!("these rounds can show a difference from ±{} on", percent(part)),
+        false => format!("these rounds can show a difference from a factor of {:.2} on", 1.0 + part),
+    }));
     lines
 }
 

@@ -240,7 +240,8 @@ fn told(path: &str, measure: Measure, tables: &[TableResult]) -> Result<Vec<(Str
     }
     match &cell.state {
         CellState::Measured | CellState::Derived => {}
-        CellState::NotRun(why) => return Err(format!("{path} was not run: {why}")),
+        // Its table has the reason.
+        CellState::NotRun(_) => return Err(format!("{path} was not run")),
         CellState::Failed(why) => return Err(format!("{path} failed: {why}")),
         CellState::Void(why) => return Err(format!("{path} is void: {why}")),
         CellState::Absent(why) => return Err(format!("{path}: {why}")),

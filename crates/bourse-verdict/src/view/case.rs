@@ -113,6 +113,15 @@ impl<'a> CaseView<'a> {
         Some(rate + &due.unwrap_or_default())
     }
 
+    /// Results a second and the requested ones, of a brokerage with clearly fewer: orders that wait for their price have no
+    /// result yet.
+    pub fn short_of_rate(&self) -> Option<[f64; 2]> {
+        let requested =
+            self.conditions().requested_rate.filter(|_| self.case.workload.kind == WorkloadKind::Brokerage)?;
+        let results = self.results_per_second().filter(|results| *results < 0.97 * requested)?;
+        Some([results, requested])
+    }
+
     /// The share of the mix, in percent, that the headline's operation owed in these intervals, and the share once the
     /// market is old enough; `None` for an old market.
     fn due(&self) -> Option<[f64; 2]> {
@@ -121,13 +130,18 @@ impl<'a> CaseView<'a> {
         Some([operation.expected_percent?, operation.target_percent?])
     }
 
-    /// Half the width of a single round's interval, in percent of its figure, as `± 2.6 %`; `None` for a figure that does
-    /// not count, or a series too short for its autocorrelation.
+    /// Half the width of a single round's interval, in percent of its figure, as `± 2.6 %`; the ends of an interval that is
+    /// wider than that on both sides of it. `None` for a figure that does not count, or a series too short for its
+    /// autocorrelation.
     pub fn plus_minus(&self) -> Option<String> {
         let [_] = self.case.rounds.as_slice() else { return None };
         let figure = self.valid_figure().filter(|figure| *figure > 0.0)?;
-        let percent = 100.0 * self.estimate()?.interval?.half_width() / figure;
-        Some(format!("± {} %", units::significant(percent, 2)))
+        let interval = self.estimate()?.interval?;
+        let percent = 100.0 * interval.half_width() / figure;
+        Some(match percent < 100.0 {
+            true => format!("± {} %", units::significant(percent, 2)),
+            false => format!("({})", units::interval(&interval, units::number)),
+        })
     }
 
     /// Uncertainty of the figure of a single round: `± 2.6 %`, or in brackets the reason why there is no interval and the

@@ -14,7 +14,7 @@ pub fn checks_words(view: &CaseView<'_>) -> (Tone, String) {
         said.push(format!("{} FAILED", units::count(failed)));
     }
     if skipped > 0 {
-        said.push(format!("{} not applicable", units::count(skipped)));
+        said.push(format!("{} not run", units::count(skipped)));
     }
     let tone = match (failed, passed) {
         (1.., _) => Tone::Bad,

@@ -42,7 +42,11 @@ pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
     let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
     let alone = |cause: &str| Limit { cause: cause.to_owned(), amount: String::new(), evidence: String::new() };
     let limit = if kept_pace {
-        alone("the requested rate, which was reached")
+        alone(if view.short_of_rate().is_some() {
+            "the requested rate"
+        } else {
+            "the requested rate, which was reached"
+        })
     } else if roles.is_empty() {
         match (not_available(view), view.cores_busy().filter(|busy| *busy >= FULL * cores(view))) {
             (_, Some(_)) => alone("CPU"),

@@ -117,6 +117,8 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     // A classic workload that only reads has no check of its own: what each operation finds is compared within it.
     let is_brokerage = view.case.workload.kind == WorkloadKind::Brokerage;
     if is_brokerage && !view.checks().any(|(_, check)| check.is_of_database()) {
+    remarks.extend(not_run(view));
+    let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
         say(Tone::Doubtful, "the database was not checked".to_owned());
     }
     remarks
@@ -125,6 +127,20 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
 /// Seconds rounded up, with a margin: the next run may need more.
 fn advised(needs_s: f64) -> f64 {
     (1.5 * needs_s / 10.0).ceil() * 10.0
+/// Checks that were not run, by their reasons: their evidence begins with `not run`.
+fn not_run(view: &CaseView<'_>) -> Vec<Remark> {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (_, check) in view.checks().filter(|(_, check)| check.status == CheckStatus::NotApplicable) {
+        match by_reason.iter_mut().find(|(why, _)| *why == check.evidence) {
+            Some((_, names)) if names.contains(&check.name.as_str()) => {}
+            Some((_, names)) => names.push(&check.name),
+            None => by_reason.push((&check.evidence, vec![&check.name])),
+        }
+    }
+    let remark = |(why, names): &(&str, Vec<&str>)| units::printable(&format!("{}: {why}", names.join(", ")));
+    by_reason.iter().map(|reason| Remark::new(Tone::Faint, remark(reason))).collect()
+}
+
 }
 
 /// The single round of some length that has a figure and no interval, with the reason.
@@ -279,11 +295,7 @@ pub(super) fn search(view: &CaseView<'_>) -> Option<Remark> {
 /// Fate of the operations that were due by a schedule.
 fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let Some(arrivals) = view.arrivals() else { return };
-    let is_brokerage = view.case.workload.kind == WorkloadKind::Brokerage;
-    if let (Some(asked), Some(figure)) = (view.conditions().requested_rate, view.results_per_second())
-        && is_brokerage
-        && figure < 0.97 * asked
-    {
+    if let Some([_, asked]) = view.short_of_rate() {
         let asked = units::plain(asked);
         let unit = units::printable(&view.case.workload.headline_unit);
         say(

@@ -42,7 +42,7 @@ pub fn sync_words(syncs: &RawSyncs) -> String {
 const fn meaning(meaning: SyncMeaning) -> &'static str {
     match meaning {
         SyncMeaning::NothingWritten => "shorter than any device's answer, so nothing is written",
-        SyncMeaning::Cache => "faster than flash, so a cache below acknowledges them",
+        SyncMeaning::Cache => "faster than flash: a cache below may acknowledge them",
         SyncMeaning::Flash => "as flash takes",
         SyncMeaning::Disk => "as a turning disk or a network takes",
     }

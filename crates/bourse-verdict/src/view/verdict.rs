@@ -20,13 +20,17 @@ impl CaseVerdict {
         Self { remarks: view.remarks(), checks: checks_words(view), limit }
     }
 
-    /// The verdict, in the tone of its worst part.
-    pub fn verdict(&self) -> Remark {
+    /// Parts of the verdict, each with its tone.
+    pub fn parts(&self) -> Vec<(Tone, String)> {
         let (checks, said) = &self.checks;
         let steady = self.remarks.iter().filter_map(|it| Some((it.tone, it.verdict.clone()?)));
         let limit = self.limit.iter().map(|limit| (Tone::Plain, limit.clone()));
-        let all: Vec<(Tone, String)> =
-            std::iter::once((*checks, format!("checks: {said}"))).chain(steady).chain(limit).collect();
+        std::iter::once((*checks, format!("checks: {said}"))).chain(steady).chain(limit).collect()
+    }
+
+    /// The verdict, in the tone of its worst part.
+    pub fn verdict(&self) -> Remark {
+        let all = self.parts();
         let has = |tone| all.iter().any(|(each, _)| *each == tone);
         let tone = [Tone::Bad, Tone::Doubtful].into_iter().find(|tone| has(*tone)).unwrap_or(Tone::Good);
         let words: Vec<&str> = all.iter().map(|(_, words)| words.as_str()).collect();

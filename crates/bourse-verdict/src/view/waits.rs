@@ -24,7 +24,8 @@ pub fn latency_case(view: &CaseView<'_>) -> Option<Case> {
 pub(super) fn sentence(view: &CaseView<'_>) -> Option<Remark> {
     let first = phases(view).next()?;
     let part = units::percent(100.0 * first.part).replace(".00 %", " %");
-    let rate = format!("{part} of that rate ({}/s, one stream of arrivals)", units::number(first.per_second));
+    let per_second = units::number(first.per_second);
+    let rate = format!("{part} of the customers' rate ({per_second}/s without the market's, one stream of arrivals)");
     let remark = |tone, text: String| Some(Remark::new(tone, text));
     if let Some(why) = phases(view).find_map(|phase| phase.round.void.as_deref()) {
         return remark(Tone::Bad, format!("what a customer waits at {rate}: no figure: {why}"));
@@ -51,6 +52,6 @@ pub(super) fn sentence(view: &CaseView<'_>) -> Option<Remark> {
     });
     let found = found.join(", ");
     let text = format!("what a customer waits at {rate}: {found}");
-    let verdict = Some(format!("what a customer waits at {part} of that rate: {found}"));
+    let verdict = Some(format!("what a customer waits at {part} of the customers' rate: {found}"));
     Some(Remark { tone: Tone::Plain, text, verdict })
 }

@@ -367,7 +367,7 @@ pub(crate) struct Quick {
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "point-read,update,bulk-load")]
     pub(crate) workloads: Vec<String>,
     /// Rounds of each microbenchmark on each engine; the brokerage workload has one
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = numbers::rounds)]
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = numbers::rounds)]
     pub(crate) rounds: u32,
     /// Days of initial trades in the brokerage databases
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days)]

@@ -30,7 +30,8 @@ pub(crate) fn data(command: &Data) -> Result<(), Failure> {
                 return print(&format!("{:#}\n", serde_json::json!(found)));
             }
             if is_absent(directory) {
-                return print(&format!("none: {} does not exist\n", directory.display()));
+                let other = "`bourse data ls DIR` lists the databases in another folder, as `bourse data ls .`";
+                return print(&format!("none: {} does not exist; {other}\n", directory.display()));
             }
             print(&sheet(&found, directory).terminal(terminal_width(), has_color(), false))
         }
@@ -115,6 +116,9 @@ struct Database {
     bytes: u64,
     /// Time of the last change: RFC 3339, in UTC.
     changed_at: Option<String>,
+    /// Files beside it that a process which did not end has left; its next load removes them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    leftovers: Vec<PathBuf>,
 }
 
 /// Every database of Bourse in a folder, the largest first.
@@ -160,7 +164,8 @@ fn database(file: &Path) -> Result<Database, Failure> {
                 let changed = of_each.iter().filter_map(|it| it.modified().ok()).max();
                 let marked = location.database_files().cloned();
                 let changed_at = changed.map(time);
-                return Ok(Database { target, engine: kind.scheme, files, marked, bytes, changed_at });
+                let leftovers = marked.as_ref().map(DatabaseFiles::leftover_files).unwrap_or_default();
+                return Ok(Database { target, engine: kind.scheme, files, marked, bytes, changed_at, leftovers });
             }
             Ok(()) => {}
         }
@@ -217,9 +222,14 @@ fn sheet(found: &[Database], directory: &Path) -> Sheet {
         .collect();
     let sum = bourse_verdict::units::size(found.iter().map(|it| it.bytes).sum());
     let count = if found.len() == 1 { "1 database".to_owned() } else { format!("{} databases", found.len()) };
-    Sheet::new("Databases", "")
+    let sheet = Sheet::new("Databases", "")
         .table(&["target", "size", "changed"], rows)
-        .paragraph(format!("{count} in {}, {sum}", directory.display()))
+        .paragraph(format!("{count} in {}, {sum}", directory.display()));
+    found.iter().filter(|it| !it.leftovers.is_empty()).fold(sheet, |sheet, it| {
+        let names: Vec<String> = it.leftovers.iter().map(|path| path.display().to_string()).collect();
+        let why = "of a command that runs, or was killed: the next load removes it";
+        sheet.paragraph(format!("beside {}: {} ({why})", it.target, names.join(", ")))
+    })
 }
 
 impl Database {

@@ -95,7 +95,7 @@ fn the_default_job_stands_behind_its_number_and_leaves_the_database_as_it_was() 
     let rate = round.figure(&case.workload);
     assert!(latency.per_second > 0.5 * rate && latency.per_second < 0.75 * rate, "{} of {rate}", latency.per_second);
     assert!(passed(&latency.round), "{:#?}", latency.round.checks);
-    assert!(screen.contains("what a customer waits at 70 % of that rate"), "{screen}");
+    assert!(screen.contains("what a customer waits at 70 % of the customers' rate"), "{screen}");
     let words = if latency.kept_pace() { "p50 " } else { "(99 % required)" };
     assert!(screen.contains(words), "{screen}");
 

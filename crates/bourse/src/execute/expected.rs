@@ -75,7 +75,10 @@ fn measured_s(job: &Job) -> Option<f64> {
 
 /// A difference of logarithms as a difference in percent.
 fn percent(half: f64) -> String {
-    format!("±{:.1} %", 100.0 * half.exp_m1())
+    match half.exp_m1() {
+        part if part < 1.0 => format!("±{:.1} %", 100.0 * part),
+        part => format!("a factor of {:.2}", 1.0 + part),
+    }
 }
 
 #[cfg(test)]

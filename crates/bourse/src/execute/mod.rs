@@ -271,7 +271,9 @@ impl Executor<'_> {
             return;
         }
         let mut head = provenance(self.plan.seed);
-        let threads = self.plan.cases().map(|case| case.job.threads()).max().unwrap_or(1);
+        let jobs = self.plan.cases().map(|case| &case.job);
+        let more = jobs.filter(|job| job.threads() > job.usual_threads());
+        let threads = more.map(|job| job.threads()).max().unwrap_or(1);
         let mut warnings = bourse_record::noise(&head.build, &head.machine, threads);
         if self.plan.calibrate {
             let step = Step::waiting("calibrating (harness overhead, machine noise)".to_owned());

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Duration;
 
 /// Customers and days of the sample's database: the smallest there is.
 const SIZE: (i64, i64) = (1_000, 1);
@@ -74,6 +75,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
             Some(found) => found.clone(),
             None => {
                 let _spending = spent::on(spent::Part::Sample);
+                let begin = context.clock.now();
                 let found: Sampled = match sample.elsewhere {
                     Some(why) => [(); 2].map(|()| SampleCheck::not_run(why)),
                     _ if engines::stays_loaded(&target) => {
@@ -93,8 +95,14 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                         of_target(&target, &inputs, context)?
                     }
                 };
-                for ((name, ..), SampleCheck { evidence, took_s, .. }) in CHECKS.iter().zip(&found) {
-                    note(&format!("{target}: {name}, {took_s:.1} s: {evidence}"));
+                for ((name, ..), SampleCheck { status, evidence, took_s }) in CHECKS.iter().zip(&found) {
+                    let took =
+                        if *status == CheckStatus::NotApplicable { String::new() } else { format!(", {took_s:.1} s") };
+                    note(&format!("{target}: {name}{took}: {evidence}"));
+                }
+                if found.iter().all(|it| it.status == CheckStatus::NotApplicable) {
+                    let took = Duration::from_nanos(context.clock.now() - begin);
+                    spent::in_vain(spent::Part::Sample, took);
                 }
                 sampled.insert(target, found.clone());
                 found

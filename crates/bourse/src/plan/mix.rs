@@ -42,7 +42,7 @@ pub(crate) struct Mix {
 }
 
 /// Users, unless set otherwise.
-const USERS: usize = 4;
+pub(super) const USERS: usize = 4;
 /// Warm-up and interval, unless set otherwise.
 const WARM_UP: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_secs(10);

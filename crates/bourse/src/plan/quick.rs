@@ -202,6 +202,15 @@ mod tests {
     }
 
     #[test]
+    fn three_engines_have_rounds_enough_for_their_ratios_and_no_more_threads_than_usual() {
+        let plan = planned(&["--workloads", "update"]);
+        let of = |workload| plan.blocks.iter().filter(move |block| block.cases[0].job.workload() == workload);
+        assert!(of("update").all(|block| block.rounds >= crate::plan::classic::rounds_of(3)));
+        let jobs: Vec<&Job> = of("tpce").flat_map(|block| &block.cases).map(|case| &case.job).collect();
+        assert!(!jobs.is_empty() && jobs.iter().all(|job| job.threads() == job.usual_threads()));
+    }
+
+    #[test]
     fn engines_that_can_store_their_data_store_it() {
         for case in planned(&["--workloads", "update"]).cases() {
             let kind = engines::kinds().find(|kind| case.target.starts_with(&format!("{}:", kind.scheme))).unwrap();

@@ -502,6 +502,7 @@ fn a_folder_before_the_first_run_has_none() {
     for words in [["data", "ls"], ["runs", "ls"]] {
         let listed = output(folder.path(), &words);
         assert!(listed.status.success() && text(&listed.stdout).starts_with("none: bourse-"), "{words:?}");
+        assert_eq!(text(&listed.stdout).contains("`bourse data ls .`"), words[0] == "data", "where else to look");
         let json = output(folder.path(), &[words[0], words[1], "--json"]);
         assert!(json.status.success() && text(&json.stdout) == "[]\n", "{words:?}");
     }

@@ -50,6 +50,10 @@ impl Work for Brokerage {
         u32::try_from(self.users.saturating_add(self.market_users)).unwrap_or(u32::MAX)
     }
 
+    fn usual_threads(&self) -> u32 {
+        Self::on(self.database.clone()).map_or(1, |usual| usual.threads())
+    }
+
     /// Warm-up and interval, with those of the latency phase.
     fn lasts_ns(&self) -> Option<u64> {
         let latency = self.latency.map_or(0, |it| it.warm_up_ns.saturating_add(it.measure_ns));

@@ -5,6 +5,7 @@ use super::{Job, SHORT_WARM_UP_NS, Work, short_ns};
 use crate::engines;
 use crate::failure::Failure;
 use crate::plan::classic::OpenLoop;
+use crate::plan::mix::USERS;
 use crate::plan::search::rate_of_all;
 use crate::plan::{Mix, Search};
 use bourse_driver::{Abilities, Ability, SECOND, Schedule};
@@ -30,6 +31,10 @@ impl Work for Mix {
 
     fn threads(&self) -> u32 {
         u32::try_from(self.users).unwrap_or(u32::MAX)
+    }
+
+    fn usual_threads(&self) -> u32 {
+        USERS as u32
     }
 
     fn lasts_ns(&self) -> Option<u64> {

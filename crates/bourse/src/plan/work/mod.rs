@@ -93,6 +93,11 @@ pub(crate) trait Work {
     /// Threads that are busy at once.
     fn threads(&self) -> u32;
 
+    /// Threads that are busy at once unless set otherwise, however few CPUs there are; no warning advises fewer.
+    fn usual_threads(&self) -> u32 {
+        1
+    }
+
     /// Warm-up and measurement of a round, in nanoseconds; none where only its work ends it.
     fn lasts_ns(&self) -> Option<u64>;
 
