@@ -247,7 +247,7 @@ impl WriterWait {
     /// Description for reports.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::BourseQueue => "writers wait in Bourse's queue",
+            Self::BourseQueue => "Bourse queues writers",
             Self::BourseBusyHandler => "writers wait by Bourse's busy handler",
             Self::EngineBusyTimeout => "writers wait by the engine's busy timeout",
             Self::OneConnection => "one connection writes, behind Bourse's queue",

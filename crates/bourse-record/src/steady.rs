@@ -195,7 +195,11 @@ fn test(name: &'static str, judged: &Judged, tolerance: f64, step_s: f64) -> Ste
             let longer = longer.map_or_else(String::new, |s| format!("; needs about {s} s (--for {s}s)"));
             format!(
                 "too short: {} of {}{of}, {FEWEST_BLOCKS} are needed{longer}",
-                if judged.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", judged.blocks) },
+                match judged.blocks {
+                    0 => "no whole block".to_owned(),
+                    1 => "1 block".to_owned(),
+                    blocks => format!("{blocks} blocks"),
+                },
                 seconds(blocks)
             )
         }

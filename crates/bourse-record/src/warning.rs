@@ -284,7 +284,10 @@ impl fmt::Display for Warning {
                 write!(f, "{threads} busy threads on {cpus} CPUs: response times include waits for a CPU")
             }
             Self::NoisyMachine { slowdown } => {
-                write!(f, "noisy machine: a fixed CPU loop took up to {slowdown:.1}× its median time (p90)")
+                write!(
+                    f,
+                    "noisy machine: one in ten runs of a fixed CPU loop took {slowdown:.1}× its median time, or more"
+                )
             }
             Self::BackgroundLoad { cpus } => {
                 write!(f, "background load: other processes used {cpus:.2} CPUs before the run began")
@@ -419,7 +422,7 @@ mod tests {
         check(
             &Warning::NoisyMachine { slowdown: 1.44 },
             r#"{"code":"noisy_machine","slowdown":1.44}"#,
-            "noisy machine: a fixed CPU loop took up to 1.4× its median time (p90)",
+            "noisy machine: one in ten runs of a fixed CPU loop took 1.4× its median time, or more",
         );
         check(
             &Warning::NotWarm { work: "JIT compiler".to_owned(), share: 0.25 },

@@ -118,7 +118,9 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> Judged {
     };
     let means = batches(values, block.min(values.len().max(1)));
     let mean = means.iter().sum::<f64>() / means.len().max(1) as f64;
-    let found = |answer, change| Judged { answer, change, block, blocks: means.len(), period };
+    // Of a series shorter than a block there is none.
+    let blocks = if block > values.len() { 0 } else { means.len() };
+    let found = |answer, change| Judged { answer, change, block, blocks, period };
     if means.len() < FEWEST_BLOCKS || mean <= 0.0 {
         return found(Answer::Unknown, None);
     }

@@ -163,7 +163,9 @@ impl Planned for RecordMix {
         let Some(records) = capabilities.records else { return lacking };
         let table = self.table.table;
         let text_keys = if table.name() == USERTABLE { "it" } else { "key=text" };
-        let text_index = if self.has(FindByText) { "searching by text" } else { "text_index=on" };
+        let by_text = self.has(FindByText);
+        let text_index = if by_text { "searching by text" } else { "text_index=on" };
+        let remedy = if by_text { "" } else { "; -s text_index=off does without" };
         let has_index = table.fields().iter().any(|field| field.index.is_some());
         for (is_lacking, words) in [
             (self.table.has_text_key && !records.text_keys, format!("{text_keys} needs keys that are texts")),
@@ -172,7 +174,7 @@ impl Planned for RecordMix {
                 table.key().index == Some(IndexKind::Hash) && !records.hash_index,
                 "index=hash needs a hash index".to_owned(),
             ),
-            (has_index && !records.indexed_fields, format!("{text_index} needs indexes beside the key")),
+            (has_index && !records.indexed_fields, format!("{text_index} needs indexes beside the key{remedy}")),
         ] {
             lacking.extend(is_lacking.then_some(words));
         }

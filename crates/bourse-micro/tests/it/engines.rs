@@ -71,7 +71,7 @@ const KEYS_ALONE: [&str; 14] = [
     "update: statements=parsed needs SQL",
     "index-search: searching by text needs indexes beside the key",
     "index-search: index=hash needs a hash index",
-    "delete: text_index=on needs indexes beside the key",
+    "delete: text_index=on needs indexes beside the key; -s text_index=off does without",
     "sql: it needs SQL",
     "log-growth: checkpoint=truncate needs a write-ahead log",
     "client-mix: it needs SQL",

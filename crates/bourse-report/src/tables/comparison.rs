@@ -173,9 +173,9 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         // Shown whenever a quantile has room.
         Head::left(DRIVER_QUEUE).rank(1).folds(),
         Head::right("CPU/op").rank(4),
-        Head::right("server CPU/op").rank(4),
+        Head::right("server CPU/op").rank(4).folds(),
         Head::right("bytes written/op").rank(5),
-        Head::right("by server's count").rank(6),
+        Head::right("by server's count").rank(6).folds(),
         Head::right("syncs each").rank(6),
         Head::right("log at most").rank(2).folds(),
         Head::right("journal at most").rank(2).folds(),

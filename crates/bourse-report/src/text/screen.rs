@@ -125,7 +125,9 @@ impl Page {
 
     /// Number of rules of the specification that were met, and the notices that every report must have.
     fn compliance(&mut self, file: &RunFile, views: &[CaseView<'_>]) {
-        let broken = views.iter().map(|view| {
+        // Of what was not measured no rule was met or broken.
+        let measured = views.iter().filter(|view| view.standing() != Standing::NothingMeasured);
+        let broken = measured.map(|view| {
             let rules = rules(view);
             (rules.iter().filter(|rule| rule.status == RuleStatus::No).count(), rules.len())
         });
@@ -154,14 +156,14 @@ impl Page {
             doubts.extend(remarks.map(|it| (it.tone, format!("{place}{}", it.text))));
         }
         doubts.sort_by_key(|(tone, _)| *tone != Tone::Bad);
-        doubts.extend(worded(Tone::Doubtful, other_warnings(file)));
-        let (mut shown, mut left) = (0, room);
         let mut disturbed = worded(Tone::Doubtful, warnings_of_others(file));
         let first = disturbed.next();
         let least = 1 + usize::from(first.is_some());
         doubts.extend(disturbed);
-        for (tone, text) in doubts.iter().take(DOUBTS) {
+        doubts.extend(worded(Tone::Doubtful, other_warnings(file)));
         doubts.splice(0..0, first);
+        let (mut shown, mut left) = (0, room);
+        for (tone, text) in doubts.iter().take(DOUBTS) {
             // Two columns are reserved for the mark of the cut.
             let filled = fill(&units::printable(text), self.width - 2, 2);
             let all = filled.lines().count();

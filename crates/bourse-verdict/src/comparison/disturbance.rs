@@ -1,6 +1,7 @@
 //! CPU use of other processes while each side of a comparison ran, and the part of the difference that it may explain.
 
 use super::Pair;
+use crate::units;
 use bourse_record::{Case, Interference, Round, median};
 use serde::Serialize;
 
@@ -58,13 +59,12 @@ impl Disturbance {
             .slowdown
             .map(|slowdown| format!(", a fixed CPU loop took {slowdown:.1}× its best time"))
             .unwrap_or_default();
-        format!("{} of {} rounds, {} more repeated, {taken}{slowdown}", self.disturbed, self.rounds, self.repeated)
+        let repeated = if self.repeated > 0 { format!(", {} more repeated", self.repeated) } else { String::new() };
+        let rounds = units::counted(self.rounds as u64, "round", "rounds");
+        format!("{} of {rounds}{repeated}, {taken}{slowdown}", self.disturbed)
     }
 }
 
-/// Factor by which the second side's figure may be too low compared with the first's because other processes disturbed it
-/// more; below 1 if they disturbed the first more, 1 if both alike.
-///
 /// Factor by which either side's figure may be too low where others disturbed most rounds of both and the CPUs that they took
 /// were not measured: the slowdown of the fixed CPU loop, that of the slower side. 1 where they are measured, since the rounds
 /// of both sides are then known to be disturbed alike, or unalike.
@@ -75,6 +75,9 @@ pub(super) fn unmeasured(sides: &[Disturbance; 2]) -> f64 {
     sides.iter().filter_map(|side| side.slowdown).fold(1.0, f64::max)
 }
 
+/// Factor by which the second side's figure may be too low compared with the first's because other processes disturbed it
+/// more; below 1 if they disturbed the first more, 1 if both alike.
+///
 /// Both rounds of a pair ran one after the other, or are the rounds of one number in two stored runs. The factor is the
 /// median over pairs, so that a single round in which the machine stalled does not count. Processes that take d CPUs more
 /// from one side are assumed to slow it down to 1 / (1 + d), like one neighbour with its fair share; if it is worse than

@@ -84,7 +84,8 @@ fn floor(runs: &[RunFile], machine: &Machine, pair: &Pair) -> Result<f64, String
             more => format!("; {more} others are not alike, the last of them: {why}"),
         };
         return Err(format!(
-            "the earlier runs say nothing of its noise: {FEWEST} runs of the same case and build are needed, there are {most}{others}"
+            "the earlier runs say nothing of its noise: {FEWEST} runs of the same case and build are needed beside the two that are \
+             compared, there are {most}{others}"
         ));
     };
     Ok((third + 3.0 * (third - first)).exp_m1())

@@ -39,13 +39,13 @@ pub enum Incomparable {
         why: String,
     },
     /// The cases count different things.
-    #[error("{base} counts {base_unit}, {head} counts {head_unit}")]
+    #[error("the first run is {base} and counts {base_unit}, the second is {head} and counts {head_unit}")]
     Units {
-        /// The one.
+        /// Workload and label of the baseline.
         base: String,
         /// Unit of the baseline's figure.
         base_unit: String,
-        /// The other.
+        /// Workload and label of the candidate.
         head: String,
         /// Unit of the candidate's figure.
         head_unit: String,
@@ -123,10 +123,11 @@ impl Pair {
         if base.workload.headline_unit == head.workload.headline_unit {
             return Ok(());
         }
+        let name = |case: &Case| format!("{} of {}", case.workload.name, case.label);
         Err(Incomparable::Units {
-            base: base.label.clone(),
+            base: name(base),
             base_unit: base.workload.headline_unit.clone(),
-            head: head.label.clone(),
+            head: name(head),
             head_unit: head.workload.headline_unit.clone(),
         })
     }

@@ -29,19 +29,13 @@ pub fn beside(compared: &Comparison) -> Vec<String> {
 
 /// Text of a difference; for the headline with the noise that it is judged by.
 fn difference(compared: &Comparison, metric: &Difference) -> String {
-    let words = of_metric(metric);
-    match compared.noise.filter(|_| compared.result().is_some_and(|result| std::ptr::eq(result, metric))) {
-        Some(noise) => format!("{words}, two runs lie up to {} apart by noise", units::share(noise)),
-        None => words,
-    }
-}
-
-fn of_metric(metric: &Difference) -> String {
-    let difference = change(metric.ratio);
-    match metric.interval {
-        None => format!("{difference} (too few rounds for an interval)"),
-        Some(it) => format!("{difference} ({} interval {})", percent(it.level), ends(&it)),
-    }
+    let noise = compared.noise.filter(|_| compared.result().is_some_and(|result| std::ptr::eq(result, metric)));
+    let noise = noise.map(|noise| format!("; two runs lie up to {} apart by noise", units::share(noise)));
+    let interval = match metric.interval {
+        None => "too few rounds for an interval".to_owned(),
+        Some(it) => format!("{} interval {}", percent(it.level), ends(&it)),
+    };
+    format!("{} ({interval}{})", change(metric.ratio), noise.unwrap_or_default())
 }
 
 /// A ratio as a change in percent.
@@ -73,14 +67,14 @@ pub fn sentence(compared: &Comparison, tolerance: f64) -> String {
             "inconclusive: {difference}: B may be slower by more than {tolerance}, or not slower at all; more rounds or a quieter \
              machine narrow the interval"
         ),
-        Verdict::Withheld if compared.unequal.is_none() => format!(
-            "withheld: others disturbed most rounds of both sides by an unknown amount, so {difference} may be theirs; repeat it on a \
-             quiet machine, or with rounds of a second or more, of which the CPUs that others take are measured"
-        ),
         Verdict::NoInterval => format!("inconclusive: too few rounds; use --rounds 8 or more: {difference}"),
         Verdict::NotAttributable => format!(
             "not attributable: the runs did not take turns, so {difference} may be the machine's; `bourse compare` takes \
              --noise or --baseline, or two targets to run in turn"
+        ),
+        Verdict::Withheld if compared.unequal.is_none() => format!(
+            "withheld: others disturbed most rounds of both sides by an unknown amount, so {difference} may be theirs; repeat it on a \
+             quiet machine, or with rounds of a second or more, of which the CPUs that others take are measured"
         ),
         Verdict::Withheld => format!(
             "withheld: others disturbed one side more than the other, so {difference} may be theirs; repeat it on a quiet machine"
@@ -102,7 +96,8 @@ fn disturbed_alike(compared: &Comparison) -> Option<String> {
         Verdict::NoInterval | Verdict::NotAttributable | Verdict::Withheld | Verdict::Incomparable
     );
     let [base, head] = &compared.disturbance;
-    (has_range && base.is_mostly() && head.is_mostly()).then(|| {
+    // Of sides that were disturbed unalike a line below tells.
+    (has_range && compared.unequal.is_none() && base.is_mostly() && head.is_mostly()).then(|| {
         let taken = base.taken.zip(head.taken).map(|(one, other)| format!("took {:.2} CPUs from", (one + other) / 2.0));
         let took = taken.as_deref().unwrap_or("disturbed");
         format!("others {took} both sides, so on a quiet machine the difference may be another")

@@ -92,7 +92,10 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
         let failed = units::counted(view.failed(), "operation", "operations");
         say(Tone::Bad, format!("{failed} failed: the figures are void"));
     }
-    remarks.extend(without_interval(view));
+    // The line of a single case's figure has it.
+    if view.file.cases.len() > 1 {
+        remarks.extend(no_interval(view).map(|why| Remark::new(Tone::Doubtful, why)));
+    }
     remarks.extend(steadiness(view));
     remarks.extend(search(view));
     let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
@@ -114,19 +117,16 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     if unreadable {
         say(Tone::Doubtful, "a histogram in the run file cannot be read".to_owned());
     }
+    remarks.extend(not_run(view));
+    let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
     // A classic workload that only reads has no check of its own: what each operation finds is compared within it.
     let is_brokerage = view.case.workload.kind == WorkloadKind::Brokerage;
     if is_brokerage && !view.checks().any(|(_, check)| check.is_of_database()) {
-    remarks.extend(not_run(view));
-    let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
         say(Tone::Doubtful, "the database was not checked".to_owned());
     }
     remarks
 }
 
-/// Seconds rounded up, with a margin: the next run may need more.
-fn advised(needs_s: f64) -> f64 {
-    (1.5 * needs_s / 10.0).ceil() * 10.0
 /// Checks that were not run, by their reasons: their evidence begins with `not run`.
 fn not_run(view: &CaseView<'_>) -> Vec<Remark> {
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -141,12 +141,15 @@ fn not_run(view: &CaseView<'_>) -> Vec<Remark> {
     by_reason.iter().map(|reason| Remark::new(Tone::Faint, remark(reason))).collect()
 }
 
+/// Seconds rounded up, with a margin: the next run may need more.
+fn advised(needs_s: f64) -> f64 {
+    (1.5 * needs_s / 10.0).ceil() * 10.0
 }
 
 /// The single round of some length that has a figure and no interval, with the reason.
 fn uncertain<'a>(view: &CaseView<'a>) -> Option<(&'a Round, NoInterval)> {
-    /// Rounds shorter than this are a trial, which nobody takes for a figure.
-    const SHORTEST_S: f64 = 2.0;
+    /// Rounds shorter than a second, as they were measured, are a trial, which nobody takes for a figure.
+    const SHORTEST_S: f64 = 0.95;
     let [round] = view.case.rounds.as_slice() else { return None };
     let counts = view.standing() == Standing::Counts && !view.file.interrupted && round.measured_s >= SHORTEST_S;
     Some((round, round.withheld(&view.case.workload).filter(|_| counts)?))
@@ -174,22 +177,6 @@ pub(super) fn no_interval(view: &CaseView<'_>) -> Option<String> {
         }
     };
     Some(format!("{why_not}; try {}", remedy(view, why)))
-}
-
-/// Reason and remedy as a sentence.
-fn without_interval(view: &CaseView<'_>) -> Option<Remark> {
-    let (round, why) = uncertain(view)?;
-    let measured = units::seconds(round.measured_s);
-    let why_not = match why {
-        NoInterval::TooShort { .. } => format!("{measured} are too short for one"),
-        NoInterval::RareStalls { seen, .. } => {
-            let place = if seen > 0 { format!("in {measured}") } else { "in the warm-up alone".to_owned() };
-            let stalls = units::counted(seen.max(1) as u64, "stall", "stalls");
-            format!("{stalls} {place}: too few to tell how many to expect")
-        }
-    };
-    let text = format!("the figure has no interval: {why_not}; try {}", remedy(view, why));
-    Some(Remark::new(Tone::Doubtful, text))
 }
 
 /// Whether the rounds were in steady state, with the evidence.
@@ -238,10 +225,10 @@ pub(super) fn found(view: &CaseView<'_>) -> Option<Found> {
         (Some(low), Some(high)) => {
             (format!("between {} and {}", units::plain(low), units::plain(high)), format!("{unit}, not confirmed"))
         }
+        (None, _) if search.untold().is_some() => ("no rate".to_owned(), "shown to be within every limit".to_owned()),
         (Some(low), None) => (format!("above {}", units::plain(low)), format!("{unit}, not confirmed")),
         (None, _) => ("no rate".to_owned(), "within every limit".to_owned()),
     };
-        (None, _) if search.untold().is_some() => ("no rate".to_owned(), "shown to be within every limit".to_owned()),
     Some(Found { rate, unit, is_confirmed })
 }
 
@@ -250,15 +237,15 @@ pub(super) fn search(view: &CaseView<'_>) -> Option<Remark> {
     let search = view.case.search.as_ref()?;
     let unit = units::printable(&search.unit);
     let tried = units::counted(search.probes.len() as u64, "round", "rounds");
-    let Some(found) = search.highest_passing else {
-        let below = search
-            .lowest_failing
     if let Some(untold) = search.untold() {
         return Some(Remark::new(
             Tone::Bad,
             format!("no rate is shown to meet every limit: {}", units::printable(untold)),
         ));
     }
+    let Some(found) = search.highest_passing else {
+        let below = search
+            .lowest_failing
             .map_or_else(String::new, |failing| format!(": if one does, it is below {} {unit}", units::plain(failing)));
         return Some(Remark::new(Tone::Bad, format!("no rate met every limit in {tried}{below}")));
     };

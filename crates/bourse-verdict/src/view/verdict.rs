@@ -48,6 +48,7 @@ pub fn verdicts(told: &[CaseVerdict]) -> Vec<Remark> {
     let of = units::counted(told.len() as u64, "case", "cases");
     let that_are = |tone| told.iter().filter(|case| case.checks.0 == tone).count();
     let mut said = vec![match (that_are(Tone::Bad), that_are(Tone::Doubtful)) {
+        (0, 0) if told.len() == 2 => Remark::new(Tone::Good, "checks: passed in both cases"),
         (0, 0) => Remark::new(Tone::Good, format!("checks: passed in all {of}")),
         (0, none) => Remark::new(Tone::Doubtful, format!("checks: none in {none} of {of}, passed in the others")),
         (failed, _) => Remark::new(Tone::Bad, format!("checks: FAILED in {failed} of {of}")),

@@ -234,6 +234,8 @@ pub(crate) struct Check {
     /// Print the checks as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) plan: DryRun,
 }
 
 #[derive(Debug, Args)]
@@ -257,6 +259,8 @@ pub(crate) struct Acid {
     /// Seed of the accounts and securities
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) plan: DryRun,
     #[command(flatten)]
     pub(crate) database: Database,
     #[command(flatten)]

@@ -179,7 +179,8 @@ pub(crate) fn refused(why: &Incomparable) -> Failure {
         Incomparable::NothingInCommon => failure(Exit::Usage).hint("compare runs of the same cases"),
         Incomparable::ChecksFailed { failed, .. } => failure(Exit::Check).detail("failed", failed.clone()),
         Incomparable::Void { .. } => failure(Exit::Target),
-        Incomparable::Units { .. } => failure(Exit::Usage),
+        Incomparable::Units { .. } => failure(Exit::Usage)
+            .hint("compare runs of the same workload; `bourse report RUN1 RUN2` shows others side by side"),
     }
 }
 

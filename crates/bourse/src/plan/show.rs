@@ -127,7 +127,7 @@ fn processes(plan: &Plan) -> Option<&'static str> {
     let is_in = |process| plan.cases().any(|case| case.rounds_in == process);
     is_in(RoundsIn::Child).then(|| match is_in(RoundsIn::ThisProcess) {
         false => "each round in a process of its own",
-        true => "each round in a process of its own, but for cases in this process",
+        true => "each round in a process of its own, except those of cases marked \"in this process\"",
     })
 }
 
@@ -152,7 +152,8 @@ fn order(block: &Block, last: usize) -> String {
     let first = last + 1 - block.cases.len().max(1);
     match block.cases.len() {
         0 | 1 => rounds,
-        _ => format!("{rounds} of each, {first} to {last} in turn, in an order drawn for each round"),
+        2 => format!("{rounds} of each, cases {first} and {last} in turn, in an order drawn for each round"),
+        _ => format!("{rounds} of each, cases {first} to {last} in turn, in an order drawn for each round"),
     }
 }
 
@@ -193,7 +194,8 @@ fn duration(plan: &Plan) -> String {
     }
     if untimed > 0 {
         let longest = longest_ns.map(|ns| format!(", at most {} each", time(ns))).unwrap_or_default();
-        words.push(format!("{untimed} of them until their work is done{longest}"));
+        let which = if untimed == rounds { "each".to_owned() } else { format!("{untimed} of the rounds") };
+        words.push(format!("{which} until its work is done{longest}"));
     }
     if plan.cases().any(|case| case.job.search().is_some()) {
         words.push("about a dozen short rounds of each search first".to_owned());

@@ -200,8 +200,8 @@ fn runs_of_other_users_are_neither_noise_nor_a_baseline() {
     let (code, said) = candidate(2, 90.0);
     let left_out = "left out: the run of 2026-11-21T09:00:06+00:00: users differs: 16 and 2";
     assert!(said.contains(left_out) && said.contains("A is the run of 2026-11-21T09:00:05"), "{said}");
-    let why = "5 runs of the same case and build are needed, there are 3; 3 others are not alike, the last of them: users \
-               differs: 2 and 16";
+    let why = "5 runs of the same case and build are needed beside the two that are compared, there are 3; 3 others are not \
+               alike, the last of them: users differs: 2 and 16";
     // The baseline itself is not among the runs that the noise is estimated from.
     assert!(code == Some(6) && said.contains(why), "{said}");
     add(7, 2, 101.2);

@@ -4,6 +4,7 @@ use crate::args::Check;
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::{engine_failure, found};
 use crate::output::print;
+use crate::plan::show::Steps;
 use crate::progress::{Step, note};
 use crate::{engines, hold};
 use bourse_oltp::Workload;
@@ -16,6 +17,11 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &Check) -> Result<(), Fa
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;
     engines::needs_sql(target, engine.as_ref(), workload.name())?;
+    if arguments.plan.dry_run {
+        let steps = vec![format!("{target}: every check of the database that is there, which is only read")];
+        let name = &format!("{} check", workload.name());
+        return print(&Steps { name, steps, seed: None, about_ns: 0, writes: Vec::new() }.show());
+    }
     let failed = |error| engine_failure(target, &error);
     let _held = hold::for_reading([target])?;
     let reading = engine.for_reading().map_err(failed)?;

@@ -10,7 +10,8 @@ use crate::args::{self, Acid, DurabilityClass};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
-use crate::output::{Published, ResultFolder};
+use crate::output::{Published, ResultFolder, print};
+use crate::plan::show::{LOADED, Steps, files};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::tpce::database::ready;
@@ -32,6 +33,9 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let target = arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database));
     let engine = engines::open(&target)?;
     engines::needs_tpce(&target, engine.as_ref())?;
+    if arguments.plan.dry_run {
+        return print(&steps(&target, &only, arguments).show());
+    }
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
     let _held = hold::for_writing([target.as_str()])?;
@@ -63,8 +67,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let isolation = users::isolation(&engine.capabilities());
     let mut file =
         AcidFile { warnings, isolation, ..AcidFile::new(provenance(arguments.seed), engine_found, database) };
-    let wanted =
-        |id: &str| only.is_empty() || only.iter().any(|name| id == name || (name.len() == 1 && id.starts_with(name)));
+    let wanted = |id: &str| is_wanted(id, &only);
     let step = Step::waiting(format!("examining {target}"));
     let tests =
         run_tests(&subject, &wanted, &mut |test: &Test| step.say(format!("{} {}", test.id, test.verdict.name())));
@@ -74,6 +77,24 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     drop(site);
     publish(&file, &folder, arguments)?;
     verdict(&file)
+}
+
+/// Whether a test is among the selected ones: names, or properties; none selects all.
+fn is_wanted(id: &str, only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|name| id == name || (name.len() == 1 && id.starts_with(name.as_str())))
+}
+
+fn steps(target: &str, only: &[String], arguments: &Acid) -> Steps<'static> {
+    let args::Database { customers, days, .. } = arguments.database;
+    let tests: Vec<&str> = TESTS.iter().map(|test| test.id).filter(|id| is_wanted(id, only)).collect();
+    let days_word = if days == 1 { "day" } else { "days" };
+    let steps = vec![
+        format!("{target}: {customers} customers, {days} {days_word} of trades, {LOADED}"),
+        format!("{target}: tests {}", tests.join(", ")),
+    ];
+    let mut writes = vec![format!("{}/<time>-acid/: acid.json, acid.html", arguments.output.directory.display())];
+    writes.extend(files([(target, format!("{LOADED}; the tests leave trades in it"))]));
+    Steps { name: "tpce acid", steps, seed: Some(arguments.seed), about_ns: 0, writes }
 }
 
 fn publish(file: &AcidFile, folder: &ResultFolder, arguments: &Acid) -> Result<(), Failure> {
