@@ -24,7 +24,7 @@
 //!
 //! # Loading
 //! A database `NAME` is loaded into `NAME_bourse_loading`. At the end its tables replace those in `NAME` by one statement,
-//! which moves the old ones to `NAME_bourse_old`. Every loaded table has the comment `made by bourse`. A database that
+//! which moves the old ones to `NAME_bourse_old`. Every loaded table has the comment `made by bourse as NAME`. A database that
 //! contains a table without it, or a view, routine, event or trigger, is never replaced, and neither are databases of those
 //! two names unless a loader made them (`ownership`).
 //!

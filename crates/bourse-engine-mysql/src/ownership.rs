@@ -1,7 +1,7 @@
 //! Ownership of databases on a server: the mark that loaders leave, and objects without it.
 //!
-//! Every table that a loader creates has [`MARK`] as its comment, which every user can read in
-//! `information_schema.tables`. A database is replaced only if it contains nothing but such tables. Objects that the
+//! Every table that a loader creates has [`MARK`] with the table's name as its comment, which every user can read in
+//! `information_schema.tables`; a copy of it or a renamed table has the comment too, with a name that is not its own. A database is replaced only if it contains nothing but such tables. Objects that the
 //! account may not see cannot be checked; but no database is ever dropped except the side databases, which a loader
 //! created itself ([`create_side`], [`refuse_side`]).
 
@@ -13,8 +13,13 @@ use bourse_engine::{EngineError, listed};
 use mysql::prelude::Queryable as _;
 use std::borrow::Cow;
 
-/// Comment of every table that a loader creates.
+/// First words of the comment of every table and routine that Bourse creates.
 pub(crate) const MARK: &str = "made by bourse";
+
+/// Condition for a table's comment to be the mark of that table, compared as bytes, since the server's columns have different
+/// collations.
+const MARKED: &str =
+    "CAST(lower(table_comment) AS BINARY) = CAST(lower(concat('made by bourse as ', table_name)) AS BINARY)";
 
 /// Table that marks a side database, created by a loader.
 const SIDE_TABLE: &str = "bourse_side_database";
@@ -25,7 +30,7 @@ const UNMARKED: &[(&str, &str)] = &[
     (
         "table",
         "SELECT table_name FROM information_schema.tables
-          WHERE table_schema = ? AND table_type = 'BASE TABLE' AND table_comment <> 'made by bourse'",
+          WHERE table_schema = ? AND table_type = 'BASE TABLE' AND NOT ({marked})",
     ),
     ("view", "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_type LIKE '%VIEW'"),
     (
@@ -47,7 +52,8 @@ const REFERRERS: &str = "SELECT DISTINCT concat(constraint_schema, '`.`', table_
     FROM information_schema.referential_constraints WHERE unique_constraint_schema = ? AND constraint_schema <> ?";
 
 fn names(connection: &mut Link, sql: &str, parameters: impl Into<mysql::Params>) -> Result<Vec<String>, EngineError> {
-    let mut names: Vec<String> = connection.exec(sql, parameters).map_err(|e| error(&e).with_statement(sql))?;
+    let sql = sql.replace("{marked}", MARKED);
+    let mut names: Vec<String> = connection.exec(&*sql, parameters).map_err(|e| error(&e).with_statement(&sql))?;
     names.sort();
     Ok(names)
 }
@@ -122,7 +128,7 @@ pub(crate) fn refuse_sharded(connection: &mut Link, database: &str) -> Result<()
 /// Tables of a database with the mark, except the one that marks a side database.
 pub(crate) fn marked_tables(connection: &mut Link, database: &str) -> Result<Vec<String>, EngineError> {
     const SQL: &str = "SELECT table_name FROM information_schema.tables
-        WHERE table_schema = ? AND table_type = 'BASE TABLE' AND table_comment = 'made by bourse'";
+        WHERE table_schema = ? AND table_type = 'BASE TABLE' AND {marked}";
     let mut tables = names(connection, SQL, (database,))?;
     tables.retain(|table| table != SIDE_TABLE);
     Ok(tables)
@@ -131,7 +137,7 @@ pub(crate) fn marked_tables(connection: &mut Link, database: &str) -> Result<Vec
 /// Creates a side database. The same message to the server marks it, so that a killed loader leaves none without the
 /// mark.
 pub(crate) fn create_side(connection: &mut Link, side: &str) -> Result<(), EngineError> {
-    let table = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
+    let table = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = {}", mark(SIDE_TABLE));
     let run = |connection: &mut Link, sql: &str| connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql));
     run(connection, &format!("CREATE DATABASE `{side}`; {table}"))?;
     if is_side(connection, side)? {
@@ -148,7 +154,7 @@ pub(crate) fn create_side(connection: &mut Link, side: &str) -> Result<(), Engin
 
 fn is_side(connection: &mut Link, side: &str) -> Result<bool, EngineError> {
     const SQL: &str = "SELECT table_name FROM information_schema.tables
-        WHERE table_schema = ? AND table_name = ? AND table_comment = 'made by bourse'";
+        WHERE table_schema = ? AND table_name = ? AND {marked}";
     Ok(!names(connection, SQL, (side, SIDE_TABLE))?.is_empty())
 }
 
@@ -230,7 +236,15 @@ pub(crate) fn exists(connection: &mut Link, database: &str) -> Result<bool, Engi
 /// Adds the mark to a statement if it is a `CREATE TABLE` with columns alone, so that the table is never without it.
 /// Other statements are unchanged; [`mark_new`] marks their tables.
 pub(crate) fn with_mark(sql: &str) -> Cow<'_, str> {
-    if is_plain_create(sql) { Cow::Owned(format!("{sql} COMMENT = '{MARK}'")) } else { Cow::Borrowed(sql) }
+    match plainly_created(sql) {
+        Some(table) => Cow::Owned(format!("{sql} COMMENT = {}", mark(table))),
+        None => Cow::Borrowed(sql),
+    }
+}
+
+/// Comment of a table that a loader creates, as an SQL literal.
+fn mark(table: &str) -> String {
+    format!("'{MARK} as {}'", table.replace('\'', "''"))
 }
 
 /// Whether a statement creates an object.
@@ -238,22 +252,24 @@ pub(crate) fn creates(sql: &str) -> bool {
     sql.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("CREATE"))
 }
 
-/// Whether a statement is `CREATE TABLE name (columns)`, followed by a character set at most.
-fn is_plain_create(sql: &str) -> bool {
-    let Some((head, body)) = sql.split_once('(') else { return false };
-    let head: Vec<String> = head.split_whitespace().map(str::to_ascii_uppercase).collect();
-    if head.len() != 3 || head[0] != "CREATE" || head[1] != "TABLE" {
-        return false;
+/// Table of a statement `CREATE TABLE name (columns)`, followed by a character set at most.
+fn plainly_created(sql: &str) -> Option<&str> {
+    let (head, body) = sql.split_once('(')?;
+    let head: Vec<&str> = head.split_whitespace().collect();
+    let [create, table, name] = head.as_slice() else { return None };
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_plain || !create.eq_ignore_ascii_case("CREATE") || !table.eq_ignore_ascii_case("TABLE") {
+        return None;
     }
     // `CREATE TABLE t (SELECT …)` and `CREATE TABLE t (LIKE …)` take no options behind them.
     let first = body.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
     if ["SELECT", "LIKE", "WITH", "VALUES", "TABLE"].iter().any(|word| first.starts_with(word)) {
-        return false;
+        return None;
     }
-    let Some(tail) = behind_parenthesis(body) else { return false };
-    let tail: Vec<String> = tail.split_whitespace().map(str::to_ascii_uppercase).collect();
-    matches!(tail.as_slice(), [])
-        || matches!(tail.as_slice(), [character, set, _] if character == "CHARACTER" && set == "SET")
+    let tail: Vec<String> = behind_parenthesis(body)?.split_whitespace().map(str::to_ascii_uppercase).collect();
+    let has_no_more = matches!(tail.as_slice(), [])
+        || matches!(tail.as_slice(), [character, set, _] if character == "CHARACTER" && set == "SET");
+    has_no_more.then_some(*name)
 }
 
 /// Text after the parenthesis that closes one opened before `body`.
@@ -285,7 +301,7 @@ pub(crate) fn unmarked_tables(connection: &mut Link, database: &str) -> Result<V
 pub(crate) fn mark_new(connection: &mut Link, loading: &str, before: &[String]) -> Result<(), EngineError> {
     let new = unmarked_tables(connection, loading)?.into_iter().filter(|table| !before.contains(table));
     for table in new {
-        let sql = format!("ALTER TABLE `{loading}`.`{}` COMMENT = '{MARK}'", table.replace('`', "``"));
+        let sql = format!("ALTER TABLE `{loading}`.`{}` COMMENT = {}", table.replace('`', "``"), mark(&table));
         connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql))?;
     }
     Ok(())
@@ -315,7 +331,7 @@ mod tests {
             "create table t (a VARCHAR(3) DEFAULT ')')",
             "CREATE TABLE t (a INT) CHARACTER SET utf8mb4",
         ] {
-            assert_eq!(with_mark(sql), format!("{sql} COMMENT = 'made by bourse'"));
+            assert_eq!(with_mark(sql), format!("{sql} COMMENT = 'made by bourse as t'"));
         }
         for sql in [
             "CREATE TABLE t (a INT) AS SELECT (1)",
@@ -325,18 +341,20 @@ mod tests {
             "CREATE TABLE IF NOT EXISTS t (a INT)",
             "CREATE TABLE t (a INT) COMMENT 'mine'",
             "CREATE TABLE t (a INT",
+            "CREATE TABLE `it's` (a INT)",
             "CREATE INDEX i ON t (a)",
             "INSERT INTO t VALUES (1)",
         ] {
             assert_eq!(with_mark(sql), sql);
         }
+        assert_eq!(mark("it's"), "'made by bourse as it''s'");
         assert!(creates(" create view v AS SELECT 1") && !creates("INSERT INTO created VALUES (1)"));
     }
 
     #[test]
     fn queries_look_for_the_mark_itself() {
         // Statements are constants, so the mark is written out in them.
-        assert!(UNMARKED[0].1.contains(&format!("'{MARK}'")));
+        assert!(MARKED.contains(&format!("'{MARK} as '")));
         assert!(UNMARKED[3].1.contains(&format!("'{MARK}, version %'")));
     }
 

@@ -30,7 +30,7 @@
 //! # Loading
 //! A load is one transaction, in a schema of its own that no other session sees. At its end the tables replace those in
 //! `public`. A killed load leaves nothing, since the server rolls it back. Every loaded table has the comment
-//! `made by bourse`. A database that contains anything without it is never replaced (`ownership`).
+//! `made by bourse as NAME`. A database that contains anything without it is never replaced (`ownership`).
 //!
 //! Files: `options` and `target` (settings), `wire` and `message` (the protocol), `value` (binary forms),
 //! `session` and `loader` (the engine interface), `ownership` (databases that may be replaced), `products` (differences

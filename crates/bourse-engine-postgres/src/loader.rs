@@ -5,7 +5,7 @@
 
 use crate::connect::Connector;
 use crate::message;
-use crate::ownership::{self, MARK, quoted};
+use crate::ownership::{self, mark, quoted};
 use crate::products::{COPY, PRODUCTS};
 use crate::value::{Column, Oid, ServerRow, fits, stored};
 use crate::wire::{Connection, State};
@@ -91,9 +91,9 @@ impl DatabaseLoader {
             self.connection.run(&format!("DROP TABLE {}", names.join(", "))).map_err(|e| self.in_use(e))?;
         }
         for table in &tables {
-            let table = quoted(table);
+            let (table, mark) = (quoted(table), mark(table));
             let place = format!(
-                "COMMENT ON TABLE {LOADING}.{table} IS '{MARK}'; ALTER TABLE {LOADING}.{table} SET SCHEMA public"
+                "COMMENT ON TABLE {LOADING}.{table} IS {mark}; ALTER TABLE {LOADING}.{table} SET SCHEMA public"
             );
             let gives = format!("GRANT CREATE ON SCHEMA public TO {}", self.user);
             self.connection.run(&place).map_err(|e| ownership::lacking(e, &gives))?;

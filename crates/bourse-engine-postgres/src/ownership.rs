@@ -1,16 +1,22 @@
 //! Ownership of databases on a server: the mark that loaders leave, and objects without it.
 //!
-//! Every table that a loader creates has [`MARK`] as its comment, which `\dt+` shows. A database is loaded into only if
+//! Every table that a loader creates has [`MARK`] with the table's name as its comment, which `\dt+` shows; a renamed table has
+//! a name that is not the comment's. A database is loaded into only if
 //! it contains nothing but such tables. A load replaces those tables and touches nothing else. A database that Bourse
-//! itself created has the mark as its own comment: that one, and its copy that rounds are restored from, are the only
+//! itself created has the mark with its name as its own comment: that one, and its copy that rounds are restored from, are the only
 //! ones that are ever dropped.
 
 use crate::connect::Connector;
 use crate::wire::Connection;
 use bourse_engine::{EngineError, ErrorKind, listed};
 
-/// Comment of every table that a loader creates, and of every database that Bourse creates.
+/// First words of the comment of every table, routine and database that Bourse creates.
 pub(crate) const MARK: &str = "made by bourse";
+
+/// Comment of a table or a database that Bourse creates, as an SQL literal.
+pub(crate) fn mark(name: &str) -> String {
+    format!("'{MARK} as {}'", name.replace('\'', "''"))
+}
 
 /// Condition for the server's own schemas.
 const OWN_SCHEMAS: &str = "(n.nspname IN ('pg_catalog', 'information_schema') OR n.nspname LIKE 'pg\\_toast%' OR n.nspname LIKE 'pg\\_temp%')";
@@ -26,12 +32,13 @@ const UNMARKED: &[(&str, &str)] = &[
            FROM pg_class c INNER JOIN pg_namespace n ON n.oid = c.relnamespace
           WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f', 'c') AND NOT {own}
             AND NOT (c.relkind = 'r' AND n.nspname = 'public'
-                     AND coalesce(obj_description(c.oid, 'pg_class'), '') = 'made by bourse')
+                     AND coalesce(obj_description(c.oid, 'pg_class'), '') = 'made by bourse as ' || c.relname)
             AND NOT EXISTS (SELECT 1 FROM pg_depend d
                              WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
                                AND (d.deptype = 'e' OR c.relkind = 'S' AND d.deptype IN ('a', 'i')
                                     AND d.refclassid = 'pg_class'::regclass
-                                    AND obj_description(d.refobjid, 'pg_class') = 'made by bourse'))",
+                                    AND obj_description(d.refobjid, 'pg_class') = (
+                                        SELECT 'made by bourse as ' || t.relname FROM pg_class t WHERE t.oid = d.refobjid)))",
     ),
     (
         "function",
@@ -92,7 +99,8 @@ pub(crate) fn refuse_foreign(connection: &mut Connection, database: &str) -> Res
 pub(crate) fn marked_tables(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
     connection.names(
         "SELECT c.relname FROM pg_class c INNER JOIN pg_namespace n ON n.oid = c.relnamespace
-          WHERE c.relkind = 'r' AND n.nspname = 'public' AND obj_description(c.oid, 'pg_class') = 'made by bourse'
+          WHERE c.relkind = 'r' AND n.nspname = 'public'
+            AND obj_description(c.oid, 'pg_class') = 'made by bourse as ' || c.relname
           ORDER BY 1",
     )
 }
@@ -122,8 +130,9 @@ pub(crate) fn drop_marked(connection: &mut Connection, database: &str) -> Result
         None => Ok(()),
         Some(true) => connection.run(&format!("DROP DATABASE {}", quoted(database))),
         Some(false) => Err(EngineError::refused(format!(
-            "database \"{database}\" is there, and does not have the comment '{MARK}' that one of ours has; it is left as it is: drop \
-             or rename it if nobody needs it, or use another database"
+            "database \"{database}\" is there, and does not have the comment {} that Bourse's has; it is left as it is: drop or \
+             rename it if nobody needs it, or use another database",
+            mark(database)
         ))),
     }
 }
@@ -135,14 +144,15 @@ pub(crate) fn lacking(e: EngineError, gives: &str) -> EngineError {
 
 /// Marks a new database.
 pub(crate) fn mark_database(connection: &mut Connection, database: &str) -> Result<(), EngineError> {
-    connection.run(&format!("COMMENT ON DATABASE {} IS '{MARK}'", quoted(database)))
+    connection.run(&format!("COMMENT ON DATABASE {} IS {}", quoted(database), mark(database)))
 }
 
 /// Whether the database of that name has the mark; `None` if it does not exist.
 pub(crate) fn is_marked(connection: &mut Connection, database: &str) -> Result<Option<bool>, EngineError> {
     let sql = format!(
-        "SELECT CASE WHEN shobj_description(oid, 'pg_database') = '{MARK}' THEN 'marked' ELSE '' END
-           FROM pg_database WHERE datname = '{database}'"
+        "SELECT CASE WHEN shobj_description(oid, 'pg_database') = {} THEN 'marked' ELSE '' END
+           FROM pg_database WHERE datname = '{database}'",
+        mark(database)
     );
     Ok(connection.names(&sql)?.first().map(|mark| mark == "marked"))
 }
@@ -154,7 +164,7 @@ mod tests {
     #[test]
     fn queries_look_for_the_mark_itself() {
         // Statements are constants, so the mark is written out in them.
-        assert!(UNMARKED[0].1.contains(&format!("'{MARK}'")));
+        assert!(UNMARKED[0].1.contains(&format!("'{MARK} as '")));
         assert!(UNMARKED[1].1.contains(&format!("'{MARK}, version %'")));
     }
 

@@ -73,6 +73,12 @@ fn what_bears_no_mark_is_never_replaced() {
                 run(&mut *session, &[unmake]);
             }
         }
+        // A copy or a renamed table still has the comment of the table that was made.
+        run(&mut *session, &["CREATE TABLE mine LIKE status_type", "INSERT INTO mine SELECT * FROM status_type"]);
+        assert_left_alone(engine, &["table `mine`"]);
+        run(&mut *session, &["DROP TABLE mine", "RENAME TABLE status_type TO status_type_2025"]);
+        assert_left_alone(engine, &["table `status_type_2025`"]);
+        run(&mut *session, &["RENAME TABLE status_type_2025 TO status_type"]);
         begin_load(engine, &["NEW"]).finish().unwrap();
         assert_eq!(names(engine), ["NEW"]);
     });
@@ -91,7 +97,7 @@ fn databases_of_the_names_that_loading_uses_are_looked_at_first() {
             run(&mut *session, &[&format!("INSERT INTO {name}.thesis VALUES ('all of them')")]);
             assert_left_alone(engine, &[&format!("database `{name}` holds"), "table `thesis`"]);
             // Tables with the mark alone do not make it a loader's: a person may have loaded a database of that name.
-            run(&mut *session, &[&format!("ALTER TABLE {name}.thesis COMMENT = 'made by bourse'")]);
+            run(&mut *session, &[&format!("ALTER TABLE {name}.thesis COMMENT = 'made by bourse as thesis'")]);
             assert_left_alone(engine, &[&format!("database `{name}` is there")]);
             run(&mut *session, &[&format!("DROP DATABASE {name}")]);
         }

@@ -70,7 +70,7 @@ fn what_bears_no_mark_is_never_replaced() {
         if ours {
             run(&mut *session, &["CREATE SCHEMA other", "CREATE TABLE other.status_type (st_id INT)"]);
             // The mark of a table elsewhere is no loader's.
-            run(&mut *session, &["COMMENT ON TABLE other.status_type IS 'made by bourse'"]);
+            run(&mut *session, &["COMMENT ON TABLE other.status_type IS 'made by bourse as status_type'"]);
             assert_left_alone(&engine, &["table other.status_type"]);
             run(&mut *session, &["DROP SCHEMA other CASCADE", function]);
             let trigger = "CREATE TRIGGER t BEFORE INSERT ON status_type FOR EACH ROW EXECUTE FUNCTION f()";
@@ -80,7 +80,7 @@ fn what_bears_no_mark_is_never_replaced() {
             found.push(("CREATE TABLE mine (a INT REFERENCES other (a))", "DROP TABLE mine", "table mine"));
             run(
                 &mut *session,
-                &["CREATE TABLE other (a INT PRIMARY KEY)", "COMMENT ON TABLE other IS 'made by bourse'"],
+                &["CREATE TABLE other (a INT PRIMARY KEY)", "COMMENT ON TABLE other IS 'made by bourse as other'"],
             );
         }
         for (make, unmake, words) in found {
@@ -92,6 +92,10 @@ fn what_bears_no_mark_is_never_replaced() {
             run(&mut *session, &[unmake]);
         }
     }
+    // A renamed table still has the comment that it was made with.
+    run(&mut *session, &["ALTER TABLE status_type RENAME TO status_type_2025"]);
+    assert_left_alone(&engine, &["table status_type_2025"]);
+    run(&mut *session, &["ALTER TABLE status_type_2025 RENAME TO status_type"]);
     // What belongs to an extension does not count; a table with numbers of its own does, whole.
     assert!(engine.integrity_check().unwrap().is_none_or(|found| found.is_empty()));
     assert_eq!(engine.foreign().unwrap(), None);

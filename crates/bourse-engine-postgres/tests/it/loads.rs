@@ -89,7 +89,7 @@ fn a_snapshot_is_the_database_as_it_was() {
     // A database without the mark is somebody's.
     change("COMMENT ON DATABASE bourse IS NULL");
     assert_eq!(engine.snapshot().map(|_| ()).unwrap_err().kind(), ErrorKind::Unsupported);
-    change("COMMENT ON DATABASE bourse IS 'made by bourse'");
+    change("COMMENT ON DATABASE bourse IS 'made by bourse as bourse'");
     change("CREATE DATABASE bourse_bourse_copy");
     let refused = engine.snapshot().map(|_| ()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Refused);
