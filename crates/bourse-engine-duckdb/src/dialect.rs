@@ -54,6 +54,9 @@ const OBJECTS: &str = "
     SELECT kind, CASE schema_name WHEN current_schema() THEN '' ELSE schema_name || '.' END || name
       FROM (SELECT 'table' AS kind, database_name, schema_name, table_name AS name FROM duckdb_tables() WHERE NOT internal
              UNION ALL
+            SELECT 'column', database_name, schema_name, table_name || '.' || column_name
+              FROM duckdb_columns() WHERE NOT internal
+             UNION ALL
             SELECT 'view', database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
              UNION ALL
             SELECT 'sequence', database_name, schema_name, sequence_name FROM duckdb_sequences()

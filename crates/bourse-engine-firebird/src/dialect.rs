@@ -83,6 +83,9 @@ const OBJECTS: &str = "
            trim(rdb$relation_name)
       FROM rdb$relations WHERE coalesce(rdb$system_flag, 0) = 0
      UNION ALL
+    SELECT 'column', trim(rdb$relation_name) || '.' || trim(rdb$field_name)
+      FROM rdb$relation_fields WHERE coalesce(rdb$system_flag, 0) = 0
+     UNION ALL
     SELECT 'trigger', trim(rdb$trigger_name) FROM rdb$triggers WHERE coalesce(rdb$system_flag, 0) = 0
      UNION ALL
     SELECT 'procedure', trim(rdb$procedure_name) FROM rdb$procedures WHERE coalesce(rdb$system_flag, 0) = 0

@@ -107,6 +107,8 @@ const H2_OBJECTS: &str = "
                    table_name AS name
               FROM information_schema.tables
              UNION ALL
+            SELECT 'column', table_schema, table_name || '.' || column_name FROM information_schema.columns
+             UNION ALL
             SELECT 'trigger', trigger_schema, trigger_name FROM information_schema.triggers
              UNION ALL
             SELECT 'sequence', sequence_schema, sequence_name FROM information_schema.sequences
@@ -120,8 +122,11 @@ const H2_OBJECTS: &str = "
 const HSQLDB_OBJECTS: &str = "
     SELECT kind, CASE place WHEN current_schema THEN '' ELSE place || '.' END || name
       FROM (SELECT trim(CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END) AS kind,
-                   table_schema AS place, CAST(table_name AS VARCHAR(250)) AS name
+                   table_schema AS place, CAST(table_name AS VARCHAR(510)) AS name
               FROM information_schema.tables
+             UNION ALL
+            SELECT 'column', table_schema, CAST(table_name || '.' || column_name AS VARCHAR(510))
+              FROM information_schema.columns
              UNION ALL
             SELECT 'trigger', trigger_schema, trigger_name FROM information_schema.triggers
              UNION ALL
@@ -138,6 +143,9 @@ const DERBY_OBJECTS: &str = "
       FROM (SELECT CASE WHEN tabletype = 'V' THEN 'view' ELSE 'table' END AS kind, schemaid AS place, tablename AS name
               FROM sys.systables WHERE tabletype <> 'S'
              UNION ALL
+            SELECT 'column' AS kind, t.schemaid AS place, t.tablename || '.' || c.columnname AS name
+              FROM sys.syscolumns AS c INNER JOIN sys.systables AS t ON t.tableid = c.referenceid WHERE t.tabletype <> 'S'
+             UNION ALL
             SELECT 'trigger' AS kind, schemaid AS place, triggername AS name FROM sys.systriggers
              UNION ALL
             SELECT 'sequence' AS kind, schemaid AS place, sequencename AS name FROM sys.syssequences
@@ -151,6 +159,9 @@ const MONETDB_OBJECTS: &str = "
     SELECT kind, CASE places.name WHEN CURRENT_SCHEMA THEN '' ELSE places.name || '.' END || objects.name
       FROM (SELECT CASE type WHEN 1 THEN 'view' ELSE 'table' END AS kind, schema_id, name
               FROM sys.tables WHERE NOT system
+             UNION ALL
+            SELECT 'column', t.schema_id, t.name || '.' || c.name
+              FROM sys.columns AS c INNER JOIN sys.tables AS t ON t.id = c.table_id WHERE NOT t.system
              UNION ALL
             SELECT 'trigger', t.schema_id, g.name FROM sys.triggers AS g INNER JOIN sys.tables AS t ON t.id = g.table_id
              UNION ALL

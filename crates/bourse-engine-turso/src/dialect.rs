@@ -9,7 +9,11 @@ pub(crate) static DIALECT: Dialect = Dialect {
     catalog: CATALOG,
     objects: Some(
         "SELECT type, name FROM sqlite_master
-          WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 17) <> '__turso_internal_'",
+          WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 17) <> '__turso_internal_'
+          UNION ALL
+         SELECT 'definition', type || ' ' || name || ': ' || sql FROM sqlite_master
+          WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_' AND substr(name, 1, 17) <> '__turso_internal_'
+                AND sql IS NOT NULL",
     ),
     ..SQLITE
 };

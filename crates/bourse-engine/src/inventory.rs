@@ -1,8 +1,9 @@
 //! Objects that Bourse made in a database, listed in the database itself, so that everything else in it is known as a person's.
 //!
 //! Server engines mark tables by comments. For all others a load ends with a table, [`INVENTORY`], of the kind and the name of
-//! each object that the database then holds. An object that is not in the list was made by a person, and a database that
-//! holds one is never replaced.
+//! each object that the database then holds, and of what each table consists of: its definition where the catalogue has it as a
+//! text, else its columns. An object that is not in the list was made by a person, and so was a table of a listed name that
+//! consists of anything else; a database that holds one is never replaced.
 
 use crate::{Batch, EachRow, Engine, EngineError, Interface, Loader, RowExt as _, Session};
 use std::collections::BTreeSet;
@@ -10,6 +11,10 @@ use std::fmt;
 
 /// Name of the table that lists the objects that Bourse made.
 const INVENTORY: &str = "bourse_inventory";
+/// Kind of a column, whose name is that of its table, a dot and its own.
+const COLUMN: &str = "column";
+/// Kind of the text that defines an object, whose name is the object's kind and name, a colon and the text.
+const DEFINITION: &str = "definition";
 /// Number of names that a refusal lists.
 const LISTED: usize = 3;
 
@@ -24,7 +29,26 @@ struct DatabaseObject {
 
 impl fmt::Display for DatabaseObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind, self.name)
+        match self.name.split_once(": ") {
+            Some((object, _)) if self.kind == DEFINITION => write!(f, "definition of {object}"),
+            _ => write!(f, "{} {}", self.kind, self.name),
+        }
+    }
+}
+
+impl DatabaseObject {
+    /// Whether this says what an object consists of.
+    fn is_part(&self) -> bool {
+        self.kind == COLUMN || self.kind == DEFINITION
+    }
+
+    fn is_part_of(&self, whole: &Self) -> bool {
+        let continues = |name: &str, by: &str| self.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(by));
+        match &*self.kind {
+            COLUMN => continues(&whole.name, "."),
+            DEFINITION => continues(&whole.to_string(), ": "),
+            _ => false,
+        }
     }
 }
 
@@ -94,12 +118,14 @@ impl Inventory {
 
     /// Objects that Bourse made, by kind and name.
     pub fn made(&self) -> Vec<String> {
-        self.made.intersection(&self.objects).map(ToString::to_string).collect()
+        self.made.intersection(&self.objects).filter(|it| !it.is_part()).map(ToString::to_string).collect()
     }
 
     /// Reason not to replace the database: the objects that Bourse did not make; `None` if there are none.
     pub fn foreign(&self) -> Option<String> {
-        foreign_among(&self.others().map(ToString::to_string).collect::<Vec<_>>())
+        // What a person's table consists of says no more than the table.
+        let is_told = |part: &DatabaseObject| self.others().any(|whole| part.is_part_of(whole));
+        foreign_among(&self.others().filter(|it| !is_told(it)).map(ToString::to_string).collect::<Vec<_>>())
     }
 
     /// Adds to the list all that a session's database holds now, as a workload may make tables after the load.
@@ -179,7 +205,7 @@ impl Loader for ListingLoader {
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         if !self.made()?.is_empty() {
             self.inner.run(&format!(
-                "CREATE TABLE {INVENTORY} (object_kind VARCHAR(20) NOT NULL, object_name VARCHAR(250) NOT NULL)"
+                "CREATE TABLE {INVENTORY} (object_kind VARCHAR(20) NOT NULL, object_name VARCHAR(510) NOT NULL)"
             ))?;
             // With the list itself among what it lists.
             self.made()?.iter().try_for_each(|object| self.inner.run(&insert(object)))?;
@@ -205,6 +231,18 @@ mod tests {
         assert_eq!(inventory.foreign().as_deref(), Some(words));
         inventory.objects.insert(object("trigger", "x"));
         assert!(inventory.foreign().unwrap().ends_with("table notes, trigger x and 1 more"));
+        // A listed table that consists of other things is a person's; the parts of one that is not listed are not named.
+        let defined = object("definition", "table trade: CREATE TABLE trade (t_id INTEGER)");
+        let mut inventory = Inventory { objects: BTreeSet::from([object("table", "trade")]), ..Inventory::default() };
+        inventory.objects.extend([object("column", "trade.t_id"), defined.clone()]);
+        assert_eq!(inventory.foreign().unwrap(), "it holds what bourse did not make: table trade");
+        inventory.made = inventory.objects.clone();
+        assert_eq!((inventory.foreign(), inventory.made()), (None, vec!["table trade".to_owned()]));
+        inventory.objects.remove(&defined);
+        let otherwise = object("definition", "table trade: CREATE TABLE trade (mine TEXT)");
+        inventory.objects.extend([object("column", "trade.mine"), otherwise]);
+        let words = "it holds what bourse did not make: column trade.mine, definition of table trade";
+        assert_eq!(inventory.foreign().as_deref(), Some(words));
         assert_eq!(insert(&object("table", "it's")), "INSERT INTO bourse_inventory VALUES ('table', 'it''s')");
     }
 }

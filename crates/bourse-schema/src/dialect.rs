@@ -39,7 +39,8 @@ pub struct Dialect {
     /// Queries of the engine's catalog.
     pub catalog: Catalog,
     /// Query for the kind and the name of everything that a database holds but indexes, without what the engine makes by itself
-    /// in each database; `None` for engines that mark Bourse's tables by comments.
+    /// in each database, and of what tables consist of: a `definition`, with the name `table NAME: TEXT`, or each `column`,
+    /// with the name `TABLE.COLUMN`; `None` for engines that mark Bourse's tables by comments.
     pub objects: Option<&'static str>,
 }
 
@@ -180,7 +181,12 @@ pub static SQLITE: Dialect = Dialect {
         ("five_seconds", "+ 5000"),
     ],
     catalog: SQLITE_SCHEMA,
-    objects: Some("SELECT type, name FROM sqlite_master WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_'"),
+    objects: Some(
+        "SELECT type, name FROM sqlite_master WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_'
+          UNION ALL
+         SELECT 'definition', type || ' ' || name || ': ' || sql
+           FROM sqlite_master WHERE type <> 'index' AND substr(name, 1, 7) <> 'sqlite_' AND sql IS NOT NULL",
+    ),
     ..Dialect::STANDARD
 };
 

@@ -54,6 +54,15 @@ pub(super) fn others_are_kept(engine: &dyn Engine) {
     let mut session = engine.session().unwrap();
     assert_eq!(count(&mut *session), 6);
     session.execute_text("DROP TABLE notes", &[]).unwrap();
+    // A table that others made has the name of one that was loaded.
+    session.execute_text("DROP TABLE charge", &[]).unwrap();
+    session.execute_text("CREATE TABLE charge (secret INT NOT NULL PRIMARY KEY)", &[]).unwrap();
+    drop(session);
+    let refused = engine.loader().err().expect("a person's table would be replaced");
+    assert_eq!(refused.kind(), ErrorKind::Refused, "{refused}");
+    assert!(refused.message().to_lowercase().contains("charge"), "{refused}");
+    let mut session = engine.session().unwrap();
+    session.execute_text("DROP TABLE charge", &[]).unwrap();
     drop(session);
     load_small(engine);
 }

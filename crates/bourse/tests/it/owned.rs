@@ -254,7 +254,7 @@ fn by_hand(file: &Path, statements: &[&str]) {
 }
 
 /// Objects of a person's in a database that Bourse made, and how each is named.
-const BY_HAND: [(&[&str], &str); 3] = [
+const BY_HAND: [(&[&str], &str); 4] = [
     (&["CREATE TABLE notes (t TEXT)", "INSERT INTO notes VALUES ('mine')"], "table notes"),
     (&["CREATE VIEW mine AS SELECT 1 AS one"], "view mine"),
     (&["CREATE TRIGGER mine AFTER INSERT ON bourse_inventory BEGIN SELECT 1; END"], "trigger mine"),
@@ -321,6 +321,7 @@ fn a_refused_database_keeps_its_journal_mode() {
         &["micro", "run", "update", "sqlite:tpce.db", "-s", "rows=100", "--count", "20"],
         &["tpce", "load", "sqlite:x.db", "--days", "1"],
         &["tpce", "run", "sqlite:x.db", "--days", "1", "--for", "1s"],
+    (&["ALTER TABLE bourse_inventory ADD COLUMN secret TEXT"], "definition of table bourse_inventory"),
         &["tpce", "run", "sqlite:tpce.db", "--days", "2", "--for", "1s"],
         &["tpce", "verify", "sqlite:x.db", "model:", "--days", "1", "-n", "5"],
         &["tpce", "acid", "sqlite:x.db", "--days", "1"],
