@@ -17,13 +17,23 @@ use bourse_server::client::given;
 use mysql::prelude::{Protocol, Queryable as _};
 use mysql::{Binary, QueryResult, Statement};
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
 /// A prepared statement, and the arrangement of its values.
 struct Prepared {
     statement: Statement,
     rendered: Rendered,
     scales: Scales,
+    /// Whether a commit after it has shown, or will, that it does not end transactions.
+    is_known: bool,
 }
+
+/// Code of the refusal to change the characteristics of an open transaction.
+const IN_TRANSACTION: &str = "1568";
+
+/// Largest number of texts that a session knows not to end transactions.
+const KNOWN_TEXTS: usize = 1_024;
 
 /// State of a session's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +53,10 @@ pub struct MysqlSession {
     /// Isolation level last set at the server; `None` before the first.
     isolation: Option<Isolation>,
     state: State,
+    /// Whether the transaction has run a statement of which it is not known whether it ends transactions.
+    has_unknown: bool,
+    /// Hashes of the texts that are known not to end transactions.
+    known_texts: HashSet<u64>,
     round_trips: u64,
     /// Whether routines are called.
     procedures: bool,
@@ -63,6 +77,8 @@ impl MysqlSession {
             statements: Slots::default(),
             isolation: None,
             state: State::Idle,
+            has_unknown: false,
+            known_texts: HashSet::new(),
             round_trips: 0,
             procedures,
             facts: &OWN,
@@ -87,7 +103,7 @@ impl MysqlSession {
         let scales = rendered.scales(params);
         self.round_trips += 1;
         let statement = self.connection.prep(rendered.sql(&scales)).map_err(|e| error(&e))?;
-        *self.statements.place(slot) = Some(Prepared { statement, rendered, scales });
+        *self.statements.place(slot) = Some(Prepared { statement, rendered, scales, is_known: false });
         if self.is_galera && self.state == State::Open { self.refuse_undone() } else { Ok(()) }
     }
 
@@ -138,7 +154,10 @@ impl MysqlSession {
         params: &[Value<'_>],
     ) -> Result<QueryResult<'_, '_, '_, Binary>, EngineError> {
         self.make_ready(slot, text, params)?;
-        let prepared = self.statements.get(slot).expect("prepared just before");
+        let prepared = self.statements.place(slot).as_mut().expect("prepared just before");
+        if self.state == State::Open {
+            self.has_unknown |= !std::mem::replace(&mut prepared.is_known, true);
+        }
         let values = prepared.rendered.arrange(params)?;
         self.round_trips += 1;
         self.connection.exec_iter(&prepared.statement, positional(values)).map_err(|e| error(&e))
@@ -147,6 +166,9 @@ impl MysqlSession {
     /// Runs a text that contains the values: one round trip, and not every statement can be prepared.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         self.refuse_doomed()?;
+        if self.state == State::Open && self.known_texts.len() < KNOWN_TEXTS {
+            self.has_unknown |= self.known_texts.insert(BuildHasherDefault::<DefaultHasher>::default().hash_one(sql));
+        }
         self.round_trips += 1;
         let done = Rendered::of(sql, &DIALECT).literal(params).and_then(|text| {
             self.connection.query_iter(text).map_err(|e| error(&e)).and_then(|result| through(result, each))
@@ -172,6 +194,16 @@ impl MysqlSession {
             Err(EngineError::failed_transaction(ErrorKind::Conflict, false))
         } else {
             Ok(())
+        }
+    }
+
+    /// Fails where a statement has ended the transaction that is to be committed, of which the client's library says nothing: a
+    /// server refuses to change the characteristics of one that is open.
+    fn refuse_ended(&mut self) -> Result<(), EngineError> {
+        match self.bare("SET TRANSACTION READ WRITE") {
+            Ok(()) => Err(EngineError::already_ended()),
+            Err(e) if e.code() == Some(IN_TRANSACTION) => Ok(()),
+            Err(e) => Err(e),
         }
     }
 
@@ -321,7 +353,9 @@ impl Session for MysqlSession {
         if self.state == State::Idle {
             return Ok(());
         }
-        let done = self.bare("COMMIT");
+        let is_asked = std::mem::take(&mut self.has_unknown) && std::ptr::eq(self.facts, &OWN);
+        let is_open = if is_asked { self.refuse_ended() } else { Ok(()) };
+        let done = is_open.and_then(|()| self.bare("COMMIT"));
         self.state = State::Idle;
         if done.is_err() {
             // The seam says that a commit which failed is rolled back; the first error is the one to report.

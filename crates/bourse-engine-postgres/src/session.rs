@@ -39,6 +39,8 @@ impl Prepared {
 pub struct PostgresSession {
     connection: Connection,
     statements: Slots<Prepared>,
+    /// Whether the caller began a transaction that it has not ended.
+    is_begun: bool,
     /// Whether the open transaction met a conflict.
     is_doomed: bool,
     /// Statements written and not sent yet; `None` if each statement is sent immediately.
@@ -56,6 +58,7 @@ impl PostgresSession {
         Self {
             connection,
             statements: Slots::default(),
+            is_begun: false,
             is_doomed: false,
             ahead: pipeline.then(Ahead::default),
             procedures,
@@ -386,7 +389,12 @@ impl Session for PostgresSession {
             return Err(EngineError::already_open());
         }
         let begin = begin(isolation, access);
-        let Some(ahead) = &mut self.ahead else { return self.connection.run(begin) };
+        let Some(ahead) = &mut self.ahead else {
+            self.connection.run(begin)?;
+            self.is_begun = true;
+            return Ok(());
+        };
+        self.is_begun = true;
         ahead.begin = Some(begin);
         let out = &mut self.connection.out;
         message::parse(out, "", begin, &[]);
@@ -478,9 +486,14 @@ impl Session for PostgresSession {
             let _ = self.rollback();
             return Err(e);
         }
-        let was_doomed = std::mem::replace(&mut self.is_doomed, false);
+        let (was_doomed, was_begun) = (std::mem::take(&mut self.is_doomed), std::mem::take(&mut self.is_begun));
         // Where the transaction has failed, the server answers a COMMIT as if it were a ROLLBACK.
-        match if self.connection.state == State::Idle { Ok(true) } else { self.connection.end("COMMIT") } {
+        let done = match self.connection.state {
+            State::Idle if was_begun => Err(EngineError::already_ended()),
+            State::Idle => Ok(true),
+            State::Open | State::Failed => self.connection.end("COMMIT"),
+        };
+        match done {
             Ok(true) => return Ok(()),
             Ok(false) => {}
             Err(e) => {
@@ -497,7 +510,7 @@ impl Session for PostgresSession {
     }
 
     fn rollback(&mut self) -> Result<(), EngineError> {
-        self.is_doomed = false;
+        (self.is_doomed, self.is_begun) = (false, false);
         self.forget_ahead();
         match self.connection.state {
             State::Idle => Ok(()),

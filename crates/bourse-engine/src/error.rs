@@ -129,6 +129,12 @@ impl EngineError {
     /// Changes the class of the error.
     #[must_use]
     pub fn with_kind(mut self, kind: ErrorKind) -> Self {
+    /// Error of a commit whose transaction a statement in it has ended, as a `ROLLBACK` does.
+    #[cold]
+    pub fn already_ended() -> Self {
+        Self::new(ErrorKind::Other, "there is no transaction to commit: a statement in it has ended it")
+    }
+
         self.0.kind = kind;
         self
     }
