@@ -8,7 +8,7 @@ use crate::connect::{Connector, facts};
 use crate::error::error;
 use crate::link::Link;
 use bourse_engine::locked;
-use bourse_engine::{EngineError, ErrorKind, Hold};
+use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold};
 
 use mysql::prelude::Queryable as _;
 use std::sync::Mutex;
@@ -30,13 +30,26 @@ static OURS: Mutex<Vec<Place>> = Mutex::new(Vec::new());
 
 /// A connection that holds a database.
 struct Held {
-    _connection: Link,
+    connection: Link,
+    /// Name of the lock, as an SQL literal.
+    name: String,
     place: Place,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
         locked(&OURS).retain(|place| *place != self.place);
+    }
+}
+
+impl DatabaseLock for Held {
+    fn still_held(&mut self) -> Result<(), EngineError> {
+        let found = holder(&mut self.connection, &self.name).map_err(|e| error(&e));
+        self.connection.rests();
+        match found? {
+            Some(place) if place == self.place => Ok(()),
+            _ => Err(EngineError::new(ErrorKind::ConnectionLost, "the server has given the lock away")),
+        }
     }
 }
 
@@ -76,10 +89,11 @@ fn held(mut connection: Link, database: &str) -> Result<Hold, mysql::Error> {
     let set =
         (0..BITS).filter(|bit| process >> bit & 1 == 1).map(|bit| format!("GET_LOCK({}, 0)", bit_name(database, bit)));
     connection.query_drop(format!("SELECT {} FROM DUAL", set.collect::<Vec<_>>().join(", ")))?;
-    let Some(place) = holder(&mut connection, &lock_name(database))? else { return Ok(Hold::InUse(Vec::new())) };
+    let name = lock_name(database);
+    let Some(place) = holder(&mut connection, &name)? else { return Ok(Hold::InUse(Vec::new())) };
     locked(&OURS).push(place.clone());
     connection.rests();
-    Ok(Hold::Held(Box::new(Held { _connection: connection, place })))
+    Ok(Hold::Held(Box::new(Held { connection, name, place })))
 }
 
 /// Holder of a lock, with the server as it identifies itself. Behind a gate its connection is not the client's.

@@ -1,9 +1,13 @@
 //! Locks that hold a database for one command: an advisory lock of the server, on a connection that lasts as long as
 //! the command.
+//!
+//! An account may be shut out of the database in which the sessions of other accounts have the lock. So a holder also looks
+//! for the lock in every other database, once it has its own.
 
 use crate::connect::{Connector, is_closed};
 use crate::wire::Connection;
-use bourse_engine::{EngineError, ErrorKind, Hold};
+use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, locked};
+use std::sync::Mutex;
 
 /// Database that holding sessions are connected to.
 const ELSEWHERE: &str = "postgres";
@@ -16,6 +20,30 @@ const NAME_BYTES: usize = 63;
 
 /// Number of attempts to find a holder, which may have just ended.
 const LOOKS: u32 = 5;
+
+/// Identity of a connection's session: the number of its process at the server, and the server's start.
+const SESSION: &str = "pg_backend_pid() || ' ' || extract(epoch FROM pg_postmaster_start_time())";
+
+/// Sessions by which this process holds databases.
+static OURS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// A connection that holds a database.
+struct Held {
+    connection: Connection,
+    session: String,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        locked(&OURS).retain(|session| *session != self.session);
+    }
+}
+
+impl DatabaseLock for Held {
+    fn still_held(&mut self) -> Result<(), EngineError> {
+        self.connection.names("SELECT 1").map(drop)
+    }
+}
 
 /// Takes the lock of a database at the server of a connector. The connection is to another database, since this one can
 /// be copied and replaced only while no session is connected to it. If the other one is inaccessible to an account that
@@ -35,26 +63,45 @@ pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Resul
         }
         connected => connected?,
     };
-    let name = session_name(holder);
-    connection.run(&format!("SET application_name = {}", text(&name)))?;
+    connection.run(&format!("SET application_name = {}", text(&session_name(holder))))?;
     // Servers before version 14 end no idle session, and do not know the setting.
     let _ = connection.run("SET idle_session_timeout = 0");
     let key = format!("('x' || left(md5({}), 16))::bit(64)::bigint", text(&format!("bourse {database}")));
     for _ in 0..LOOKS {
         match connection.names(&format!("SELECT pg_try_advisory_lock({key})")) {
-            Ok(taken) if taken == ["t"] => return Ok(Hold::Held(Box::new(connection))),
+            Ok(taken) if taken == ["t"] => {
+                return match found(&mut connection, &key) {
+                    Err(lost) if lost.kind() == ErrorKind::ConnectionLost => Err(lost),
+                    Ok(Some(other)) => {
+                        // The server would give it back some time after the connection is closed.
+                        let _ = connection.run("SELECT pg_advisory_unlock_all()");
+                        Ok(held_by(other))
+                    }
+                    // A product that lists no locks has no other place for them.
+                    Ok(None) | Err(_) => Ok(held(connection)),
+                };
+            }
             Ok(_) => {}
             Err(lost) if lost.kind() == ErrorKind::ConnectionLost => return Err(lost),
             // A product without such locks.
             Err(refused) => return Ok(Hold::Cannot(refused.message().to_owned())),
         }
-        match found(&mut connection, &key)? {
-            Some((other, _)) if other == name => return Ok(Hold::Nothing),
-            Some((_, details)) => return Ok(Hold::InUse(details)),
-            None => {}
+        if let Some(other) = found(&mut connection, &key)? {
+            return Ok(held_by(other));
         }
     }
     Ok(Hold::InUse(Vec::new()))
+}
+
+fn held(mut connection: Connection) -> Hold {
+    // A product without the functions has a session that is no other's.
+    let session = connection.names(&format!("SELECT {SESSION}")).unwrap_or_default().concat();
+    locked(&OURS).push(session.clone());
+    Hold::Held(Box::new(Held { connection, session }))
+}
+
+fn held_by((session, details): (String, Details)) -> Hold {
+    if locked(&OURS).contains(&session) { Hold::Nothing } else { Hold::InUse(details) }
 }
 
 /// A connection whose session no other client shares. A pooler in transaction mode gives each transaction any session of the
@@ -76,22 +123,23 @@ fn alone(connector: &Connector, database: &str) -> Result<Connection, EngineErro
 /// Details of a holder: names and values.
 type Details = Vec<(String, String)>;
 
-/// Name of the holder's session, and details of it. Address and time are visible only to the same user, and to users
-/// who may read all statistics.
+/// Identity of another session that has the lock in any database, and details of it. Address and time are visible only to the
+/// same user, and to users who may read all statistics.
 fn found(connection: &mut Connection, key: &str) -> Result<Option<(String, Details)>, EngineError> {
     let rows = connection.ask(&format!(
-        "SELECT a.application_name, a.usename, a.pid::text, CASE WHEN a.client_port = -1 THEN 'the server''s machine' ELSE host(a.client_addr) END,
+        "SELECT {}, a.application_name, a.usename, a.pid::text, CASE WHEN a.client_port = -1 THEN 'the server''s machine' ELSE host(a.client_addr) END,
                 to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ')
            FROM pg_locks l INNER JOIN pg_stat_activity a ON a.pid = l.pid
-          WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
-            AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-            AND (l.classid::bigint << 32 | l.objid::bigint) = {key}"
+          WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.pid <> pg_backend_pid()
+            AND (l.classid::bigint << 32 | l.objid::bigint) = {key}",
+        SESSION.replace("pg_backend_pid()", "a.pid")
     ))?;
     let Some(row) = rows.into_iter().next() else { return Ok(None) };
-    let name = row.first().cloned().flatten().unwrap_or_default();
-    let named = ["held by", "user", "server process", "client", "since"].into_iter().zip(row);
+    let mut values = row.into_iter();
+    let session = values.next().flatten().unwrap_or_default();
+    let named = ["held by", "user", "server process", "client", "since"].into_iter().zip(values);
     let details = named.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    Ok(Some((name, details)))
+    Ok(Some((session, details)))
 }
 
 /// Name for the session of a holder: truncated, in ASCII as the server requires.

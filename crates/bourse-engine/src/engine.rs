@@ -219,13 +219,22 @@ pub trait Engine: Send + Sync {
 /// Result of [`Engine::hold`].
 pub enum Hold {
     /// Lock held until this is dropped.
-    Held(Box<dyn Send>),
+    Held(Box<dyn DatabaseLock>),
     /// Lock held by another process: named details of it, for a person.
     InUse(Vec<(String, String)>),
     /// No lock needed: this process has one already, or no other process can use the database.
     Nothing,
     /// No lock possible: the server's reason.
     Cannot(String),
+}
+
+/// Lock of a database at its server, which another person may end there.
+pub trait DatabaseLock: Send {
+    /// Asks the server on the lock's own session, which has the lock for as long as it lives.
+    ///
+    /// # Errors
+    /// The session, and with it the lock, is gone.
+    fn still_held(&mut self) -> Result<(), EngineError>;
 }
 
 impl Hold {

@@ -66,8 +66,8 @@ pub use copied::copy_file;
 pub use database_files::{DatabaseFiles, FileFormat, FileOwner};
 pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
-    Conflicts, Connection, Counter, Engine, ForReading, Hold, Hosting, Interface, KeyEngine, Loader, NodeLosses,
-    OwnThreads, OwnedServer, SideDatabase, Snapshot, SqlEngine,
+    Conflicts, Connection, Counter, DatabaseLock, Engine, ForReading, Hold, Hosting, Interface, KeyEngine, Loader,
+    NodeLosses, OwnThreads, OwnedServer, SideDatabase, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_system::{bytes_on_disk, durability_at, folder_of, lost_with_machine, memory_file_system};

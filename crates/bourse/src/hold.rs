@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::oltp::database::{engine_failure, refuse_foreign};
 use crate::progress::note;
 use crate::{engines, interrupt};
-use bourse_engine::{DatabaseFiles, Engine, ErrorKind, FileFormat, Hold, SideFile, SideFileKind, beside};
+use bourse_engine::{DatabaseFiles, DatabaseLock, Engine, ErrorKind, FileFormat, Hold, SideFile, SideFileKind, beside};
 use bourse_serve::Address;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -45,7 +45,21 @@ pub(crate) fn wait_for_others(at_most: Option<Duration>) {
 #[derive(Default)]
 pub(crate) struct Held {
     files: Vec<SideFile>,
-    at_servers: Vec<Box<dyn Send>>,
+    at_servers: Vec<(String, Box<dyn DatabaseLock>)>,
+}
+
+impl Held {
+    /// Fails if the lock of a target's database at its server was lost, as when a person ends the session that has it.
+    ///
+    /// # Errors
+    /// Another command may have used the database since.
+    pub(crate) fn still(&mut self, target: &str) -> Result<(), Failure> {
+        let lock = self.at_servers.iter_mut().find(|(of, _)| of == target);
+        lock.map_or(Ok(()), |(_, lock)| lock.still_held()).map_err(|error| {
+            Failure::new(Exit::Target, format!("the lock that held {target} against other commands was lost"))
+                .detail("cause", error.message())
+        })
+    }
 }
 
 /// The holder of a database, as named details for the user.
@@ -81,7 +95,8 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
         held.files.extend(patiently(target, || of_file(target, &path))?);
     }
     for (target, engine) in at_servers {
-        held.at_servers.extend(patiently(target, || at_server(target, engine.as_ref()))?);
+        let lock = patiently(target, || at_server(target, engine.as_ref()))?;
+        held.at_servers.extend(lock.map(|lock| (target.to_owned(), lock)));
     }
     Ok(held)
 }
@@ -181,8 +196,10 @@ fn note_unheld(target: &str, why: &str) {
     note(&format!("{target} is not held against other commands: {why}"));
 }
 
-fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn Send>>, Holder>, Failure> {
-    let holder = format!("process {} of {}: {}", std::process::id(), machine(), command());
+fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn DatabaseLock>>, Holder>, Failure> {
+    // A server may show the first few characters alone.
+    let since = jiff::Zoned::now().strftime("%m-%d %H:%M");
+    let holder = format!("process {} since {since}: {} on {}", std::process::id(), short_command(), machine());
     match engine.hold(&holder).map_err(|error| engine_failure(target, &error))? {
         Hold::Held(held) => Ok(Ok(Some(held))),
         Hold::InUse(mut holder) => {
@@ -242,6 +259,13 @@ fn read(database: &Path) -> Holder {
         .filter_map(|line| line.split_once(": "))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
+/// First words of the command line: the command's own, without targets and options.
+fn short_command() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let own = words.skip_while(|word| word.starts_with('-'));
+    own.take_while(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric())).collect::<Vec<_>>().join(" ")
+}
+
     let value = |name: &str| holder.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     let process = value("process").and_then(|process| process.parse().ok());
     if value("machine") == Some(&machine()) && process.is_some_and(|process| !interrupt::is_alive(process)) {

@@ -1,6 +1,6 @@
 use crate::server;
 use bourse_engine::{
-    Access, Durability, Engine as _, ErrorKind, Hosting, Isolation, OwnedServer as _, Params, RowExt as _,
+    Access, Durability, Engine as _, ErrorKind, Hold, Hosting, Isolation, OwnedServer as _, Params, RowExt as _,
     SessionExt as _, Sql, Value,
 };
 use bourse_engine_postgres::open;
@@ -268,4 +268,31 @@ fn round_trips_are_counted() {
         assert_eq!(transaction(), expected, "BEGIN, three changes, COMMIT; pipeline={pipeline}");
         assert_eq!(values(&mut *session), [2, 2, 2]);
     }
+}
+
+/// Processes of two containers have the same number and host name; accounts with unlike rights lock in different databases.
+#[test]
+fn a_lock_is_of_one_process_in_every_database() {
+    let Some(owner) = server("private::a_lock_is_of_one_process_in_every_database", "") else { return };
+    let mut session = owner.session().unwrap();
+    let folder = owner.location().folder().unwrap();
+    let socket = folder.parent().unwrap().display().to_string();
+    let target = |database: &str| open(&format!("postgres://postgres@localhost/{database}?socket={socket}")).unwrap();
+    let engine = target("bourse");
+    for database in ["bourse", "postgres"] {
+        let mut other = target(database).session().unwrap();
+        let lock = "SELECT pg_advisory_lock(('x' || left(md5('bourse bourse'), 16))::bit(64)::bigint)";
+        for sql in ["SET application_name = 'process 7'", lock] {
+            other.query_text(sql, &[], &mut |_| Ok(())).unwrap();
+        }
+        let Hold::InUse(details) = engine.hold("process 7").unwrap() else { panic!("it is another's in {database}") };
+        assert!(details.contains(&("held by".to_owned(), "process 7".to_owned())), "{details:?}");
+        other.query_text("SELECT pg_advisory_unlock_all()", &[], &mut |_| Ok(())).unwrap();
+    }
+    let Hold::Held(mut lock) = engine.hold("process 7").unwrap() else { panic!("it is free") };
+    assert!(matches!(target("bourse").hold("process 7").unwrap(), Hold::Nothing), "this process has it");
+    lock.still_held().unwrap();
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
+    session.query_text(end, &[], &mut |_| Ok(())).unwrap();
+    assert_eq!(lock.still_held().unwrap_err().kind(), ErrorKind::ConnectionLost);
 }

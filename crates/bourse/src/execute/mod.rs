@@ -60,6 +60,7 @@ pub(crate) use round::{RoundOutcome, RoundRequest};
 
 use crate::args::Execution;
 use crate::failure::{Exit, Failure};
+use crate::hold::Held;
 use crate::output::ResultFolder;
 use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about};
 use crate::progress::{Step, Whole, note};
@@ -136,7 +137,7 @@ pub(crate) fn run(plan: &Plan, how: &Execution, folder: &ResultFolder) -> Result
 fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
     let context = RunContext::of_command(folder, plan.call_limit_ns)?;
     let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
-    let _held = hold::for_writing(held_by(plan))?;
+    let held = hold::for_writing(held_by(plan))?;
     for engine in &plan.left_out {
         note(&format!("left out: {engine}"));
     }
@@ -153,6 +154,7 @@ fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
         warnings: Vec::new(),
         best_loop_ns: f64::INFINITY,
         waits: QuietWaits::default(),
+        held,
     };
     let mut cases = Vec::new();
     let mut outcome = Ok(());
@@ -196,6 +198,8 @@ struct Executor<'p> {
     /// Best time of the fixed CPU loop until now, in nanoseconds.
     best_loop_ns: f64,
     waits: QuietWaits,
+    /// Databases held until all else is done.
+    held: Held,
 }
 
 /// Parameters of a round that its case does not have.
@@ -354,8 +358,21 @@ impl Executor<'_> {
         kept
     }
 
-    /// Runs a round of a case, in this process or in one of its own, and returns its outcome.
+    /// Runs a round of a case and returns its outcome, which is void if the database was no longer held at its end.
     fn outcome(&mut self, case: &CaseRun, turn: Turn<'_>) -> Result<RoundOutcome, Failure> {
+        let mut outcome = self.ran(case, turn)?;
+        // An interrupted command waits for no server any more.
+        if !self.context.is_interrupted()
+            && let Err(lost) = self.held.still(&case.planned.target)
+        {
+            outcome.round.make_void(lost.line());
+            outcome.failure.get_or_insert(lost);
+        }
+        Ok(outcome)
+    }
+
+    /// Runs a round of a case, in this process or in one of its own.
+    fn ran(&mut self, case: &CaseRun, turn: Turn<'_>) -> Result<RoundOutcome, Failure> {
         let planned = &case.planned;
         let mut request = RoundRequest {
             target: planned.target.clone(),

@@ -86,6 +86,14 @@ impl Holder {
         assert!(is_good, "{}: {code:?}: {}", self.command, text(&ended.stderr));
     }
 
+    /// Continues it until it ends, without the lock that it had.
+    fn unlocked(self) {
+        signal(&self.child, "-CONT");
+        let ended = self.child.wait_with_output().expect("it has ended");
+        let said = text(&ended.stderr);
+        assert!(ended.status.code() == Some(2) && said.contains("against other commands was lost"), "{said}");
+    }
+
     /// Has it killed.
     fn killed(mut self) {
         self.child.kill().expect("it can be killed");
@@ -113,7 +121,7 @@ fn refuses_each(
             let ended = output(folder, &words(second, other_name));
             let said = text(&ended.stderr);
             assert_eq!(ended.status.code(), Some(2), "{second} while {first}: {said}");
-            let shown: String = holder.command.chars().take(16).collect();
+            let shown = holder.command.split(' ').take(2).collect::<Vec<_>>().join(" ");
             for wanted in
                 ["is in use by another command", &holder.child.id().to_string(), &shown, "since: 20", "--wait"]
             {
@@ -265,6 +273,31 @@ fn a_second_command_on_a_postgres_server_is_refused() {
         holds_by(&mut **session.borrow_mut(), &sql)
     };
     on_two_databases(&target, &holds);
+    // An account that is shut out of the server's own database has its locks in another place than one that is not.
+    for sql in
+        ["CREATE ROLE own LOGIN", "CREATE DATABASE shared OWNER own", "REVOKE CONNECT ON DATABASE postgres FROM public"]
+    {
+        session.borrow_mut().execute_text(sql, &[]).expect(sql);
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let [own, other] = ["own", "postgres"].map(|user| target("shared").replace("postgres@", &format!("{user}@")));
+    for [first, second] in [[&own, &other], [&other, &own]] {
+        let holder = Holder::start(folder.path(), &words(MICRO[0].0, first), &holds);
+        let refused = output(folder.path(), &words(MICRO[0].0, second));
+        let said = text(&refused.stderr);
+        assert!(refused.status.code() == Some(2) && said.contains("is in use by another command"), "{said}");
+        holder.killed();
+        wait_for("the killed holder's session to end", || (!holds_any(&mut **session.borrow_mut())).then_some(()));
+    }
+    // A lock that is gone protects no round.
+    let holder = Holder::start(folder.path(), &words(MICRO[0].0, &other), &holds);
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'";
+    session.borrow_mut().query_text(end, &[], &mut |_| Ok(())).expect("the server ends it");
+    holder.unlocked();
+}
+
+fn holds_any(session: &mut dyn bourse_engine::Session) -> bool {
+    holds_by(session, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory'")
 }
 
 #[test]
@@ -292,6 +325,19 @@ fn a_second_command_on_a_mariadb_server_is_refused() {
         })
     };
     on_two_databases(&target, &holds);
+    // A lock that is gone protects no round.
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let holder = Holder::start(folder.path(), &words(MICRO[0].0, &target("m")), &holds);
+    let mut number = None;
+    let of = "SELECT IS_USED_LOCK('bourse:m') FROM DUAL";
+    let found = session.borrow_mut().query_text(of, &[], &mut |row| {
+        number = Some(bourse_engine::RowExt::get::<i64>(row, 0)?);
+        Ok(())
+    });
+    found.expect("the server answers");
+    let kill = format!("KILL {}", number.expect("it is held"));
+    session.borrow_mut().execute_text(&kill, &[]).expect("the server ends it");
+    holder.unlocked();
 }
 
 /// Skipped by name where DuckDB's library is absent.
