@@ -127,6 +127,32 @@ pub(crate) fn describe(target: &Target, connection: &mut Link) -> Result<Descrip
     })
 }
 
+/// Lowers the class to that of a database's tables in other storage engines than those whose settings the class follows from.
+///
+/// # Errors
+/// The server's.
+pub(crate) fn lower_by_tables(
+    description: &mut Description,
+    connection: &mut Link,
+    database: &str,
+) -> Result<(), EngineError> {
+    const OTHERS: &str = "SELECT table_name, engine FROM information_schema.tables
+        WHERE table_schema = ? AND table_type = 'BASE TABLE' AND engine NOT IN ('InnoDB', 'ROCKSDB') ORDER BY 1";
+    if description.durability == Durability::Unknown {
+        return Ok(());
+    }
+    let tables: Vec<(String, String)> =
+        connection.exec(OTHERS, (database,)).map_err(|e| error(&e).with_statement(OTHERS))?;
+    for (table, storage) in tables {
+        let (class, why) = match storage.eq_ignore_ascii_case("memory") {
+            true => (Durability::Volatile, "in the server's memory alone"),
+            false => (Durability::Process, "without the redo log, so that no commit waits for the disk"),
+        };
+        description.lower(class, format!("table `{table}` has ENGINE={storage}: it is {why}"));
+    }
+    Ok(())
+}
+
 /// Whether the server's files are on this machine.
 fn is_here(target: &Target, hostname: &str) -> bool {
     match &target.place {

@@ -226,6 +226,7 @@ fn description(engine: &MysqlEngine) -> Result<Description, EngineError> {
     if let Some(nodes) = engine.running()? {
         describe_way(&mut description, nodes.connector(0), &mut connection);
     }
+    describe::lower_by_tables(&mut description, &mut connection, engine.database())?;
     Ok(description)
 }
 

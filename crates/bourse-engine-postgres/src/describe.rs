@@ -3,7 +3,7 @@
 use crate::target::{Place, Target};
 use crate::wire::Connection;
 use bourse_engine::{
-    Description, Durability, EngineError, ErrorKind, MayLose, Setting, WriterWait, lost_with_machine,
+    Description, Durability, EngineError, ErrorKind, MayLose, Setting, WriterWait, listed, lost_with_machine,
     memory_file_system,
 };
 use std::collections::BTreeMap;
@@ -97,6 +97,26 @@ pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<D
         compile_options: build,
         warnings: warnings.into_iter().collect(),
     })
+}
+
+/// Lowers the class to that of the tables that are not in the log, if the connection is to that database.
+pub(crate) fn lower_by_tables(
+    description: &mut Description,
+    connection: &mut Connection,
+    database: &str,
+) -> Result<(), EngineError> {
+    if description.durability == Durability::Unknown {
+        return Ok(());
+    }
+    let unlogged = connection.names(&format!(
+        "SELECT relname FROM pg_class
+          WHERE relkind IN ('r', 'p') AND relpersistence = 'u' AND current_database() = '{database}' ORDER BY 1"
+    ))?;
+    if !unlogged.is_empty() {
+        let words = format!("not in the log, and emptied after a crash (UNLOGGED): {}", listed(&unlogged));
+        description.lower(Durability::Volatile, words);
+    }
+    Ok(())
 }
 
 /// Damage that the server finds in the database's tables and indexes, in the server's words.

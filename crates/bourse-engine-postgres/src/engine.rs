@@ -127,6 +127,7 @@ fn description(engine: &PostgresEngine) -> Result<Description, EngineError> {
             product.describe(&mut description);
         }
     }
+    describe::lower_by_tables(&mut description, &mut connection, engine.database())?;
     Ok(description)
 }
 

@@ -1,36 +1,53 @@
-//! Connections that run statements from a user's file: they reach no other file than the database's own.
+//! Connections that run statements from a user's file: they reach no other file than the database's own, and those of sessions
+//! change no setting that the target makes.
 
 use crate::connection::Connection;
+use crate::describe::PRAGMAS;
 use crate::ffi;
 use bourse_engine::EngineError;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
 impl Connection {
-    /// Refuses, in statements prepared from now on, to attach a file, as `VACUUM INTO` does too.
-    pub(crate) fn confine(&self) -> Result<(), EngineError> {
-        // SAFETY: the connection is open, and the function has no data.
-        self.check(unsafe { self.library().sqlite3_set_authorizer(self.raw(), Some(authorize), ptr::null_mut()) })
+    /// Refuses, in statements prepared from now on, to attach a file, as `VACUUM INTO` does too, and to change the target's
+    /// settings unless `makes_settings`.
+    pub(crate) fn confine(&self, makes_settings: bool) -> Result<(), EngineError> {
+        let data = if makes_settings { ptr::null_mut() } else { ptr::dangling_mut() };
+        // SAFETY: the connection is open, and the function does not follow the pointer.
+        self.check(unsafe { self.library().sqlite3_set_authorizer(self.raw(), Some(authorize), data) })
     }
 }
 
 /// Reason for the refusal of a statement.
-pub(crate) const WHY: &str = "statements of a file of one's own reach no other database file";
+pub(crate) const WHY: &str =
+    "statements of a file of one's own reach no other database file, and change no setting that the target makes";
 
 /// Databases that are not a user's file: one in memory, and a temporary one, which `VACUUM` attaches.
 const NO_FILES: [&[u8]; 2] = [b":memory:", b""];
 
+/// Settings beside those that a description has.
+const OTHER_SETTINGS: [&str; 3] = ["fullfsync", "checkpoint_fullfsync", "read_uncommitted"];
+
 unsafe extern "C" fn authorize(
-    _: *mut c_void,
+    guards_settings: *mut c_void,
     action: c_int,
     first: *const c_char,
-    _: *const c_char,
+    second: *const c_char,
     _: *const c_char,
     _: *const c_char,
 ) -> c_int {
     // SAFETY: a name that is given ends in zero and lives as long as this call.
     let text = |name: *const c_char| (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes());
     // A name that is not written in the statement may be any.
-    let is_refused = action == ffi::SQLITE_ATTACH && text(first).is_none_or(|name| !NO_FILES.contains(&name));
+    let is_setting = |name: &[u8]| {
+        let mut settings = PRAGMAS.iter().chain(&OTHER_SETTINGS);
+        settings.any(|setting| name.eq_ignore_ascii_case(setting.as_bytes()))
+    };
+    let is_refused = match action {
+        ffi::SQLITE_ATTACH => text(first).is_none_or(|name| !NO_FILES.contains(&name)),
+        // Without a value it is a question.
+        ffi::SQLITE_PRAGMA => !guards_settings.is_null() && !second.is_null() && text(first).is_some_and(is_setting),
+        _ => false,
+    };
     if is_refused { ffi::SQLITE_DENY } else { ffi::SQLITE_OK }
 }

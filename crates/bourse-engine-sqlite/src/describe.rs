@@ -11,7 +11,7 @@ use bourse_engine::{
 };
 
 /// Settings that a pragma of the same name returns.
-const PRAGMAS: [&str; 11] = [
+pub(crate) const PRAGMAS: [&str; 11] = [
     "journal_mode",
     "synchronous",
     "page_size",

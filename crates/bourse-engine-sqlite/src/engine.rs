@@ -258,8 +258,9 @@ impl SqliteEngine {
         let open = || Connection::open_with(place, &source, options, &self.shared.waits, is_new);
         if self.is_private() {
             let connection = self.shared_connection.lend(open)?;
-            connection.set_up_again(place, options)?;
+            // Before it is set up, which its last session may not do.
             self.shared.confine(&connection)?;
+            connection.set_up_again(place, options)?;
             return Ok(connection);
         }
         let mut opened = self.opened();
@@ -536,12 +537,17 @@ impl SqlEngine for SqliteEngine {
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
         let options = &self.target.options;
-        let connection = self.connection()?;
+        let confined = || {
+            let connection = self.connection()?;
+            self.shared.confine_session(&connection)?;
+            Ok::<_, EngineError>(connection)
+        };
+        let connection = confined()?;
         if options.writers == Writers::Sqlite {
             connection.wait_by_itself(options.busy_timeout)?;
         }
         let one_writer = match options.writers {
-            Writers::One => Some(self.one_writer.get(|| Prepared::new(self.connection()?, options.begin))?),
+            Writers::One => Some(self.one_writer.get(|| Prepared::new(confined()?, options.begin))?),
             Writers::Queue | Writers::Busy | Writers::Sqlite => None,
         };
         Ok(Box::new(SqliteSession::new(connection, self.shared.clone(), one_writer)?))

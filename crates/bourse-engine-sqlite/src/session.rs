@@ -41,9 +41,14 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Confines a connection, if connections are to be confined.
+    /// Confines a connection, if connections are to be confined: of a loader, or of the engine itself.
     pub(crate) fn confine(&self, connection: &Connection) -> Result<(), EngineError> {
-        if self.confined.load(Ordering::Relaxed) { connection.confine() } else { Ok(()) }
+        if self.confined.load(Ordering::Relaxed) { connection.confine(true) } else { Ok(()) }
+    }
+
+    /// Confines the connection of a session, which is set up, if connections are to be confined.
+    pub(crate) fn confine_session(&self, connection: &Connection) -> Result<(), EngineError> {
+        if self.confined.load(Ordering::Relaxed) { connection.confine(false) } else { Ok(()) }
     }
 }
 

@@ -36,6 +36,15 @@ impl Durability {
     }
 }
 
+impl Description {
+    /// Lowers the class to `class`, for that reason, if it promises more.
+    pub fn lower(&mut self, class: Durability, reason: String) {
+        if self.durability > class {
+            (self.durability, self.durability_reason, self.may_lose) = (class, reason, None);
+        }
+    }
+}
+
 impl fmt::Display for Durability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -122,4 +131,36 @@ pub struct Description {
     pub compile_options: Vec<String>,
     /// Facts that a reader of the results should know: a setting that was not accepted, a volatile file system.
     pub warnings: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_lowered_and_never_raised() {
+        let mut description = Description {
+            engine: String::new(),
+            version: String::new(),
+            target: String::new(),
+            durability: Durability::Consistent,
+            may_lose: Some(MayLose::LastSecond),
+            durability_reason: "by its settings".to_owned(),
+            writer_wait: None,
+            memory_store: None,
+            settings: Vec::new(),
+            compile_options: Vec::new(),
+            warnings: Vec::new(),
+        };
+        for (class, expected) in [
+            (Durability::Durable, Durability::Consistent),
+            (Durability::Process, Durability::Process),
+            (Durability::Consistent, Durability::Process),
+            (Durability::Unknown, Durability::Unknown),
+        ] {
+            description.lower(class, class.to_string());
+            assert_eq!(description.durability, expected);
+        }
+        assert_eq!((description.may_lose, &*description.durability_reason), (None, "not known"));
+    }
 }

@@ -5,8 +5,8 @@ use bourse_driver::{
     Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, Progress,
     SECOND, Schedule, SplitMix, User, UserSpec, Workload,
 };
-use bourse_engine::{Connection, Engine, EngineError, Location, NullEngine};
-use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
+use bourse_engine::{Connection, Durability, Engine, EngineError, Location, NullEngine};
+use bourse_record::{Check, CheckStatus, FileActivity, FileKind, Outcome, Round, Warning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -243,6 +243,29 @@ fn count_not_reached(planned: &dyn Planned, setting: &Setting<'_>, round: &Round
     (done < of).then_some(Warning::CountNotReached { after_s, done, of })
 }
 
+/// Warning of a round on an engine whose settings promise durable commits, if these outnumber what its syncs can have made
+/// durable. The workload counts in [`Tally::changes`] the commits of changes over the whole round.
+pub(crate) fn not_synced(setting: &Setting<'_>, round: &Round, users: usize) -> Option<Warning> {
+    /// Shortest interval that is judged: a server's counts may lag by a second.
+    const SHORTEST_S: f64 = 3.0;
+    let whole_s: f64 = round.phases.iter().map(|phase| phase.to_s - phase.from_s).sum();
+    let commits = (Tally::get(&setting.tally.changes) as f64 * round.measured_s / whole_s) as u64;
+    let syncs = too_few_syncs(&round.io, commits, users as u64).filter(|_| round.measured_s >= SHORTEST_S)?;
+    let class = setting.engine.description().ok()?.durability;
+    (class == Durability::Durable).then_some(Warning::NotSynced { syncs, commits })
+}
+
+/// Number of syncs, if so many commits cannot each have waited for one: a sync is for one commit of each user at most.
+fn too_few_syncs(io: &[FileActivity], commits: u64, users: u64) -> Option<u64> {
+    /// Number of commits below which the counts say little.
+    const FEWEST: u64 = 1_000;
+    let syncs = io.iter().map(|files| files.syncs).sum::<u64>();
+    // A log that is opened so that each write of it is a sync has none of its own.
+    let log_writes = io.iter().filter(|files| files.kind == FileKind::Log).map(|files| files.writes).sum();
+    let waits = syncs.max(log_writes).saturating_mul(2 * users);
+    (!io.is_empty() && commits >= FEWEST && waits < commits).then_some(syncs)
+}
+
 /// Checks that as many changes were committed as the driver counted: the check of the rows then compares the database
 /// with the figures.
 fn acknowledged(writes: Writes, tally: &Tally, ledger: &Ledger) -> Check {
@@ -351,4 +374,29 @@ fn add_harness_overhead(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_that_outnumber_the_syncs_of_all_users_are_found() {
+        let files = |kind, syncs, writes| FileActivity {
+            kind,
+            syncs,
+            sync_ns: None,
+            writes,
+            written_bytes: 0,
+            reads: 0,
+            read_bytes: 0,
+        };
+        let few = [files(FileKind::Database, 1, 900), files(FileKind::Log, 4, 40)];
+        assert_eq!(too_few_syncs(&few, 5_405, 1), Some(5));
+        assert_eq!(too_few_syncs(&few, 5_405, 64), Some(5));
+        assert_eq!(too_few_syncs(&few, 5_405, 70), None, "each may be of 70 users' commits");
+        assert_eq!(too_few_syncs(&few, 999, 1), None, "too few to tell");
+        assert_eq!(too_few_syncs(&[files(FileKind::Log, 0, 5_405)], 5_405, 1), None, "each write is a sync");
+        assert_eq!(too_few_syncs(&[], 5_405, 1), None, "the engine counts none");
+    }
 }

@@ -161,6 +161,13 @@ pub enum Warning {
         /// Durability class of the target.
         class: Durability,
     },
+    /// The engine synced too seldom for each commit to have waited for a sync, though its settings promise that.
+    NotSynced {
+        /// Syncs in the measurement interval by the engine's own count.
+        syncs: u64,
+        /// Commits in it, approximately.
+        commits: u64,
+    },
     /// A further figure of the round is unavailable.
     FigureMissing {
         /// Name of the figure.
@@ -356,6 +363,9 @@ impl fmt::Display for Warning {
             Self::NotDurable { class } => {
                 write!(f, "these commits are not durable ({class}): they need not wait for the disk")
             }
+            Self::NotSynced { syncs, commits } => {
+                write!(f, "durable by its settings, but it synced only {syncs} times for about {commits} commits")
+            }
             Self::FigureMissing { figure, cause } => write!(f, "{figure} is not known: {cause}"),
             Self::TooFewRounds { rounds, needed } => {
                 write!(
@@ -423,6 +433,11 @@ mod tests {
             &Warning::NoisyMachine { slowdown: 1.44 },
             r#"{"code":"noisy_machine","slowdown":1.44}"#,
             "noisy machine: one in ten runs of a fixed CPU loop took 1.4× its median time, or more",
+        );
+        check(
+            &Warning::NotSynced { syncs: 5, commits: 5_405 },
+            r#"{"code":"not_synced","syncs":5,"commits":5405}"#,
+            "durable by its settings, but it synced only 5 times for about 5405 commits",
         );
         check(
             &Warning::NotWarm { work: "JIT compiler".to_owned(), share: 0.25 },

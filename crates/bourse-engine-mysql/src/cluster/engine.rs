@@ -7,7 +7,7 @@ use crate::cluster::life::PrivateCluster;
 use crate::cluster::product::{Nodes, Product};
 use crate::cluster::target::Target;
 use crate::connect::{Connector, connectors, limits};
-use crate::describe::{describe, sizes, table_bytes};
+use crate::describe::{describe, lower_by_tables, sizes, table_bytes};
 use crate::engine::{Watcher, damage, describe_way, environment};
 use crate::error::error;
 use crate::hold::hold;
@@ -213,6 +213,7 @@ impl Engine for ClusterEngine {
     fn description(&self) -> Result<Description, EngineError> {
         let (nodes, mut connection) = self.reach()?;
         let mut description = describe(&self.target.server, &mut connection)?;
+        lower_by_tables(&mut description, &mut connection, nodes.database())?;
         let facts = self.target.product.facts();
         facts.name.clone_into(&mut description.engine);
         for sql in facts.described {

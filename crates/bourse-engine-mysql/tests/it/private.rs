@@ -4,7 +4,8 @@ use bourse_engine::{
 };
 use bourse_engine_mysql::{Flavour, installed, open};
 use bourse_testkit::server::{
-    comes_back_with_what_was_committed, dies_as_a_lost_connection, is_alive, is_removed_after_its_owner, open_folder,
+    begin_load, comes_back_with_what_was_committed, dies_as_a_lost_connection, is_alive, is_removed_after_its_owner,
+    open_folder,
 };
 use std::path::Path;
 use std::process::Command;
@@ -159,4 +160,31 @@ fn after_a_conflict_nothing_runs_before_the_rollback() {
         })
         .unwrap();
     assert_eq!(values, [1, 1]);
+}
+
+/// A table of MyISAM once had figures that were called durable.
+#[test]
+fn tables_without_the_redo_log_lower_the_class() {
+    let test = "private::tables_without_the_redo_log_lower_the_class";
+    if server(test, "").is_none() {
+        return;
+    }
+    let parent = open_folder();
+    let target = format!("mariadb+private:{}?innodb_buffer_pool=64MiB&log_file=64MiB", parent.path().display());
+    let engine = open(&target).unwrap();
+    begin_load(&engine, &["ONE"]).finish().unwrap();
+    let class = engine.description().unwrap().durability;
+    if class != Durability::Durable {
+        return bourse_testkit::skipped(test, "temporary folders are in memory");
+    }
+    for (storage, expected) in [("MyISAM", Durability::Process), ("MEMORY", Durability::Volatile)] {
+        engine
+            .session()
+            .unwrap()
+            .execute_text(&format!("CREATE TABLE t_{storage} (a INT) ENGINE={storage}"), &[])
+            .unwrap();
+        let described = engine.description().unwrap();
+        assert_eq!(described.durability, expected, "{}", described.durability_reason);
+        assert!(described.durability_reason.contains(&format!("ENGINE={storage}")), "{}", described.durability_reason);
+    }
 }

@@ -296,3 +296,23 @@ fn a_lock_is_of_one_process_in_every_database() {
     session.query_text(end, &[], &mut |_| Ok(())).unwrap();
     assert_eq!(lock.still_held().unwrap_err().kind(), ErrorKind::ConnectionLost);
 }
+
+/// An unlogged table once had figures that were called durable.
+#[test]
+fn tables_outside_the_log_lower_the_class() {
+    let test = "private::tables_outside_the_log_lower_the_class";
+    if server(test, "").is_none() {
+        return;
+    }
+    let parent = open_folder();
+    let engine = open(&format!("postgres+private:{}?shared_buffers=64MiB", parent.path().display())).unwrap();
+    begin_load(&engine, &["ONE"]).finish().unwrap();
+    let class = engine.description().unwrap().durability;
+    if class != Durability::Durable {
+        return bourse_testkit::skipped(test, "temporary folders are in memory");
+    }
+    engine.session().unwrap().execute_text("CREATE UNLOGGED TABLE quick (a INT)", &[]).unwrap();
+    let described = engine.description().unwrap();
+    assert_eq!(described.durability, Durability::Volatile, "{}", described.durability_reason);
+    assert!(described.durability_reason.contains("UNLOGGED): quick"), "{}", described.durability_reason);
+}

@@ -431,6 +431,12 @@ fn sessions_that_are_confined_reach_no_other_file() {
         for sql in ["ATTACH ':memory:' AS m", "DETACH m", "PRAGMA application_id = 7"] {
             session.execute_text(sql, &[]).unwrap();
         }
+        for sql in ["PRAGMA synchronous = off", "PRAGMA main.Synchronous(0)", "PRAGMA journal_mode = off"] {
+            let refused = session.execute_text(sql, &[]).unwrap_err();
+            assert!(refused.to_string().contains("change no setting that the target makes"), "{sql}: {refused}");
+        }
+        // A question changes nothing.
+        session.query_text("PRAGMA synchronous", &[], &mut |_| Ok(())).unwrap();
         if query.is_empty() {
             session.execute_text("VACUUM", &[]).unwrap();
         }

@@ -18,6 +18,7 @@ mod user;
 use crate::batching::BATCH;
 use crate::database::create_by;
 use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::round::not_synced;
 use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, WorkloadSpec};
@@ -329,7 +330,8 @@ impl Planned for OwnStatements {
         };
         (0..self.threads).map(user).collect()
     }
-    fn finish(&self, setting: &Setting<'_>, _: &mut Round) {
+    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+        round.warnings.extend(not_synced(setting, round, self.threads));
         // The operations may have made tables. An error here follows one that the round has reported.
         let _ = setting.engine.session().and_then(|mut session| Inventory::adopt(session.as_mut()));
     }

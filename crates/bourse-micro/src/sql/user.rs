@@ -5,7 +5,7 @@ use super::script::{MOST_PARAMETERS, Operation, Script};
 use super::{located, run};
 use crate::batching::Batching;
 use crate::usual::by_weight;
-use crate::workload::{Remaining, Setting};
+use crate::workload::{Remaining, Setting, Tally};
 use bourse_driver::{Clock, Control, Draw, OperationCx, Performed, User};
 use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Params, Sql, Statements, Value};
 use bourse_record::SplitMix;
@@ -34,6 +34,7 @@ pub(super) struct Performer<'s> {
     batching: Batching,
     left: Remaining,
     is_real: bool,
+    tally: Arc<Tally>,
 }
 
 impl<'s> Performer<'s> {
@@ -61,6 +62,7 @@ impl<'s> Performer<'s> {
             batching: if mixed { Batching::new(batch) } else { setting.batching(batch) },
             left: Remaining::of(setting.count),
             is_real: setting.is_real,
+            tally: setting.tally.clone(),
         }
     }
 
@@ -138,7 +140,11 @@ impl User for Performer<'_> {
             let attempt = |connection: &mut Connection| {
                 perform(connection, operation, sqls, statements, values, is_real, &mut statement)
             };
-            if let Err(error) = cx.retrying(attempt) {
+            let changed = cx.retrying(attempt);
+            if matches!(changed, Ok(true)) {
+                Tally::add(&self.tally.changes, 1);
+            }
+            if let Err(error) = changed {
                 use ErrorKind::{Constraint, Other, Refused, Unsupported};
                 // A statement that cannot be run ends the round: without it another work would be measured.
                 let fatal = matches!(error.kind(), Constraint | Other | Refused | Unsupported).then_some(error.kind());
@@ -151,7 +157,7 @@ impl User for Performer<'_> {
     }
 }
 
-/// Performs an operation once; `at` is set to the statement in progress.
+/// Performs an operation once, and returns whether a statement reported changed rows; `at` is set to the statement in progress.
 fn perform(
     connection: &mut Connection,
     operation: &Operation,
@@ -160,7 +166,7 @@ fn perform(
     values: &[Literal],
     is_real: bool,
     at: &mut usize,
-) -> Result<(), EngineError> {
+) -> Result<bool, EngineError> {
     *at = 0;
     let session = connection.sql()?;
     if operation.is_transaction {
@@ -168,15 +174,20 @@ fn perform(
         let access = if writes { Access::Write } else { Access::Read };
         session.begin(Isolation::RepeatableRead, access)?;
     }
-    let mut rows = 0;
+    let (mut rows, mut changed) = (0, 0);
     for (number, (statement, &sql)) in operation.statements.iter().zip(sqls).enumerate() {
         *at = number;
-        rows += run(session, statement, sql, statements, values)?;
+        let ran = run(session, statement, sql, statements, values)?;
+        rows += ran;
+        changed += if statement.is_query { 0 } else { ran };
     }
     if let Some(wanted) = operation.rows.filter(|wanted| *wanted != rows && is_real) {
         let noun = if rows == 1 { "row" } else { "rows" };
         let words = format!("{rows} {noun} where the file says {wanted}");
         return Err(EngineError::new(ErrorKind::Other, words).with_statement(sqls[0].text()));
     }
-    if operation.is_transaction { session.commit() } else { Ok(()) }
+    if operation.is_transaction {
+        session.commit()?;
+    }
+    Ok(changed > 0)
 }

@@ -12,7 +12,7 @@ use crate::live;
 use crate::oltp::database::{Ready, engine_failure, refuse_foreign, refused};
 use crate::plan::Classic;
 use bourse_driver::Fault;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{Durability, EngineError, ErrorKind};
 use bourse_micro::{MicroError, NOTICE, refuse_others, run_round};
 use bourse_record::{ArrivalStreams, Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
@@ -71,9 +71,12 @@ impl Rounds for Classic {
         });
         let result = result.map_err(cannot_run)?;
         // An engine that was lost during the round has no description any more; the results are retained.
-        let described = engine.description().unwrap_or(before);
+        let mut described = engine.description().unwrap_or(before);
         let fault = result.fault.map(|fault| fault.to_string());
         let mut round = result.round;
+        if let Some(why) = round.warnings.iter().find(|it| matches!(it, Warning::NotSynced { .. })) {
+            described.lower(Durability::Unknown, why.to_string());
+        }
         round.warnings.extend(not_quiet);
         round.warnings.extend(fault.clone().map(|cause| Warning::RoundEnded { cause }));
         let parameters =

@@ -273,19 +273,41 @@ fn own_statements_come_from_a_file_before_the_targets() {
 
 /// A figure without syncs was once called durable, since one of the operations turned them off.
 #[test]
-fn a_setting_that_an_operation_changes_voids_the_figure() {
+fn an_operation_changes_no_setting() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let mine = "--! setup\nCREATE TABLE a (id INTEGER);\n--! operation add weight 9\nINSERT INTO a VALUES (1);\n\
                 --! operation pragma\nPRAGMA synchronous = OFF;\n";
     fs::write(folder.path().join("mine.sql"), mine).expect("a file can be written");
     let arguments = ["micro", "run", "sql", "mine.sql", "sqlite:x.db", "--count", "200", "--rounds", "1"];
     let ended = output(folder.path(), &arguments);
-    let report = text(&ended.stdout);
     let said = text(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(1), "{report}{said}");
-    assert!(report.contains("VOID"), "{report}");
-    let words = "synchronous was full when the round began, and off after it, in the session of user 1";
-    assert!(said.contains(words) && !said.contains("--for"), "{said}");
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    let words = "mine.sql, line 6: not authorized: statements of a file of one's own reach no other database file, and change no \
+                 setting that the target makes";
+    assert!(said.contains(words), "{said}");
+}
+
+/// Rows of a temporary table were counted as durable commits, since the settings promise these.
+#[test]
+fn commits_that_no_sync_was_made_for_are_not_called_durable() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mine = "--! setup\nCREATE TABLE a (id INTEGER);\n--! transaction add\nCREATE TEMP TABLE IF NOT EXISTS t (id INTEGER);\n\
+                INSERT INTO t VALUES (1);\n";
+    fs::write(folder.path().join("mine.sql"), mine).expect("a file can be written");
+    let run = ["micro", "run", "sql", "mine.sql", "sqlite:x.db", "--for", "4s", "--warmup", "0s", "--rounds", "1"];
+    let ended = output(folder.path(), &run);
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let file = bourse_record::RunFile::read(&newest_run(folder.path())).expect("it can be read");
+    let case = &file.cases[0];
+    let is_told = |it: &bourse_record::Warning| matches!(it, bourse_record::Warning::NotSynced { .. });
+    assert!(case.rounds[0].warnings.iter().any(is_told), "{:?}", case.rounds[0].warnings);
+    assert_eq!(case.engine.durability, bourse_record::Durability::Unknown, "{}", case.engine.durability_reason);
+}
+
+/// The run file of the one run in a folder.
+fn newest_run(folder: &std::path::Path) -> std::path::PathBuf {
+    let mut runs = fs::read_dir(folder.join("bourse-runs")).expect("a run was stored");
+    runs.next().expect("a run was stored").expect("it can be read").path().join("run.json")
 }
 
 #[test]
