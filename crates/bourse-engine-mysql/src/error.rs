@@ -90,6 +90,10 @@ fn of_client(e: &Error) -> EngineError {
         Error::CodecError(e) => {
             EngineError::new(ErrorKind::ConnectionLost, format!("the connection to the server is broken: {e}"))
         }
+        Error::DriverError(DriverError::SetupError) => {
+            EngineError::new(ErrorKind::ConnectionLost, "what answers is no MySQL server: it has no max_allowed_packet")
+        }
+        Error::DriverError(e) => EngineError::new(ErrorKind::Other, e.to_string()),
         other => EngineError::new(ErrorKind::Other, other.to_string()),
     }
 }

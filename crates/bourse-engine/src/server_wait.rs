@@ -28,6 +28,8 @@ const TICK: Duration = Duration::from_millis(50);
 static LIMIT_MS: AtomicU64 = AtomicU64::new(CONNECT_LIMIT.as_secs() * 1_000);
 static TELL: OnceLock<fn(&str)> = OnceLock::new();
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Servers that were silent after the interruption.
+static GIVEN_UP: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static AWAITED: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
 /// Sets the time limit for a server to open a session.
@@ -86,7 +88,8 @@ pub fn silent(server: &str, limit: Duration) -> EngineError {
     EngineError::new(ErrorKind::ConnectionLost, message)
 }
 
-/// Result of `connect` if it returns within the limit. A call that does not return stays in a thread of its own.
+/// Result of `connect` if it returns within the limit. A call that does not return stays in a thread of its own. After an
+/// interruption a server that is silent is tried once: whatever else would be put in order there is left.
 ///
 /// # Errors
 /// Those of `connect`; [`ErrorKind::ConnectionLost`] after the limit; [`ErrorKind::Interrupted`].
@@ -97,6 +100,9 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
     let was_interrupted = is_interrupted();
     // What is put in order after an interruption needs a server that answers at once.
     let limit = if was_interrupted { connect_limit().min(GRACE) } else { connect_limit() };
+    if was_interrupted && locked(&GIVEN_UP).iter().any(|silent| silent == server) {
+        return Err(silent(server, limit).into());
+    }
     let (answer, answered) = mpsc::channel();
     let begun = Instant::now();
     let lost = |message: String| E::from(EngineError::new(ErrorKind::ConnectionLost, message));
@@ -117,6 +123,9 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
         let waited = begun.elapsed();
         // A limit of its own that `connect` has ends it with better words.
         if waited >= limit + 4 * TICK {
+            if was_interrupted {
+                locked(&GIVEN_UP).push(server.to_owned());
+            }
             return Err(silent(server, limit).into());
         }
         if !was_interrupted && is_interrupted() {

@@ -108,6 +108,11 @@ impl Case {
         self.planned.missing_holes(dialect)
     }
 
+    /// Whether its statements have holes, of which a dialect may lack a word.
+    pub fn has_holes(&self) -> bool {
+        self.planned.has_holes()
+    }
+
     /// Names of the operations.
     pub fn operations(&self) -> Vec<&'static str> {
         self.planned.operations().iter().map(|operation| operation.name).collect()
@@ -241,6 +246,11 @@ pub(crate) trait Planned: Send + Sync {
 
     /// Missing capabilities of an engine, as sentences.
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String>;
+
+    /// Whether its statements have holes of a person's.
+    fn has_holes(&self) -> bool {
+        false
+    }
 
     /// Holes of its statements without a word for engines of that dialect.
     fn missing_holes(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {

@@ -291,6 +291,9 @@ impl Planned for OwnStatements {
         let open = self.script.open_holes(dialect);
         open.iter().map(|hole| format!("the file has no word for {{{hole}}} in dialect {}", dialect.name)).collect()
     }
+    fn has_holes(&self) -> bool {
+        self.script.holes_used().next().is_some()
+    }
     fn allows_failures(&self) -> bool {
         false
     }

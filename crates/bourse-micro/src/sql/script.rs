@@ -176,13 +176,17 @@ impl Script {
         first.any(|word| FIRST.contains(&word.as_str()))
     }
 
-    /// Holes of the statements for which neither the file nor the dialect has a word.
-    pub(super) fn open_holes(&self, dialect: &Dialect) -> Vec<String> {
+    /// Holes of the statements, by name.
+    pub(super) fn holes_used(&self) -> impl Iterator<Item = &str> {
         let statements = self.setup.iter().map(|setup| &setup.statement.sql);
         let statements = statements.chain(self.operations.iter().flat_map(|it| &it.statements).map(|it| &it.sql));
-        let mut open: Vec<String> = statements
-            .chain(self.checks.iter().map(|check| &check.sql))
-            .flat_map(|sql| holes(sql))
+        statements.chain(self.checks.iter().map(|check| &check.sql)).flat_map(|sql| holes(sql))
+    }
+
+    /// Holes of the statements for which neither the file nor the dialect has a word.
+    pub(super) fn open_holes(&self, dialect: &Dialect) -> Vec<String> {
+        let mut open: Vec<String> = self
+            .holes_used()
             .filter(|hole| !self.words(dialect).any(|(ours, _)| ours == hole) && !dialect.has_hole(hole))
             .map(str::to_owned)
             .collect();

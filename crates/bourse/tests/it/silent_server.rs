@@ -7,6 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -113,6 +114,30 @@ fn a_server_that_lets_nobody_in_is_lost_at_the_limit() {
         let said = text(&child.wait_with_output().expect("it has ended").stderr);
         assert!(said.contains("has not let a session in within 0.5 s (--connect-limit)"), "{target}: {said}");
     }
+}
+
+/// A plan asked a server for its dialect, and waited as long as the command itself.
+#[test]
+fn a_silent_server_is_waited_for_once() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let port = server(|connection| {
+        ASKED.fetch_add(1, Ordering::Relaxed);
+        silent(connection);
+    });
+    let mut child = started(folder.path(), COMMANDS[4], &format!("mysql://x@127.0.0.1:{port}/db"), "500ms");
+    assert_eq!((ended(&mut child), ASKED.load(Ordering::Relaxed)), (Some(2), 1));
+}
+
+#[test]
+fn a_server_that_agrees_to_everything_is_told_in_plain_words() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let port = server(|connection| mysql(connection, usize::MAX - 1, &[]));
+    let target = format!("mysql://x@127.0.0.1:{port}/db");
+    let ended = started(folder.path(), COMMANDS[1], &target, "5s").wait_with_output().expect("it ends");
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("what answers is no MySQL server") && !said.contains("DriverError"), "{said}");
 }
 
 /// A message of PostgreSQL's protocol.
