@@ -106,6 +106,20 @@ impl DatabaseFiles {
         Self { path, format }
     }
 
+    /// Whether a path has a name that is made next to a database: by Bourse, or of SQLite's log, its index or a journal.
+    ///
+    /// ```
+    /// use bourse_engine::DatabaseFiles;
+    /// let is_side = |name: &str| DatabaseFiles::is_side_name(name.as_ref());
+    /// assert!(["x.db.bourse-lock", "x.db-wal", "x.db-shm", "x.db-journal"].into_iter().all(is_side));
+    /// assert!(!["x.db", "wal", "-wal", ".bourse-lock", "bourse-data/x.db"].into_iter().any(is_side));
+    /// ```
+    pub fn is_side_name(path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let mut of_sqlite = ["-wal", "-shm", "-journal"].iter().filter_map(|suffix| name.strip_suffix(suffix));
+        of_sqlite.any(|database| !database.is_empty()) || database_of(path) != path
+    }
+
     /// The path of the main file, or of the database's own folder.
     pub fn path(&self) -> &Path {
         &self.path

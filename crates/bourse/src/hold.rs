@@ -5,7 +5,8 @@
 //! starts share its lock ([`join`]): it is free once the last of them has ended.
 
 use crate::failure::{Exit, Failure};
-use crate::oltp::database::{engine_failure, refuse_foreign};
+use crate::oltp::database::{engine_failure, refuse_foreign, refused};
+use crate::output::kept_from_us;
 use crate::progress::note;
 use crate::{engines, interrupt};
 use bourse_engine::{DatabaseFiles, DatabaseLock, Engine, ErrorKind, FileFormat, Hold, SideFile, SideFileKind, beside};
@@ -71,7 +72,24 @@ type Holder = Vec<(String, String)>;
 /// Another command has one of them, and is not waited for or does not end in time; one is foreign, or cannot be looked at.
 pub(crate) fn for_writing<'t>(targets: impl IntoIterator<Item = &'t str> + Clone) -> Result<Held, Failure> {
     targets.clone().into_iter().try_for_each(engines::make_folder)?;
+    targets.clone().into_iter().try_for_each(refuse_kept)?;
     for_reading(targets)
+}
+
+/// Refuses to change or to replace a database in files that belong to another user, or are read-only.
+fn refuse_kept(target: &str) -> Result<(), Failure> {
+    let location = engines::location(target)?;
+    let Some(found) = location.file().and_then(|path| path.metadata().ok()) else { return Ok(()) };
+    kept_from_us(&found).map_or(Ok(()), |why| Err(refused(target, &format!("the database {why}"))))
+}
+
+/// Refuses a name that Bourse or SQLite gives to a file next to a database.
+fn refuse_side_name(target: &str, path: &Path) -> Result<(), Failure> {
+    if !DatabaseFiles::is_side_name(path) {
+        return Ok(());
+    }
+    let why = format!("{} has the name of a file that is made next to a database", path.display());
+    Err(refused(target, &why))
 }
 
 /// Holds databases for reading, like [`for_writing`], and makes no missing folder.
@@ -85,6 +103,7 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
     let mut at_servers = BTreeMap::new();
     for target in targets.into_iter().filter(|target| !Address::is_meant(target)) {
         let engine = engines::open(target)?;
+        engine.location().file().map_or(Ok(()), |path| refuse_side_name(target, path))?;
         refuse_foreign(target, engine.as_ref())?;
         match engine.location().file() {
             Some(path) => drop(files.insert(resolved(path), target)),
@@ -240,6 +259,13 @@ fn command() -> String {
     std::iter::once("bourse".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
+/// First words of the command line: the command's own, without targets and options.
+fn short_command() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let own = words.skip_while(|word| word.starts_with('-'));
+    own.take_while(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric())).collect::<Vec<_>>().join(" ")
+}
+
 /// The command line of a process of this machine, if the system shows it.
 fn command_of(process: &str) -> Option<String> {
     let words = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
@@ -259,13 +285,6 @@ fn read(database: &Path) -> Holder {
         .filter_map(|line| line.split_once(": "))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-/// First words of the command line: the command's own, without targets and options.
-fn short_command() -> String {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let own = words.skip_while(|word| word.starts_with('-'));
-    own.take_while(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric())).collect::<Vec<_>>().join(" ")
-}
-
     let value = |name: &str| holder.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     let process = value("process").and_then(|process| process.parse().ok());
     if value("machine") == Some(&machine()) && process.is_some_and(|process| !interrupt::is_alive(process)) {

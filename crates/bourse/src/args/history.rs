@@ -90,7 +90,7 @@ pub(crate) enum Data {
     },
     /// Remove databases that runs left
     Rm {
-        /// Database files; only those that Bourse made are removed
+        /// Database files, or targets; only those that Bourse made are removed
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
     },

@@ -6,12 +6,12 @@ use crate::engines;
 use crate::failure::Failure;
 use crate::hold;
 use crate::oltp::database::{engine_failure, refuse_foreign};
-use crate::output::{has_color, print, terminal_width};
+use crate::output::{has_color, kept_from_us, print, terminal_width};
 use crate::progress::note;
 use crate::work_folder::WorkFolder;
 use bourse_engine::{
-    DatabaseFiles, Engine, EngineError, ErrorKind, FileOwner, Interface, Inventory, Location, foreign_among, listed,
-    refuse_others, target_with_path,
+    DatabaseFiles, Engine, EngineError, EngineKind, ErrorKind, FileOwner, Interface, Inventory, Location,
+    foreign_among, listed, refuse_others, target_with_path,
 };
 use bourse_micro::foreign_tables;
 use bourse_report::{Cell, Sheet};
@@ -136,10 +136,24 @@ fn databases(directory: &Path) -> Result<Vec<Database>, Failure> {
     Ok(found)
 }
 
-/// The database of a file or a folder; a failure if it is none of Bourse.
-fn database(file: &Path) -> Result<Database, Failure> {
-    let shown = file.display();
-    if file.is_symlink() {
+/// Target that a person wrote instead of a path, with the path; `None` for a path.
+fn written_target(name: &Path) -> Option<(String, PathBuf)> {
+    let target = name.to_str().filter(|_| !name.exists() && !name.is_symlink())?;
+    let location = engines::location(target).ok()?;
+    Some((target.to_owned(), location.file()?.to_owned()))
+}
+
+/// The database of a file, a folder or a target; a failure if it is none of Bourse.
+fn database(name: &Path) -> Result<Database, Failure> {
+    let target = written_target(name);
+    let file = target.as_ref().map_or(name, |(_, path)| path.as_path());
+    let shown = name.display();
+    // A target's path has its links followed.
+    let is_link = |(target, _): &(String, PathBuf)| {
+        let place = target.split_once(':').map_or("", |(_, place)| place);
+        Path::new(place.split('?').next().unwrap_or_default()).is_symlink()
+    };
+    if file.is_symlink() || target.as_ref().is_some_and(is_link) {
         return Err(Failure::usage(format!("{shown} is a link"))
             .hint("it is left as it is; name the database itself, as `bourse data ls` lists it"));
     }
@@ -148,8 +162,15 @@ fn database(file: &Path) -> Result<Database, Failure> {
     }
     let ending = file.extension().and_then(|it| it.to_str()).unwrap_or_default();
     let mut last = None;
-    for kind in engines::kinds().filter(|kind| kind.has_files_of(ending)) {
-        let target = format!("{}:{}", kind.scheme, bourse_engine::path_in_target(file));
+    let candidate = |kind: &EngineKind| match &target {
+        None => {
+            let target = || format!("{}:{}", kind.scheme, bourse_engine::path_in_target(file));
+            kind.has_files_of(ending).then(|| (kind.scheme, target()))
+        }
+        Some((target, _)) => (target.split(':').next() == Some(kind.scheme)).then(|| (kind.scheme, target.clone())),
+    };
+    let candidates: Vec<(&'static str, String)> = engines::kinds().filter_map(candidate).collect();
+    for (scheme, target) in candidates {
         let Ok(engine) = engines::open(&target) else { continue };
         match refuse_foreign(&target, engine.as_ref()) {
             Err(why) => last = Some(why),
@@ -165,7 +186,7 @@ fn database(file: &Path) -> Result<Database, Failure> {
                 let marked = location.database_files().cloned();
                 let changed_at = changed.map(time);
                 let leftovers = marked.as_ref().map(DatabaseFiles::leftover_files).unwrap_or_default();
-                return Ok(Database { target, engine: kind.scheme, files, marked, bytes, changed_at, leftovers });
+                return Ok(Database { target, engine: scheme, files, marked, bytes, changed_at, leftovers });
             }
             Ok(()) => {}
         }
@@ -181,6 +202,12 @@ fn removable(file: &Path) -> Result<Database, Failure> {
     let found = database(file)?;
     let cannot = |why: &str| Failure::usage(format!("cannot remove {}: {why}", file.display()));
     let foreign = |why: &str| cannot(why).hint("it is left as it is; move what is yours elsewhere, and try again");
+    for file in &found.files {
+        let metadata = file.symlink_metadata().map_err(|error| cannot(&error.to_string()))?;
+        if let Some(why) = kept_from_us(&metadata) {
+            return Err(cannot(&format!("it {why}")).hint("it is left as it is"));
+        }
+    }
     let engine = engines::open(&found.target)?;
     if let Location::Files(files) = engine.location() {
         let others = files.others().map_err(|error| cannot(&error.to_string()))?;

@@ -6,7 +6,7 @@ use super::watch::unfinished;
 use crate::args::{Report, Runs};
 use crate::failure::Failure;
 use crate::live;
-use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, terminal_width};
+use crate::output::{LIST, files, has_color, has_mark, is_list, kept_from_us, line_width, print, terminal_width};
 use crate::progress::note;
 use bourse_engine::open_regular;
 use bourse_record::acid::AcidFile;
@@ -205,8 +205,12 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         Failure::usage(format!("cannot remove {}: {why}", folder.display()))
             .hint("it is left as it is; only folders with nothing but a run's results are removed")
     };
-    if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+    let of_folder = folder.symlink_metadata().map_err(|error| refused(error.to_string()))?;
+    if of_folder.is_symlink() {
         return Err(refused("it is a link".to_owned()));
+    }
+    if let Some(why) = kept_from_us(&of_folder) {
+        return Err(refused(format!("it {why}")));
     }
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(|error| refused(error.to_string()))? {
@@ -215,6 +219,10 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
         let is_ours = name.to_str().is_some_and(files::is_result);
         if !kind.is_file() || !is_ours {
             return Err(refused(format!("{} is no file of a run's results", name.to_string_lossy())));
+        }
+        let metadata = entry.metadata().map_err(|error| refused(error.to_string()))?;
+        if let Some(why) = kept_from_us(&metadata) {
+            return Err(refused(format!("{} {why}", name.to_string_lossy())));
         }
         contents(&entry.path()).map_err(refused)?;
         found.push(entry.path());

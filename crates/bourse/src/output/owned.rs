@@ -86,7 +86,7 @@ fn found(
     let refused =
         |why: &str| refused(why).hint("it is left as it is; name another file, or replace it with --overwrite");
     if let Some(why) = kept_from_us(&found) {
-        return Err(refused(why));
+        return Err(refused(&format!("a file is there that {why}")));
     }
     // An empty file has no content to lose.
     let ours = || Ok(found.len() == 0 || is_ours(&mut open_regular(path, false)?, found.len())?);
@@ -97,13 +97,13 @@ fn found(
     }
 }
 
-/// Reason by the file's metadata why it must not be replaced.
-fn kept_from_us(found: &Metadata) -> Option<&'static str> {
+/// Reason by its metadata why a file or a folder must not be replaced or removed.
+pub(crate) fn kept_from_us(found: &Metadata) -> Option<&'static str> {
     #[cfg(unix)]
     if std::os::unix::fs::MetadataExt::uid(found) != rustix::process::geteuid().as_raw() {
-        return Some("a file is there that belongs to another user");
+        return Some("belongs to another user");
     }
-    found.permissions().readonly().then_some("a file is there that is read-only")
+    found.permissions().readonly().then_some("is read-only")
 }
 
 /// The text with a mark, if its form has comments and no mark yet.

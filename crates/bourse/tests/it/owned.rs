@@ -228,6 +228,65 @@ fn only_results_of_runs_are_removed() {
     assert!(!folder.join(&run).exists() && fs::read(&kept).expect("a test may do so") == bytes);
 }
 
+/// Results of another user's, and read-only ones, were removed where the folder let it be.
+#[test]
+fn what_belongs_to_others_is_left() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    let folder = folder.path();
+    let run = read_some(folder);
+    load(folder, "sqlite:x.db");
+    let micro = ["micro", "run", "update", "lmdb:m.lmdb", "-s", "rows=100", "--count", "20", "--rounds", "1"];
+    assert!(output(folder, &micro).status.success());
+    let mode = |path: &str, mode| {
+        fs::set_permissions(folder.join(path), fs::Permissions::from_mode(mode)).expect("a test may do so");
+    };
+    let run_file = format!("{run}/run.json");
+    let commands: [(&[&str], &str); 5] = [
+        (&["data", "rm", "x.db"], "it"),
+        (&["tpce", "load", "sqlite:x.db", "--days", "1", "--reload"], "the database"),
+        (&["data", "rm", "m.lmdb"], "it"),
+        (&micro, "the database"),
+        (&["runs", "rm", &run], "run.json"),
+    ];
+    let refused = |why: &str| {
+        let before = state(folder);
+        for (command, what) in commands {
+            let refused = output(folder, command);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{command:?}: {said}");
+            assert!(
+                said.contains(&format!("{what} {why}")) && said.contains("it is left as it is"),
+                "{command:?}: {said}"
+            );
+            assert!(state(folder) == before, "{command:?}: {said}");
+        }
+    };
+    let files = ["x.db", "m.lmdb", run_file.as_str()];
+    files.iter().for_each(|path| mode(path, 0o444));
+    refused("is read-only");
+    files.iter().for_each(|path| mode(path, 0o644));
+    // Only root can give a file away.
+    if files.iter().all(|path| std::os::unix::fs::chown(folder.join(path), Some(65_534), None).is_ok()) {
+        refused("belongs to another user");
+    }
+}
+
+/// The lock file of one database was once the database of another.
+#[test]
+fn names_next_to_a_database_are_no_targets() {
+    let folder = tempfile::tempdir().expect("a test may do so");
+    for name in ["z.db.bourse-lock", "z.db-wal", "z.db-shm", "z.db-journal"] {
+        for scheme in ["sqlite", "lmdb"] {
+            let target = format!("{scheme}:{name}");
+            let refused = output(folder.path(), &["micro", "run", "commit", &target, "--count", "20"]);
+            let said = text(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{target}: {said}");
+            assert!(said.contains("has the name of a file that is made next to a database"), "{target}: {said}");
+            assert!(!folder.path().join(name).exists() && !folder.path().join(format!("{name}.bourse-lock")).exists());
+        }
+    }
+}
+
 /// A link was once followed, and its target removed.
 #[test]
 fn a_database_is_not_removed_by_a_link() {
@@ -236,10 +295,15 @@ fn a_database_is_not_removed_by_a_link() {
     load(folder, "sqlite:x.db");
     symlink("x.db", folder.join("link.db")).expect("a test may do so");
     let before = state(folder);
-    let refused = output(folder, &["data", "rm", "link.db"]);
-    let said = text(&refused.stderr);
-    assert!(refused.status.code() == Some(1) && said.contains("link.db is a link"), "{said}");
-    assert!(state(folder) == before);
+    for name in ["link.db", "sqlite:link.db"] {
+        let refused = output(folder, &["data", "rm", name]);
+        let said = text(&refused.stderr);
+        assert!(refused.status.code() == Some(1) && said.contains("link.db is a link"), "{said}");
+        assert!(state(folder) == before);
+    }
+    // A target names a database as well as its path does.
+    let removed = output(folder, &["data", "rm", "sqlite:x.db"]);
+    assert!(removed.status.success() && !folder.join("x.db").exists(), "{}", text(&removed.stderr));
 }
 
 /// Runs statements in a SQLite file by other hands than the program's.
@@ -257,6 +321,7 @@ fn by_hand(file: &Path, statements: &[&str]) {
 const BY_HAND: [(&[&str], &str); 4] = [
     (&["CREATE TABLE notes (t TEXT)", "INSERT INTO notes VALUES ('mine')"], "table notes"),
     (&["CREATE VIEW mine AS SELECT 1 AS one"], "view mine"),
+    (&["ALTER TABLE bourse_inventory ADD COLUMN secret TEXT"], "definition of table bourse_inventory"),
     (&["CREATE TRIGGER mine AFTER INSERT ON bourse_inventory BEGIN SELECT 1; END"], "trigger mine"),
 ];
 
@@ -321,7 +386,6 @@ fn a_refused_database_keeps_its_journal_mode() {
         &["micro", "run", "update", "sqlite:tpce.db", "-s", "rows=100", "--count", "20"],
         &["tpce", "load", "sqlite:x.db", "--days", "1"],
         &["tpce", "run", "sqlite:x.db", "--days", "1", "--for", "1s"],
-    (&["ALTER TABLE bourse_inventory ADD COLUMN secret TEXT"], "definition of table bourse_inventory"),
         &["tpce", "run", "sqlite:tpce.db", "--days", "2", "--for", "1s"],
         &["tpce", "verify", "sqlite:x.db", "model:", "--days", "1", "-n", "5"],
         &["tpce", "acid", "sqlite:x.db", "--days", "1"],
