@@ -77,6 +77,9 @@ impl fmt::Display for ErrorKind {
 #[derive(Clone)]
 pub struct EngineError(Box<Inner>);
 
+/// Number of characters of a statement that an error has at most.
+const STATEMENT_CHARS: usize = 2_000;
+
 #[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
@@ -126,15 +129,15 @@ impl EngineError {
         }
     }
 
-    /// Changes the class of the error.
-    #[must_use]
-    pub fn with_kind(mut self, kind: ErrorKind) -> Self {
     /// Error of a commit whose transaction a statement in it has ended, as a `ROLLBACK` does.
     #[cold]
     pub fn already_ended() -> Self {
         Self::new(ErrorKind::Other, "there is no transaction to commit: a statement in it has ended it")
     }
 
+    /// Changes the class of the error.
+    #[must_use]
+    pub fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
         self
     }
@@ -160,10 +163,16 @@ impl EngineError {
         self
     }
 
-    /// Adds the statement that failed, unless one is already named.
+    /// Adds the statement that failed, unless one is already named; of a long one the start.
     #[must_use]
     pub fn with_statement(mut self, statement: &str) -> Self {
-        self.0.statement.get_or_insert_with(|| statement.split_whitespace().collect::<Vec<_>>().join(" "));
+        self.0.statement.get_or_insert_with(|| {
+            let words = statement.split_whitespace().collect::<Vec<_>>().join(" ");
+            match words.char_indices().nth(STATEMENT_CHARS) {
+                None => words,
+                Some((end, _)) => format!("{}… ({} bytes)", words.get(..end).unwrap_or_default(), statement.len()),
+            }
+        });
         self
     }
 

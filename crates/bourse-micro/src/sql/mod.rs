@@ -29,7 +29,7 @@ use bourse_engine::{
 };
 use bourse_record::{Check, CheckStatus, NameValue, Round};
 use draw::{Literal, Ready, Stream};
-use script::{Equals, Script, Setup, Statement};
+use script::{Equals, Fault, Script, Setup, Statement};
 use std::sync::Arc;
 use user::{Performer, with_values};
 
@@ -76,6 +76,10 @@ fn read(name: &str, text: &str) -> Result<Script, OptionError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let script = match std::path::Path::new(name).extension().and_then(|ending| ending.to_str()) {
         Some("toml") => from_toml::read(text),
+        Some("sql") if text.contains('\r') && !text.contains('\n') => Err(Fault::at(
+            1,
+            "its lines end in a carriage return alone: a line feed, with or without one before it, is expected",
+        )),
         Some("sql") => from_sql::read(text),
         _ => {
             let what = "its name says no form: .toml or .sql is expected".to_owned();
@@ -287,12 +291,12 @@ impl Planned for OwnStatements {
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
     }
+    fn has_holes(&self) -> bool {
+        self.script.holes_used().next().is_some()
+    }
     fn missing_holes(&self, dialect: &Dialect) -> Vec<String> {
         let open = self.script.open_holes(dialect);
         open.iter().map(|hole| format!("the file has no word for {{{hole}}} in dialect {}", dialect.name)).collect()
-    }
-    fn has_holes(&self) -> bool {
-        self.script.holes_used().next().is_some()
     }
     fn allows_failures(&self) -> bool {
         false

@@ -89,6 +89,11 @@ fn what_is_wrong_is_told_with_its_line() {
         "x.toml, line 2: parameter id: nan is not a value that every engine has (SQLite makes NULL of it); for NULL write NULL \
          into the statement",
     );
+    check(
+        "x.sql",
+        "--! operation a\rSELECT 1;\r",
+        "x.sql, line 1: its lines end in a carriage return alone: a line feed, with or without one before it, is expected",
+    );
     check("x.sql", "--! setup\n\nSELECT ?;\n", "x.sql, line 3: parameters are written :name, not ?");
     check(
         "x.sql",
@@ -266,7 +271,7 @@ fn a_script_of_pgbench_is_named_as_such() {
     assert_eq!(ran("x.sql", own).unwrap().round.void, None);
 }
 
-/// Regression: a statement that turned syncs off left the figure labelled durable.
+/// Regression: statements that turned syncs off, and on again before the end, left the figure labelled durable.
 #[test]
 fn a_statement_of_an_operation_changes_no_setting() {
     let text = "--! operation pragma\nPRAGMA cache_size = 77;\n";
@@ -276,6 +281,13 @@ fn a_statement_of_an_operation_changes_no_setting() {
         "{refused}"
     );
     assert_eq!(ran("x.sql", &text.replace(" = 77", "")).unwrap().round.void, None, "asking changes nothing");
+}
+
+#[test]
+fn an_error_has_the_start_of_a_long_statement() {
+    let long = format!("--! operation a\nSELECT '{}' FROM nothing;\n", "x".repeat(400_000));
+    let refused = ran("x.sql", &long).map(|_| ()).unwrap_err();
+    assert!(refused.len() < 3_000 && refused.contains("xxx… (4000"), "{}", refused.len());
 }
 
 #[test]
