@@ -59,7 +59,7 @@ impl Database {
             return Err(EngineError::unsupported(format!("{}: Turso takes no path that is not UTF-8", path.display())));
         };
         let used = FileUse::begin(path, "turso")?;
-        let files = CountedFiles::new(text, counts.clone()).map_err(|e| error(&e))?;
+        let files = CountedFiles::new(text, counts.clone())?;
         Self::open(Arc::new(files), text, options, flags, Some(used))
     }
 

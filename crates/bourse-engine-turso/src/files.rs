@@ -1,9 +1,11 @@
 //! The file system below Turso: the platform's own, with reads, writes and syncs counted by kind of file, and with the time
 //! that a session's thread waits for them recorded.
 //!
-//! One name differs. Turso names the log of rows of `x.abc` `x.db-log`, as it would that of `x.def`; here it is `x.abc-log`.
+//! One name differs. Turso names the log of rows of `x.abc` `x.db-log`, as it would that of `x.def`; here it is `x.abc-log`. What
+//! another program of Turso's wrote to `x.db-log` would not be found, so such a database is refused.
 
-use bourse_engine::{FileCounter, IoCounts, Wait, blocked_on, sometimes_blocked_on};
+use crate::error::error;
+use bourse_engine::{EngineError, FileCounter, IoCounts, Wait, blocked_on, sometimes_blocked_on};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -45,11 +47,18 @@ impl CountedFiles {
     /// File system of the database at a path.
     ///
     /// # Errors
-    /// Turso's.
-    pub(crate) fn new(path: &str, counts: Counts) -> turso_core::Result<Self> {
+    /// [`Refused`](bourse_engine::ErrorKind::Refused) if there is a log of rows by Turso's name; Turso's.
+    pub(crate) fn new(path: &str, counts: Counts) -> Result<Self, EngineError> {
         let called = Path::new(path).with_extension("db-log").to_string_lossy().into_owned();
-        let rows_log = [called, format!("{path}{ROWS_LOG}")];
-        Ok(Self { below: PlatformIO::new()?, counts, path: path.to_owned(), rows_log })
+        let name = format!("{path}{ROWS_LOG}");
+        if called != name && std::fs::metadata(&called).is_ok_and(|found| found.len() > 0) {
+            return Err(EngineError::refused(format!(
+                "{called} may hold rows of {path} that a program other than Bourse has not written into it: have it run `PRAGMA \
+                 wal_checkpoint(TRUNCATE)`, or move the log away"
+            )));
+        }
+        let below = PlatformIO::new().map_err(|e| error(&e))?;
+        Ok(Self { below, counts, path: path.to_owned(), rows_log: [called, name] })
     }
 
     fn named<'p>(&'p self, path: &'p str) -> &'p str {
@@ -57,10 +66,13 @@ impl CountedFiles {
         if path == called { name } else { path }
     }
 
+    fn is_log(&self, path: &str) -> bool {
+        path == self.rows_log[1] || path.strip_suffix(PAGES_LOG) == Some(&*self.path)
+    }
+
     fn counter(&self, path: &str) -> Arc<FileCounter> {
-        let is_log = path == self.rows_log[1] || path.strip_suffix(PAGES_LOG) == Some(&*self.path);
         Arc::clone(match path {
-            _ if is_log => &self.counts.log,
+            _ if self.is_log(path) => &self.counts.log,
             path if path == self.path => &self.counts.database,
             _ => &self.counts.temporary,
         })
@@ -80,8 +92,9 @@ impl Clock for CountedFiles {
 impl IO for CountedFiles {
     fn open_file(&self, path: &str, flags: OpenFlags, direct: bool) -> turso_core::Result<Arc<dyn File>> {
         let path = self.named(path);
-        // A database that was closed or restored has no log of rows. Opened read-only, Turso wants one all the same.
-        let is_missing_log = path == self.rows_log[1] && !Path::new(path).exists();
+        // A database that was closed or restored has no logs. Opened read-only, Turso wants that of rows all the same, and with
+        // MVCC panics at the first transaction without one of pages.
+        let is_missing_log = self.is_log(path) && !Path::new(path).exists();
         let file = match is_missing_log && flags.contains(OpenFlags::ReadOnly) {
             true => MemoryIO::new().open_file(path, OpenFlags::Create, direct)?,
             false => self.below.open_file(path, flags, direct)?,

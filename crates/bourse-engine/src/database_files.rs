@@ -195,7 +195,13 @@ impl DatabaseFiles {
         let shown = self.path.display();
         let found = self.found()?;
         let lines = read_mark(&self.marked_by())?;
-        let Some(found) = found else { return self.refuse_companions().map(|()| false) };
+        let Some(found) = found else {
+            return match fs::metadata(&self.path) {
+                // An engine may have a new database open, which stays empty until its log is written into it.
+                Ok(made) if self.lists(&made)? => self.refuse_links(&made).map(|()| self.log().is_some()),
+                _ => self.refuse_companions().map(|()| false),
+            };
+        };
         self.refuse_links(&found)?;
         let identity = identity(&found);
         let listed = lines.iter().filter_map(|line| line.strip_suffix(&identity)?.strip_suffix(' '));
@@ -251,6 +257,12 @@ impl DatabaseFiles {
 
     fn exclusive(&self) -> impl Iterator<Item = PathBuf> + '_ {
         self.format.exclusive.iter().map(|suffix| beside(&self.path, suffix))
+    }
+
+    /// Log that holds a part of the data.
+    pub(crate) fn log(&self) -> Option<PathBuf> {
+        let mut logs = self.format.logs.iter().map(|suffix| beside(&self.path, suffix));
+        logs.find(|log| fs::metadata(log).is_ok_and(|found| found.len() > 0))
     }
 
     /// Refuses a file with the name of a log or journal that the engine will create for a database that does not exist yet.
@@ -436,7 +448,7 @@ mod tests {
     use super::*;
 
     static FORMAT: FileFormat =
-        FileFormat { name: "test", companions: &["-log"], exclusive: &["-log"], ..FileFormat::FILE };
+        FileFormat { name: "test", companions: &["-log"], exclusive: &["-log"], logs: &["-log"], ..FileFormat::FILE };
     static FOLDER: FileFormat = FileFormat { name: "folders", ..FileFormat::FOLDER };
 
     /// Folder that is removed when dropped.
@@ -496,6 +508,21 @@ mod tests {
         assert_eq!(folder.files("moved.db").owner().unwrap(), FileOwner::Bourse);
         folder.files("moved.db").unmark();
         foreign(&folder.files("moved.db"), "has no mark of Bourse's");
+    }
+
+    /// Regression test: a new database of Turso's was refused for the empty log that its engine had made.
+    #[test]
+    fn a_new_database_may_have_a_log_before_it_has_anything_else() {
+        let folder = Folder::new("new-log");
+        let files = folder.files("x.db");
+        files.open_or_make().unwrap();
+        let log = folder.0.join("x.db-log");
+        fs::write(&log, "").unwrap();
+        assert_eq!(files.owner().unwrap(), FileOwner::Nobody);
+        fs::write(&log, "rows").unwrap();
+        assert_eq!(files.owner().unwrap(), FileOwner::Bourse, "all that it holds is in its log");
+        files.unmark();
+        foreign(&files, "x.db-log is there");
     }
 
     /// A file system gives the inode of a deleted file to the next one.

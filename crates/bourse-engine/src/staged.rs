@@ -125,9 +125,7 @@ impl DatabaseFiles {
 
     /// Fails if a log holds a part of the database, which is closed.
     fn refuse_logs(&self) -> Result<(), EngineError> {
-        let has_bytes = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| found.len() > 0);
-        let mut logs = self.format().logs.iter().map(|suffix| crate::beside(self.path(), suffix));
-        let Some(log) = logs.find(has_bytes) else { return Ok(()) };
+        let Some(log) = self.log() else { return Ok(()) };
         let text = format!("{} holds a part of the database that was not written into it", log.display());
         Err(EngineError::new(ErrorKind::Conflict, text))
     }

@@ -1,7 +1,7 @@
 //! Files: made, found again, copied and restored.
 
 use crate::folder;
-use bourse_engine::{Access, Checkpoint, Engine as _, Isolation, Session, beside};
+use bourse_engine::{Access, Checkpoint, Engine as _, ErrorKind, Isolation, Session, beside};
 use bourse_engine_turso::{TursoEngine, open};
 use bourse_testkit::{
     is_opened_once, numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number,
@@ -26,6 +26,20 @@ fn copies_are_the_database_as_it_was() {
     }
 }
 
+/// Regression test: a new file was refused for the empty log that Turso had just made.
+#[test]
+fn a_new_file_that_is_open_is_not_refused() {
+    let folder = folder();
+    for journal in ["journal=wal", "journal=mvcc"] {
+        let path = folder.path().join(journal);
+        let engine = at(&path, journal);
+        let mut session = engine.session().unwrap();
+        assert_eq!((engine.foreign().unwrap(), engine.exists().unwrap()), (None, false), "{journal}");
+        run(&mut *session, "CREATE TABLE numbers (n BIGINT PRIMARY KEY)");
+        assert_eq!((engine.foreign().unwrap(), engine.exists().unwrap()), (None, true), "{journal}");
+    }
+}
+
 /// Regression test: a check after a run could not open the database ("entity not found").
 #[test]
 fn a_restored_database_is_opened_for_reading() {
@@ -40,7 +54,12 @@ fn a_restored_database_is_opened_for_reading() {
         let before = files();
         let reading = at(&path, journal).for_reading().unwrap().unwrap();
         assert_eq!(numbers(&*reading.engine), [1], "{journal}");
-        drop(reading);
+        // Turso panicked here without a log of pages.
+        let mut session = reading.engine.session().unwrap();
+        session.begin(Isolation::RepeatableRead, Access::Read).unwrap();
+        session.query_text("SELECT n FROM numbers", &[], &mut |_| Ok(())).unwrap();
+        session.rollback().unwrap();
+        drop((session, reading));
         assert_eq!(files(), before, "{journal}: reading makes no file");
     }
 }
@@ -56,6 +75,33 @@ fn a_file_goes_from_one_journal_to_the_other() {
         assert_eq!(numbers(&engine), (1..=number).collect::<Vec<_>>(), "{journal}");
     }
     assert!(!folder.path().join("x.db-log").exists(), "the log has the name of its database");
+}
+
+/// Regression test: `data rm` removed a database while a person's table was in the log of rows by Turso's name alone.
+#[test]
+fn a_log_by_tursos_own_name_is_refused() {
+    let folder = folder();
+    let (path, log) = (folder.path().join("x.turso"), folder.path().join("x.db-log"));
+    for journal in ["journal=wal", "journal=mvcc"] {
+        with_one_number(&at(&path, journal));
+        let loader = at(&path, journal).loader().unwrap();
+        std::fs::write(&log, "rows").unwrap();
+        let reading = at(&path, journal).for_reading().unwrap().unwrap();
+        let refusals = [
+            at(&path, journal).exists().map(drop),
+            at(&path, journal).session().map(drop),
+            reading.engine.session().map(drop),
+            loader.finish(),
+        ];
+        for refused in refusals {
+            let refused = refused.unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Refused, "{journal}: {refused}");
+            assert!(refused.message().contains("x.db-log may hold rows of"), "{journal}: {refused}");
+        }
+        assert_eq!(std::fs::read(&log).unwrap(), b"rows", "{journal}");
+        std::fs::remove_file(&log).unwrap();
+        assert_eq!(numbers(&at(&path, journal)), [1], "{journal}");
+    }
 }
 
 #[test]
