@@ -1,8 +1,8 @@
 //! Products with MySQL's protocol, on private servers.
 
 use crate::flavoured;
-use bourse_engine::{Durability, Engine as _, ErrorKind, Isolation, SessionExt as _, Sql};
-use bourse_engine_mysql::{Flavour, MysqlEngine};
+use bourse_engine::{Durability, Engine as _, ErrorKind, Hold, Isolation, RowExt as _, SessionExt as _, Sql};
+use bourse_engine_mysql::{Flavour, MysqlEngine, open};
 use bourse_testkit::server::comes_back_with_what_was_committed;
 use bourse_testkit::server::{begin_load, names};
 use bourse_tpce::testkit::{Run, run_and_check, transactions_are_alike};
@@ -84,6 +84,30 @@ fn a_server_is_described_as_what_it_is() {
         static ONE: Sql = Sql::new("SELECT 1");
         assert_eq!(engine.session().unwrap().first(&ONE, &[], |_| Ok(1)).unwrap(), Some(1));
     }
+}
+
+/// Regression test: a second command on a database of a Vitess server ended with an error in place of its holder.
+#[test]
+fn the_holder_of_a_database_is_reported() {
+    static DATABASE: Sql = Sql::new("SELECT DATABASE()");
+    // A private server plays a person's.
+    each("the_holder_of_a_database_is_reported", "", |private, flavour| {
+        let mut session = private.session().unwrap();
+        let data = private.location().folder().unwrap();
+        let socket = data.parent().unwrap().join("s").display().to_string();
+        let database = session.first(&DATABASE, &[], |row| row.get::<String>(0)).unwrap().unwrap();
+        let engine = || open(&format!("mysql://root@localhost/{database}?socket={socket}")).unwrap();
+        let held = engine().hold("").unwrap();
+        assert!(matches!(held, Hold::Held(_)), "{flavour:?}");
+        assert!(matches!(engine().hold("").unwrap(), Hold::Nothing), "{flavour:?}: this process has it already");
+        drop(held);
+        // Another process's: 5 has the bits 0 and 2.
+        let locks = ["", ":0", ":2"].map(|rest| format!("GET_LOCK('bourse:{database}{rest}', 10)")).join(", ");
+        session.query_text(&format!("SELECT {locks} FROM DUAL"), &[], &mut |_| Ok(())).unwrap();
+        let Hold::InUse(holder) = engine().hold("").unwrap() else { panic!("{flavour:?}: it is held") };
+        assert!(holder.contains(&("process".to_owned(), "5".to_owned())), "{flavour:?}: {holder:?}");
+        assert_eq!(holder.iter().any(|(name, _)| name == "since"), flavour == Flavour::Tidb, "{holder:?}");
+    });
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Databases that are folders, and what a person put into them.
 
-use crate::{output, printed};
-use bourse_engine::{Connection, Engine as _, RecordField, RecordTable, RecordType};
+use crate::{in_java, output, printed};
+use bourse_engine::{Connection, Engine, RecordField, RecordTable, RecordType};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,6 +49,58 @@ fn files_of_a_person_in_a_database_are_left() {
         fs::remove_dir_all(database.join("pictures")).expect("it can be removed");
         printed(folder, &["data", "rm", &name]);
         assert!(!database.exists(), "{scheme}");
+    }
+}
+
+/// The engine of a target, of those whose databases list what Bourse made.
+fn opened(target: &str) -> Box<dyn Engine> {
+    let is_one = "it is a target";
+    match target.split(':').next() {
+        Some("turso") => Box::new(bourse_engine_turso::open(target).expect(is_one)),
+        Some("duckdb") => Box::new(bourse_engine_duckdb::open(target).expect(is_one)),
+        Some("firebird") => Box::new(bourse_engine_firebird::open(target).expect(is_one)),
+        _ => Box::new(bourse_engine_jdbc::open(target).expect(is_one)),
+    }
+}
+
+/// A person's table in a database of Turso's was removed with it, if its name began with two underscores.
+#[test]
+fn a_table_of_a_person_is_left() {
+    let test = "owned::a_table_of_a_person_is_left";
+    let mut targets = vec!["turso:x.turso".to_owned(), "turso:x.turso?journal=mvcc".to_owned()];
+    match bourse_engine_duckdb::info(None) {
+        Ok(found) => targets.push(format!("duckdb:x.duckdb?library={}", found.path.display())),
+        Err(why) => bourse_testkit::skipped(test, why),
+    }
+    match bourse_engine_firebird::info(None) {
+        Ok(_) => targets.push("firebird:x.fdb".to_owned()),
+        Err(why) => bourse_testkit::skipped(test, why),
+    }
+    targets.extend(
+        ["jdbc+h2:x.h2", "jdbc+hsqldb:x.hsqldb", "jdbc+derby:x.derby"].iter().filter_map(|it| in_java(it, "", test)),
+    );
+    for target in targets {
+        let name = if target.starts_with("turso") { "__notes" } else { "notes" };
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let folder = folder.path();
+        let micro = ["micro", "run", "update", &target, "-s", "rows=100", "--count", "20", "--rounds", "1"];
+        printed(folder, &micro);
+        let at = target.replacen(":x", &format!(":{}/x", folder.display()), 1);
+        let (_, path) = target.split_once(':').expect("it has a scheme");
+        let path = path.split('?').next().expect("it has a path");
+        // What the session makes is listed by nothing.
+        let run = |sql: &str| opened(&at).session().expect("it opens").execute_text(sql, &[]).expect("it runs");
+        let quoted = if target.starts_with("turso") { name } else { "\"notes\"" };
+        run(&format!("CREATE TABLE {quoted} (id INTEGER)"));
+        let load = ["tpce", "load", &target, "--days", "1", "--reload"];
+        for words in [&micro[..], &load, &["data", "rm", path]] {
+            let refused = output(folder, words);
+            let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert_eq!(refused.status.code(), Some(1), "{target}: {words:?}: {errors}");
+            let named = format!("it holds what bourse did not make: table {name}\n");
+            assert!(errors.contains(&named), "{target}: {words:?}: {errors}");
+        }
+        assert_eq!(run(&format!("INSERT INTO {quoted} VALUES (1)")), 1, "{target}: it is there");
     }
 }
 
