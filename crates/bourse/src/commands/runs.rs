@@ -171,8 +171,13 @@ pub(crate) fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
             .iter()
             .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
             .collect();
-        let near = bourse_engine::did_you_mean(name, known.iter().map(String::as_str));
-        Failure::usage(format!("unknown run '{name}'{near}")).hint("`bourse runs ls` lists the stored runs")
+        let unknown = match known.iter().any(|folder| folder == name) {
+            true => format!("the folder '{name}' holds no results of a run"),
+            false => {
+                format!("unknown run '{name}'{}", bourse_engine::did_you_mean(name, known.iter().map(String::as_str)))
+            }
+        };
+        Failure::usage(unknown).hint("`bourse runs ls` lists the stored runs")
     })
 }
 
