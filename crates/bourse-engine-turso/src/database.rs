@@ -49,6 +49,8 @@ impl Database {
     /// # Errors
     /// Turso's.
     pub(crate) fn for_reading(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
+        // Nothing is written, and of a database that was only loaded, which has no log of rows, Turso accepts no limit for it.
+        let options = Options { checkpoint_bytes: None, ..options };
         Self::of_file(path, options, counts, OpenFlags::ReadOnly)
     }
 
