@@ -15,7 +15,7 @@ fn runs(target: &str, engine_name: &str) {
     let private = folder.path().join("servers");
     fs::create_dir(&private).expect("a folder");
     fs::set_permissions(&private, fs::Permissions::from_mode(0o777)).expect("it is ours");
-    let arguments = ["tpce", "run", target, "--days", "1", "--for", "1s", "--warmup", "0s", "--no-wait", "-o", "out"];
+    let arguments = ["tpce", "run", target, "--days", "1", "--for", "5s", "--warmup", "0s", "--no-wait", "-o", "out"];
     let ended = bourse(folder.path(), &arguments)
         .env("TMPDIR", &private)
         .env("BOURSE_CHECK", "full")
