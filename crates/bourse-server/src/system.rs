@@ -107,11 +107,11 @@ pub trait System: Debug + Copy + Eq + Send + Sync + 'static {
     /// State of an engine.
     type State: Default + Send + Sync;
 
-    /// What the engine of this system alone has and does.
+    /// Data and functions of this system's engine alone.
     const FACTS: &'static Facts<Self>;
 }
 
-/// What the engine of one system alone has and does. Each function fails with the client's error or the server's.
+/// Data and functions of one system's engine alone. Each function fails with the client's error or the server's.
 #[expect(clippy::type_complexity, reason = "a type is the signature of what an engine does, read once")]
 pub struct Facts<S: System> {
     /// Grammar of targets.

@@ -156,7 +156,7 @@ fn what_was_measured_instead_of_the_request_is_on_the_screen() {
     }
 }
 
-/// That others had most of the machine was once among "5 more remarks", and a small matter was shown.
+/// The remark that others had most of the machine was once among "5 more remarks", and a small matter was shown.
 #[test]
 fn what_others_took_is_the_first_doubt_of_every_screen() {
     for mut file in [fixture::normal(), fixture::void()] {
