@@ -319,7 +319,7 @@ fn a_durability_class_says_what_it_rests_on_where_there_is_doubt() {
         storage.mount_options = options.to_owned();
     };
     let cache =
-        "durable if the disk obeys: raw syncs take 148 µs, faster than flash, so a cache below acknowledges them";
+        "durable if the disk obeys: raw syncs take 148 µs, faster than flash: a cache below may acknowledge them";
     assert_eq!(with(&|_| ()).as_deref(), Some(cache));
     assert!(with(&|it| it.raw_syncs = syncs(3_000)).unwrap().contains("so nothing is written"));
     assert_eq!(with(&|it| it.raw_syncs = syncs(1_000_000)), None, "as flash takes");

@@ -245,9 +245,10 @@ fn what_was_not_run_says_why_and_its_findings_are_not_shown() {
     let why = "its library is not here".to_owned();
     let absent = Outcome { rounds: Vec::new(), trouble: Some(Incomplete::NotRun(why.clone())) };
     let file = file(1.0, &[absent, rounds(&[(1000, 0.2); 6])]);
-    assert_eq!(file.tables[0].cells[0].state, CellState::NotRun(why.clone()));
+    assert_eq!(file.tables[0].cells[0].state, CellState::NotRun(why));
     assert_eq!(file.findings[0].verdict, Verdict::NotShown);
-    assert!(file.findings[0].tests[0].why.as_ref().is_some_and(|words| words.contains(&why)));
+    // Its table has the reason.
+    assert!(file.findings[0].tests[0].why.as_ref().is_some_and(|words| words.ends_with("was not run")));
     assert!(file.has_figures());
 }
 
