@@ -25,6 +25,28 @@ pub fn names(engine: &dyn Engine) -> Vec<String> {
     engine.session().unwrap().all(&ALL, &[], |row| row.get(0)).unwrap()
 }
 
+/// Checks that a commit is refused whose transaction a statement in it has ended, prepared or as a text, and that the next
+/// transaction of the session is committed.
+pub fn refuses_to_commit_what_has_ended(engine: &dyn Engine) {
+    static COMMIT: Sql = Sql::new("COMMIT");
+    let mut session = engine.session().unwrap();
+    session.execute_text("CREATE TABLE ended (a INT)", &[]).unwrap();
+    for is_prepared in [false, true] {
+        session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+        session.execute_text("INSERT INTO ended VALUES (1)", &[]).unwrap();
+        match is_prepared {
+            true => session.execute(&COMMIT, Params::NONE).unwrap(),
+            false => session.execute_text("ROLLBACK", &[]).unwrap(),
+        };
+        let refused = session.commit().unwrap_err();
+        assert!(refused.message().contains("a statement in it has ended it"), "{refused}");
+        session.rollback().unwrap();
+        session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+        session.execute_text("INSERT INTO ended VALUES (2)", &[]).unwrap();
+        session.commit().unwrap();
+    }
+}
+
 /// Whether the process with that number is alive.
 pub fn is_alive(process: u32) -> bool {
     // One that has ended and waits for its parent to ask has no arguments any more.

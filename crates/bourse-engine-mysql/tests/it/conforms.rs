@@ -1,6 +1,7 @@
 use crate::{flavoured, server};
-use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, Sql};
+use bourse_engine::{Engine as _, ErrorKind};
 use bourse_engine_mysql::Flavour;
+use bourse_testkit::server::refuses_to_commit_what_has_ended;
 use bourse_testkit::{conformance, records_conformance, routines_conformance};
 
 #[test]
@@ -46,25 +47,9 @@ fn mysql_has_no_such_routines() {
 /// A server answers such a commit as if it had made something durable.
 #[test]
 fn a_transaction_that_a_statement_has_ended_is_not_committed() {
-    static COMMIT: Sql = Sql::new("COMMIT");
     let test = "conforms::a_transaction_that_a_statement_has_ended_is_not_committed";
     for flavour in [Flavour::Mariadb, Flavour::Mysql] {
         let Some(engine) = flavoured(test, flavour, "lock_timeout=1s") else { continue };
-        let mut session = engine.session().unwrap();
-        session.execute_text("CREATE TABLE ended (a INT)", &[]).unwrap();
-        for is_prepared in [false, true] {
-            session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
-            session.execute_text("INSERT INTO ended VALUES (1)", &[]).unwrap();
-            match is_prepared {
-                true => session.execute(&COMMIT, Params::NONE).unwrap(),
-                false => session.execute_text("ROLLBACK", &[]).unwrap(),
-            };
-            let refused = session.commit().unwrap_err();
-            assert!(refused.message().contains("a statement in it has ended it"), "{refused}");
-            session.rollback().unwrap();
-            session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
-            session.execute_text("INSERT INTO ended VALUES (2)", &[]).unwrap();
-            session.commit().unwrap();
-        }
+        refuses_to_commit_what_has_ended(&engine);
     }
 }

@@ -1,5 +1,5 @@
 use crate::server;
-use bourse_engine::{Access, Engine as _, Isolation, Params, Sql};
+use bourse_testkit::server::refuses_to_commit_what_has_ended;
 use bourse_testkit::{conformance, records_conformance, routines_conformance};
 
 #[test]
@@ -42,25 +42,9 @@ fn with_routines() {
 /// A server answers such a commit as if it had made something durable.
 #[test]
 fn a_transaction_that_a_statement_has_ended_is_not_committed() {
-    static COMMIT: Sql = Sql::new("COMMIT");
     let test = "conforms::a_transaction_that_a_statement_has_ended_is_not_committed";
     for query in ["", "pipeline=on"] {
         let Some(engine) = server(test, query) else { return };
-        let mut session = engine.session().unwrap();
-        session.execute_text("CREATE TABLE ended (a INT)", &[]).unwrap();
-        for is_prepared in [false, true] {
-            session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
-            session.execute_text("INSERT INTO ended VALUES (1)", &[]).unwrap();
-            match is_prepared {
-                true => session.execute(&COMMIT, Params::NONE).unwrap(),
-                false => session.execute_text("ROLLBACK", &[]).unwrap(),
-            };
-            let refused = session.commit().unwrap_err();
-            assert!(refused.message().contains("a statement in it has ended it"), "{refused}");
-            session.rollback().unwrap();
-            session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
-            session.execute_text("INSERT INTO ended VALUES (2)", &[]).unwrap();
-            session.commit().unwrap();
-        }
+        refuses_to_commit_what_has_ended(&engine);
     }
 }
