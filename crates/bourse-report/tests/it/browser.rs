@@ -131,6 +131,8 @@ impl Browser {
         self.events.clear();
         self.call("Page.navigate", json!({ "url": format!("{address}{fragment}") }));
         self.wait_for("location.protocol === 'file:' && document.readyState === 'complete'");
+        // The browser drops input that arrives before the page's first frame, which is late where the browser starts cold.
+        self.value("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))");
     }
 
     /// The value of an expression in the page.
