@@ -7,9 +7,7 @@
 use crate::connect::{Connector, facts};
 use crate::error::error;
 use crate::link::Link;
-use bourse_engine::locked;
-use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold};
-
+use bourse_engine::{DatabaseLock, EngineError, ErrorKind, Hold, locked};
 use mysql::prelude::Queryable as _;
 use std::sync::Mutex;
 
@@ -59,26 +57,25 @@ impl DatabaseLock for Held {
 /// The client's or the server's.
 pub(crate) fn hold(connector: &Connector, database: &str) -> Result<Hold, EngineError> {
     let mut connection = connector.connect(None)?;
-    let failed = |e: &mysql::Error| error(e);
     // A server ends idle connections after a time that may be shorter than a run.
-    connection.query_drop("SET SESSION wait_timeout = 31536000").map_err(|e| failed(&e))?;
+    connection.query_drop("SET SESSION wait_timeout = 31536000").map_err(|e| error(&e))?;
     let name = lock_name(database);
     for _ in 0..LOOKS {
         match connection
             .query_first::<Option<i64>, _>(format!("SELECT GET_LOCK({name}, 0) FROM DUAL"))
-            .map_err(|e| failed(&e))
+            .map_err(|e| error(&e))
         {
-            Ok(Some(Some(1))) => return held(connection, database).map_err(|e| failed(&e)),
+            Ok(Some(Some(1))) => return held(connection, database).map_err(|e| error(&e)),
             Ok(_) => {}
             Err(lost) if lost.kind() == ErrorKind::ConnectionLost => return Err(lost),
             // A product, or a cluster, without such locks.
             Err(refused) => return Ok(Hold::Cannot(refused.message().to_owned())),
         }
-        let Some(place) = holder(&mut connection, &name).map_err(|e| failed(&e))? else { continue };
+        let Some(place) = holder(&mut connection, &name).map_err(|e| error(&e))? else { continue };
         if locked(&OURS).contains(&place) {
             return Ok(Hold::Nothing);
         }
-        return details(&mut connection, database, place.1).map(Hold::InUse).map_err(|e| failed(&e));
+        return details(&mut connection, database, place.1).map(Hold::InUse).map_err(|e| error(&e));
     }
     Ok(Hold::InUse(Vec::new()))
 }

@@ -1,9 +1,10 @@
 //! Ownership of databases on a server: the mark that loaders leave, and objects without it.
 //!
 //! Every table that a loader creates has [`MARK`] with the table's name as its comment, which every user can read in
-//! `information_schema.tables`; a copy of it or a renamed table has the comment too, with a name that is not its own. A database is replaced only if it contains nothing but such tables. Objects that the
-//! account may not see cannot be checked; but no database is ever dropped except the side databases, which a loader
-//! created itself ([`create_side`], [`refuse_side`]).
+//! `information_schema.tables`; a copy of it or a renamed table has the comment too, with a name that is not its own. A
+//! database is replaced only if it contains nothing but such tables. Objects that the account may not see cannot be checked;
+//! but no database is ever dropped except the side databases, which a loader created itself ([`create_side`],
+//! [`refuse_side`]).
 
 use crate::connect::facts;
 use crate::error::error;

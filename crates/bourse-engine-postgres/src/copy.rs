@@ -3,8 +3,7 @@
 use crate::connect::Connector;
 use crate::ownership::{self, quoted};
 use crate::wire::Connection;
-use bourse_engine::locked;
-use bourse_engine::{EngineError, Snapshot};
+use bourse_engine::{EngineError, Snapshot, locked};
 use std::sync::{Arc, Mutex};
 
 /// First version in which a copy can use the log; copying files, as before, costs less for all but small databases.

@@ -1,10 +1,9 @@
 //! Ownership of databases on a server: the mark that loaders leave, and objects without it.
 //!
 //! Every table that a loader creates has [`MARK`] with the table's name as its comment, which `\dt+` shows; a renamed table has
-//! a name that is not the comment's. A database is loaded into only if
-//! it contains nothing but such tables. A load replaces those tables and touches nothing else. A database that Bourse
-//! itself created has the mark with its name as its own comment: that one, and its copy that rounds are restored from, are the only
-//! ones that are ever dropped.
+//! a name that is not the comment's. A database is loaded into only if it contains nothing but such tables. A load replaces
+//! those tables and touches nothing else. A database that Bourse itself created has the mark with its name as its own comment:
+//! that one, and its copy that rounds are restored from, are the only ones that are ever dropped.
 
 use crate::connect::Connector;
 use crate::wire::Connection;

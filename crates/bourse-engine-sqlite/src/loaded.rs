@@ -7,9 +7,8 @@
 
 use crate::ffi::{self, Functions};
 use crate::library::{ENGINE, SCHEME};
-use bourse_engine::Dialect;
-use bourse_engine::locked;
 use bourse_engine::target::TargetError;
+use bourse_engine::{Dialect, locked};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};

@@ -2,8 +2,7 @@
 //! session that uses it.
 
 use crate::connection::Connection;
-use bourse_engine::EngineError;
-use bourse_engine::locked;
+use bourse_engine::{EngineError, locked};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};

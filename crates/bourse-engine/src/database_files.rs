@@ -6,9 +6,10 @@
 //! A file is listed while it is still empty, before anything is written to it, and its line stays valid when it is renamed: at no
 //! time does a killed process leave a database without its mark.
 
-use crate::locked;
 use crate::side_file::{COPY, LOADING, RESTORED, SNAPSHOT};
-use crate::{EngineError, ErrorKind, TargetFile, beside, copy_file, folder_of, open_regular, other_files, sync_names};
+use crate::{
+    EngineError, ErrorKind, TargetFile, beside, copy_file, folder_of, locked, open_regular, other_files, sync_names,
+};
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};

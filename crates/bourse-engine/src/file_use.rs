@@ -4,8 +4,7 @@
 //! the same process, and when one of them closes the file the other's locks are gone. So two libraries must not have
 //! one database open at the same time.
 
-use crate::locked;
-use crate::{EngineError, ErrorKind};
+use crate::{EngineError, ErrorKind, locked};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};

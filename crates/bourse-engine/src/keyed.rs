@@ -1,11 +1,10 @@
 //! Engines of records by key: what they have in common, over an open database of one of them.
 
-use crate::locked;
 use crate::target::{Grammar, Parsed};
 use crate::{
     Capabilities, DatabaseFiles, Description, Durability, Engine, EngineError, FileFormat, FolderBytes, Footprint,
     Interface, KeyEngine, Location, MayLose, MemoryStore, Records, Setting, WriterWait, bytes_on_disk, durability_at,
-    folder_bytes,
+    folder_bytes, locked,
 };
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};

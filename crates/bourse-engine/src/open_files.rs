@@ -1,7 +1,6 @@
 //! Databases in files that a process has open, each shared by all engines on its file.
 
-use crate::locked;
-use crate::{EngineError, ErrorKind};
+use crate::{EngineError, ErrorKind, locked};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 

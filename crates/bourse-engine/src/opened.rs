@@ -1,7 +1,6 @@
 //! Databases that sessions of an engine share, and counts of their commits.
 
-use crate::EngineError;
-use crate::locked;
+use crate::{EngineError, locked};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};

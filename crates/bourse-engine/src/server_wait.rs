@@ -4,8 +4,7 @@
 //! each wait in progress within a second, by closing its connection. A wait that begins later, such as one of a
 //! cleanup, is not ended.
 
-use crate::locked;
-use crate::{EngineError, ErrorKind};
+use crate::{EngineError, ErrorKind, locked};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};

@@ -3,8 +3,7 @@
 use crate::cluster::life::PrivateCluster;
 use crate::cluster::product::Nodes;
 use crate::engine::Watcher;
-use bourse_engine::locked;
-use bourse_engine::{EngineError, Snapshot};
+use bourse_engine::{EngineError, Snapshot, locked};
 use std::sync::{Arc, Mutex};
 
 /// Copy of the first node's data, taken while no node ran; the other nodes start from the same data.

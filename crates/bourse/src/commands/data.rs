@@ -143,7 +143,7 @@ fn written_target(name: &Path) -> Option<(String, PathBuf)> {
     Some((target.to_owned(), location.file()?.to_owned()))
 }
 
-/// The database of a file, a folder or a target; a failure if it is none of Bourse.
+/// Database that Bourse made in a file or a folder, or at a target; a failure if there is no such database.
 fn database(name: &Path) -> Result<Database, Failure> {
     let target = written_target(name);
     let file = target.as_ref().map_or(name, |(_, path)| path.as_path());
@@ -162,14 +162,11 @@ fn database(name: &Path) -> Result<Database, Failure> {
     }
     let ending = file.extension().and_then(|it| it.to_str()).unwrap_or_default();
     let mut last = None;
-    let candidate = |kind: &EngineKind| match &target {
-        None => {
-            let target = || format!("{}:{}", kind.scheme, bourse_engine::path_in_target(file));
-            kind.has_files_of(ending).then(|| (kind.scheme, target()))
-        }
-        Some((target, _)) => (target.split(':').next() == Some(kind.scheme)).then(|| (kind.scheme, target.clone())),
+    let of_file = |kind: &EngineKind| (kind.scheme, format!("{}:{}", kind.scheme, bourse_engine::path_in_target(file)));
+    let candidates: Vec<(&'static str, String)> = match &target {
+        Some((target, _)) => engines::kind_of(target).map(|kind| (kind.scheme, target.clone())).into_iter().collect(),
+        None => engines::kinds().filter(|kind| kind.has_files_of(ending)).map(of_file).collect(),
     };
-    let candidates: Vec<(&'static str, String)> = engines::kinds().filter_map(candidate).collect();
     for (scheme, target) in candidates {
         let Ok(engine) = engines::open(&target) else { continue };
         match refuse_foreign(&target, engine.as_ref()) {

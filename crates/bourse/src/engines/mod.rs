@@ -92,7 +92,7 @@ pub(crate) fn of_scheme(scheme: &str) -> Option<Result<&'static EngineKind, Stri
 }
 
 /// The engine that a target names, if this build has it.
-fn kind_of(target: &str) -> Option<&'static EngineKind> {
+pub(crate) fn kind_of(target: &str) -> Option<&'static EngineKind> {
     of_scheme(target.split_once(':')?.0)?.ok()
 }
 

@@ -38,12 +38,9 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
             }
         };
         // Others may have kept the target from every rate.
-        let disturbed = warnings_of_others(file).into_iter().next();
-        let failure = disturbed.into_iter().fold(failure, |failure, words| failure.hint(words));
-        return Err(match plan.cases().find_map(|case| case.job.search()) {
-            Some(search) => failure.hint(search.hint),
-            None => failure,
-        });
+        let disturbed = warnings_of_others(file).into_iter().take(1);
+        let lower = plan.cases().find_map(|case| case.job.search()).map(|search| search.hint.to_owned());
+        return Err(disturbed.chain(lower).fold(failure, Failure::hint));
     }
     let mut rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
     if let Some((case, round, why)) = rounds.find_map(|(case, round)| Some((case, round, round.void.as_deref()?))) {

@@ -52,7 +52,12 @@ pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure>
 
 fn in_words(size: &Size) -> String {
     let [_, customers, _, _, days] = size.0[..] else { return "a database".to_owned() };
-    format!("{customers} customers, {}", if days == 1 { "1 day".to_owned() } else { format!("{days} days") })
+    sized(customers, days)
+}
+
+/// Size of a database as text: `1000 customers, 1 day`.
+pub(crate) fn sized(customers: impl std::fmt::Display, days: i64) -> String {
+    format!("{customers} customers, {days} {}", if days == 1 { "day" } else { "days" })
 }
 
 /// Size and constraints of an existing database, with those in their place that were set explicitly.

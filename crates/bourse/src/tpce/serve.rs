@@ -60,9 +60,8 @@ pub(crate) fn serve_as(
     let address = server.address().clone();
     let part = part_of(&ready.fingerprint);
     note(&format!(
-        "serving {target}: {} customers, {} of trades; {}; Ctrl-C ends it",
-        part.customers(),
-        if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) },
+        "serving {target}: {} of trades; {}; Ctrl-C ends it",
+        super::database::sized(part.customers(), part.days()),
         match (&address, with_token) {
             (_, true) => "drivers need the token",
             (Address::Unix { .. }, false) => "this user's programs, and root's, may drive it",

@@ -5,7 +5,8 @@ use crate::commands::oltp;
 use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::plan::{show::LOADED, work};
-use crate::tpce::{database::wanted, whole};
+use crate::tpce::database::{sized, wanted};
+use crate::tpce::whole;
 use bourse_tpce::users::needs;
 
 /// Loads the database, or says that it exists already.
@@ -13,7 +14,7 @@ pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
     let Load { target, database, plan } = arguments;
     whole(database)?;
     let Database { customers, days, .. } = *database;
-    let words = format!("{customers} customers, {days} {} of trades, {LOADED}", if days == 1 { "day" } else { "days" });
+    let words = format!("{} of trades, {LOADED}", sized(customers, days.into()));
     oltp::load::load(target, "tpce", needs, (words, work::rows(customers, days)), *plan, |ready| {
         let inputs = inputs(database.flat_in.as_deref())?;
         wanted(database, ExplicitlySet::ALL, &inputs, ready)

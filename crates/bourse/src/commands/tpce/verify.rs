@@ -8,7 +8,7 @@ use crate::oltp::verify::{Verification, steps};
 use crate::output::print;
 use crate::plan::work;
 use crate::progress::{Step, note};
-use crate::tpce::database::{found, ready};
+use crate::tpce::database::{found, ready, sized};
 use crate::tpce::whole;
 use crate::{engines, hold, interrupt};
 use bourse_egen::{Inputs, Part};
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
         engines::needs_sql(target, engines::open(target)?.as_ref(), "tpce")?;
     }
     let Database { customers, days, .. } = arguments.database;
-    let words = format!("{customers} customers, {days} {} of trades", if days == 1 { "day" } else { "days" });
+    let words = format!("{} of trades", sized(customers, days.into()));
     let steps = steps("tpce verify", &arguments.targets, &arguments.settings, &words, work::rows(customers, days));
     if arguments.settings.plan.dry_run {
         return print(&steps.show());

@@ -14,7 +14,7 @@ use crate::output::{Published, ResultFolder, print};
 use crate::plan::show::{LOADED, Steps, files};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
-use crate::tpce::database::ready;
+use crate::tpce::database::{ready, sized};
 use crate::{engines, hold, interrupt};
 use bourse_acid::{Site, Subject, TESTS, TestConfig, run_tests};
 use bourse_egen::Inputs;
@@ -87,9 +87,8 @@ fn is_wanted(id: &str, only: &[String]) -> bool {
 fn steps(target: &str, only: &[String], arguments: &Acid) -> Steps<'static> {
     let args::Database { customers, days, .. } = arguments.database;
     let tests: Vec<&str> = TESTS.iter().map(|test| test.id).filter(|id| is_wanted(id, only)).collect();
-    let days_word = if days == 1 { "day" } else { "days" };
     let steps = vec![
-        format!("{target}: {customers} customers, {days} {days_word} of trades, {LOADED}"),
+        format!("{target}: {} of trades, {LOADED}", sized(customers, days.into())),
         format!("{target}: tests {}", tests.join(", ")),
     ];
     let mut writes = vec![format!("{}/<time>-acid/: acid.json, acid.html", arguments.output.directory.display())];
@@ -173,10 +172,9 @@ pub(crate) fn database(
 
 pub(crate) fn database_in_words(found: &Found, history: &str) -> String {
     let part = part_of(&found.fingerprint);
-    let days = if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) };
     format!(
-        "{} customers, {days} of trades, constraints {}; {history}",
-        part.customers(),
+        "{} of trades, constraints {}; {history}",
+        sized(part.customers(), part.days()),
         found.fingerprint.constraints
     )
 }
