@@ -42,13 +42,13 @@ impl StagedLoad {
     }
 }
 
-/// Result of opening a database that is replaced: a damaged one may be replaced, one in use not.
+/// Result of opening a database that is replaced: a damaged one may be replaced, one in use or refused not.
 ///
 /// # Errors
-/// The [`Conflict`](ErrorKind::Conflict).
+/// The [`Conflict`](ErrorKind::Conflict), and the [refusal](ErrorKind::Refused).
 pub fn unless_in_use<T>(opened: Result<T, EngineError>) -> Result<(), EngineError> {
     match opened {
-        Err(e) if e.kind() == ErrorKind::Conflict => Err(e),
+        Err(e) if matches!(e.kind(), ErrorKind::Conflict | ErrorKind::Refused) => Err(e),
         _ => Ok(()),
     }
 }
