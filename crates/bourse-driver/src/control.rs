@@ -222,7 +222,8 @@ impl Control {
         now >= self.measure_to()
     }
 
-    /// Whether all threads must stop immediately: the round failed, or its drain exceeded its limit.
+    /// Whether all threads must stop immediately: the round failed, a wait of it was interrupted, or its drain exceeded its
+    /// limit.
     pub fn ended(&self, now: Nanos) -> bool {
         self.ended.load(Ordering::Relaxed) || now >= self.measure_to().saturating_add(self.drain_limit_ns)
     }
@@ -232,11 +233,16 @@ impl Control {
         self.measure_to.fetch_min(now, Ordering::Relaxed);
     }
 
-    /// Ends the round immediately; measurements until `now` are retained. Of several faults the first is reported.
-    pub fn fail(&self, now: Nanos, fault: Fault) {
-        self.fault.lock().expect("nothing panics while it holds this lock").get_or_insert(fault);
+    /// Ends the round immediately; measurements until `now` are retained.
+    pub(crate) fn end(&self, now: Nanos) {
         self.ended.store(true, Ordering::Relaxed);
         self.cut(now);
+    }
+
+    /// Ends the round immediately for a fault; of several the first is reported.
+    pub fn fail(&self, now: Nanos, fault: Fault) {
+        self.fault.lock().expect("nothing panics while it holds this lock").get_or_insert(fault);
+        self.end(now);
     }
 
     /// Fault that ended the round, if one did.

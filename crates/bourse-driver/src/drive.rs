@@ -125,6 +125,8 @@ fn work(
                 recorder.unended(performed.operation, performed.count, end - due_ns);
                 ledger.unended(performed.operation, performed.count);
             }
+            // Work that others wait for may never be done: without its market users a market would not end.
+            control.end(end);
             break;
         }
         let sample = Sample {

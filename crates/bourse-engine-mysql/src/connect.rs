@@ -44,8 +44,11 @@ impl Connector {
     /// The client's or the server's, with advice where the user can change something.
     pub(crate) fn connect(&self, database: Option<&str>) -> Result<Link, EngineError> {
         let (this, name) = (self.clone(), database.map(str::to_owned));
-        within_limit(&format!("the server at {}", self.address), move || this.let_in(name.as_deref()))
-            .map_err(for_report)
+        within_limit(&self.server(), move || this.let_in(name.as_deref())).map_err(for_report)
+    }
+
+    fn server(&self) -> String {
+        format!("the server at {}", self.address)
     }
 
     fn let_in(&self, database: Option<&str>) -> Result<Link, EngineError> {
@@ -90,7 +93,7 @@ impl Connector {
             Err(mysql::Error::MySqlError(e)) if e.code == UNKNOWN_VARIABLE => {}
             other => other.map_err(|e| error(&e))?,
         }
-        let mut connection = Link::new(connection);
+        let mut connection = Link::new(self.server(), connection);
         let sql_mode = facts(&mut connection).sql_mode;
         if sql_mode != OWN.sql_mode {
             connection.query_drop(format!("SET SESSION sql_mode = '{sql_mode}'")).map_err(|e| error(&e))?;

@@ -17,8 +17,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(connection: Conn) -> Self {
-        let awaited = end_of(&connection).map(Awaited::new);
+    pub(crate) fn new(server: String, connection: Conn) -> Self {
+        let awaited = end_of(&connection).map(|end| Awaited::new(server, end));
         Self { connection, is_broken: false, awaited }
     }
 

@@ -43,7 +43,11 @@ impl Connector {
     /// Opens a connection that uses `database`.
     pub(crate) fn connect(&self, database: &str) -> Result<Connection, EngineError> {
         let (this, name) = (self.clone(), database.to_owned());
-        within_limit(&format!("the server at {}", self.address), move || this.let_in(&name)).map_err(for_report)
+        within_limit(&self.server(), move || this.let_in(&name)).map_err(for_report)
+    }
+
+    fn server(&self) -> String {
+        format!("the server at {}", self.address)
     }
 
     fn let_in(&self, database: &str) -> Result<Connection, EngineError> {
@@ -51,7 +55,8 @@ impl Connector {
         let end = opened.end().map_err(|e| self.unreachable(&e))?;
         #[cfg(feature = "tls")]
         let opened = self.secured(opened)?;
-        let mut connection = Connection::start(opened, Awaited::new(end), &self.user, &self.secret, database)?;
+        let mut connection =
+            Connection::start(opened, Awaited::new(self.server(), end), &self.user, &self.secret, database)?;
         connection.run(&self.settings())?;
         Ok(connection)
     }

@@ -502,7 +502,7 @@ mod tests {
     fn having_sent(bytes: Vec<u8>) -> Connection {
         let (here, mut there) = UnixStream::pair().expect("a pair of sockets");
         std::thread::spawn(move || there.write_all(&bytes));
-        Connection::over(Stream::Unix(here), Awaited::new(|| {}))
+        Connection::over(Stream::Unix(here), Awaited::new("the server".to_owned(), || {}))
     }
 
     fn announced(length: usize, sent: usize) -> Vec<u8> {

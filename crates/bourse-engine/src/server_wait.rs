@@ -1,8 +1,8 @@
 //! Waits for servers: the limit for opening a session, and the end of all waits when the program is interrupted.
 //!
 //! A client registers its connection as [`Awaited`] and marks it while it waits for an answer. An interruption ends
-//! each wait in progress within a second, by closing its connection. A wait that begins later, such as one of a
-//! cleanup, is not ended.
+//! each wait in progress within a second, by closing its connection, and finds the servers silent that were waited for. A
+//! wait that begins later, such as one of a cleanup, is ended soon if its server is silent, and otherwise not.
 
 use crate::{EngineError, ErrorKind, locked};
 use std::cell::Cell;
@@ -27,7 +27,9 @@ const TICK: Duration = Duration::from_millis(50);
 static LIMIT_MS: AtomicU64 = AtomicU64::new(CONNECT_LIMIT.as_secs() * 1_000);
 static TELL: OnceLock<fn(&str)> = OnceLock::new();
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// Servers that were silent after the interruption.
+/// Servers that the interruption found silent, and that have let no session in since.
+static SILENT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Servers that were tried after the interruption, and were silent.
 static GIVEN_UP: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static AWAITED: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
@@ -51,16 +53,16 @@ pub fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Ends every wait in progress, within a second.
+/// Ends every wait in progress, within a second, and from then on those for silent servers.
 pub fn interrupt() {
     if IS_INTERRUPTED.swap(true, Ordering::SeqCst) {
         return;
     }
-    let end_all = || {
+    let end_all = || loop {
         std::thread::sleep(GRACE);
         // Ends of connections call nothing that comes back here, but they may take a while.
         let all: Vec<_> = awaited().iter().filter_map(Weak::upgrade).collect();
-        all.iter().for_each(|shared| shared.end_if_found());
+        all.iter().for_each(|shared| shared.end_if_overdue());
     };
     // Without the thread a second interruption ends the program.
     let _ = std::thread::Builder::new().name("interruption".to_owned()).spawn(end_all);
@@ -68,6 +70,10 @@ pub fn interrupt() {
 
 fn awaited() -> MutexGuard<'static, Vec<Weak<Shared>>> {
     locked(&AWAITED)
+}
+
+fn is_silent(server: &str) -> bool {
+    [&SILENT, &GIVEN_UP].iter().any(|silent| locked(silent).iter().any(|it| it == server))
 }
 
 fn interrupted() -> EngineError {
@@ -113,7 +119,12 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
     let mut is_told = false;
     loop {
         match answered.recv_timeout(TICK) {
-            Ok(Some(connected)) => return connected,
+            Ok(Some(connected)) => {
+                if connected.is_ok() {
+                    locked(&SILENT).retain(|silent| silent != server);
+                }
+                return connected;
+            }
             Ok(None) | Err(RecvTimeoutError::Disconnected) => {
                 return Err(lost(format!("{server} has sent what cannot be read")));
             }
@@ -164,16 +175,34 @@ const RESTS: u8 = 0;
 const WAITS: u8 = 1;
 /// State: an answer is awaited since after the interruption.
 const WAITS_LATE: u8 = 2;
+/// State: an answer is awaited from a silent server since before the last look at all waits.
+const OVERDUE: u8 = 3;
+/// State: an answer is awaited, however long it takes.
+const WAITS_FOR_LONG: u8 = 4;
 
 struct Shared {
+    server: String,
     state: AtomicU8,
     end: Box<dyn Fn() + Send + Sync>,
 }
 
 impl Shared {
-    fn end_if_found(&self) {
-        if self.state.load(Ordering::SeqCst) == WAITS {
-            (self.end)();
+    fn end_if_overdue(&self) {
+        match self.state.load(Ordering::SeqCst) {
+            WAITS => {
+                locked(&SILENT).push(self.server.clone());
+                (self.end)();
+                // Found once: its reader may never come back to it.
+                self.state.store(RESTS, Ordering::SeqCst);
+            }
+            late @ (WAITS_LATE | OVERDUE) if is_silent(&self.server) => {
+                if late == OVERDUE {
+                    (self.end)();
+                }
+                // Unless the answer has come.
+                let _ = self.state.compare_exchange(late, OVERDUE, Ordering::SeqCst, Ordering::SeqCst);
+            }
+            _ => {}
         }
     }
 }
@@ -182,9 +211,9 @@ impl Shared {
 pub struct Awaited(Arc<Shared>);
 
 impl Awaited {
-    /// Registers a connection; `end` closes it for its reader.
-    pub fn new(end: impl Fn() + Send + Sync + 'static) -> Self {
-        let shared = Arc::new(Shared { state: AtomicU8::new(RESTS), end: Box::new(end) });
+    /// Registers a connection to a server; `end` closes it for its reader.
+    pub fn new(server: String, end: impl Fn() + Send + Sync + 'static) -> Self {
+        let shared = Arc::new(Shared { server, state: AtomicU8::new(RESTS), end: Box::new(end) });
         let mut all = awaited();
         if all.len() == all.capacity() {
             all.retain(|it| it.strong_count() > 0);
@@ -202,7 +231,7 @@ impl Awaited {
 
     /// Marks the begin of a wait that an interruption does not end.
     pub fn waits_for_long(&self) {
-        self.0.state.store(WAITS_LATE, Ordering::Relaxed);
+        self.0.state.store(WAITS_FOR_LONG, Ordering::Relaxed);
     }
 
     /// Marks the arrival of the answer.
@@ -242,24 +271,36 @@ mod tests {
         set_connect_limit(CONNECT_LIMIT);
 
         let ends = Arc::new(AtomicUsize::new(0));
-        let counted = || {
+        let to = |server: &str| {
             let ends = Arc::clone(&ends);
-            Awaited::new(move || {
+            Awaited::new(server.to_owned(), move || {
                 ends.fetch_add(1, Ordering::SeqCst);
             })
         };
+        let counted = || to("the server");
         let [waits, rests, is_patient, is_late, is_gone] = [(); 5].map(|()| counted());
-        [&waits, &rests, &is_late, &is_gone].iter().for_each(|it| it.waits());
+        let elsewhere = to("another server");
+        [&waits, &rests, &is_gone].iter().for_each(|it| it.waits());
         rests.rests();
         is_patient.waits_for_long();
         drop(is_gone);
         let connecting = std::thread::spawn(move || within_limit("the server", silent).unwrap_err());
         std::thread::sleep(4 * TICK);
         interrupt();
-        is_late.waits();
+        [&is_late, &elsewhere].iter().for_each(|it| it.waits());
         assert_eq!(connecting.join().unwrap().kind(), ErrorKind::Interrupted);
-        std::thread::sleep(GRACE + 10 * TICK);
-        assert_eq!(ends.load(Ordering::SeqCst), 1, "the one that an interruption found waiting");
+        let ended = |wanted: usize| {
+            while ends.load(Ordering::SeqCst) < wanted {
+                std::thread::sleep(TICK);
+            }
+        };
+        // The one that the interruption found waiting, and then the one that waits for the same server since.
+        ended(2);
+        is_late.rests();
+        assert_eq!(within_limit("the server", || Ok::<_, EngineError>(7)).unwrap(), 7);
+        is_late.waits();
+        std::thread::sleep(3 * GRACE);
+        assert_eq!(ends.load(Ordering::SeqCst), 2, "it has answered since, and the other one never was silent");
         let lost = for_report(EngineError::new(ErrorKind::ConnectionLost, "gone"));
         assert_eq!(lost.kind(), ErrorKind::Interrupted);
     }

@@ -13,6 +13,7 @@ pub(crate) mod durability;
 pub(crate) mod isolation;
 
 use crate::test_bed::AcidError;
+use bourse_engine::server_wait;
 use bourse_record::acid::{Case, Finding, Property, Test, Verdict};
 use std::time::Instant;
 
@@ -153,6 +154,9 @@ pub(crate) fn judged(id: &str, run: impl FnOnce(&mut Vec<Case>) -> Result<(), Ac
     let mut cases = Vec::new();
     let outcome = run(&mut cases);
     let (verdict, reason) = match outcome {
+        Err(_) if server_wait::is_interrupted() => {
+            (Verdict::NotApplicable, "it was interrupted before it had an outcome".to_owned())
+        }
         Err(error) => (Verdict::Failed, format!("the test could not be carried out: {error}")),
         Ok(()) => match cases.iter().find_map(first_wrong) {
             Some((case, wrong)) => {

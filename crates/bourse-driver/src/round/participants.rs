@@ -47,7 +47,10 @@ pub(super) fn connect_all<'w>(
         if interrupt.load(Ordering::Relaxed) {
             return Err(Fault::Interrupted);
         }
-        let connect = |error: EngineError| Fault::Connect { user: user_spec.name.clone(), error: error.to_string() };
+        let connect = |error: EngineError| match error.kind() {
+            ErrorKind::Interrupted => Fault::Interrupted,
+            _ => Fault::Connect { user: user_spec.name.clone(), error: error.to_string() },
+        };
         let mut session = engine.connect().map_err(connect)?;
         files.made()?;
         // If all statements are Bourse's, one session is representative of all. Read before any is prepared: SQLite
@@ -55,6 +58,7 @@ pub(super) fn connect_all<'w>(
         let is_read = user_specs.is_empty() || user_spec.user.may_change_settings();
         settings.push(if is_read { settings::read(&mut session) } else { Vec::new() });
         user_spec.user.prepare(&mut session).map_err(|error| match error.kind() {
+            ErrorKind::Interrupted => Fault::Interrupted,
             ErrorKind::ConnectionLost | ErrorKind::InDoubt => {
                 Fault::Connect { user: user_spec.name.clone(), error: error.to_string() }
             }

@@ -6,7 +6,7 @@ use bourse_driver::{
     Schedule, StopRule, User, UserSpec, run,
 };
 use bourse_engine::{EngineError, ErrorKind, NullEngine};
-use bourse_record::{Check, CheckStatus, Outcome, PhaseKind};
+use bourse_record::{Check, CheckStatus, Outcome, PhaseKind, Warning};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -329,6 +329,20 @@ fn an_interval_without_a_completed_operation_has_no_figure() {
         assert!(round.headline.is_nan());
         assert!(round.checks.iter().all(|check| check.status == CheckStatus::Passed), "the counts agree all the same");
     }
+}
+
+/// The users who would do the work of others had ended: the round waited for the limit of its drain.
+#[test]
+fn an_interrupted_wait_ends_the_round_for_all() {
+    let given_up = |_: &mut OperationCx<'_>| Performed::error(0, &EngineError::new(ErrorKind::Interrupted, "given up"));
+    let users = vec![
+        user_spec(Schedule::Closed, StopRule::WhenFinished, busy),
+        user_spec(Schedule::Closed, StopRule::AtIntervalEnd, given_up),
+    ];
+    let measured = measure(&PLAN, users, vec![]);
+    let warnings = measured.round.warnings;
+    assert!(!warnings.iter().any(|warning| matches!(warning, Warning::WorkGivenUp { .. })), "{warnings:?}");
+    assert!(measured.fault.is_none());
 }
 
 #[test]
