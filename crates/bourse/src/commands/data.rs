@@ -171,7 +171,7 @@ fn database(name: &Path) -> Result<Database, Failure> {
         let Ok(engine) = engines::open(&target) else { continue };
         match refuse_foreign(&target, engine.as_ref()) {
             Err(why) => last = Some(why),
-            Ok(()) if all_files(file).iter().any(|it| it.len() > 0) => {
+            Ok(()) if all_files(file).iter().any(|it| it.len() > 0) || is_in_its_log(engine.as_ref()) => {
                 let location = engine.location();
                 let files: Vec<PathBuf> = location
                     .database_files()
@@ -217,6 +217,11 @@ fn removable(file: &Path) -> Result<Database, Failure> {
         _ => engine_failure(&found.target, &error),
     })?;
     Ok(found)
+}
+
+/// Whether a file of Bourse is empty because a log beside it holds all there is.
+fn is_in_its_log(engine: &dyn Engine) -> bool {
+    engine.location().database_files().is_some_and(|files| matches!(files.owner(), Ok(FileOwner::Bourse)))
 }
 
 /// A file, or every file in a folder; links are not followed.

@@ -94,6 +94,20 @@ fn databases_are_listed_and_removed_if_they_are_ours() {
     assert!(!folder.join("bourse-data/x.db").exists() && folder.join("bourse-data/other.db").exists());
 }
 
+/// A process that is killed leaves a file that is empty and a log with all rows: it was in no list.
+#[test]
+fn a_database_that_is_in_its_log_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    load(folder.path(), "sqlite:x.db");
+    std::fs::File::create(&path).unwrap();
+    for (log, count) in [("", "0 databases"), ("rows", "1 database")] {
+        std::fs::write(path.with_extension("db-wal"), log).unwrap();
+        let listed = text(&output(folder.path(), &["data", "ls", "."]).stdout);
+        assert!(listed.contains(count), "{listed}");
+    }
+}
+
 #[test]
 fn a_database_that_is_there_keeps_its_own_size() {
     let folder = tempfile::tempdir().unwrap();
