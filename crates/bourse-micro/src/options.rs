@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::did_you_mean;
+use bourse_record::{grouped, whole_number};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -64,7 +65,8 @@ impl Kind {
 
     /// Value in its normal form; `None` if it is invalid.
     fn normal(self, text: &str) -> Option<String> {
-        let counted = |min, max| count(text).filter(|number| (min..=max).contains(number)).map(|it| it.to_string());
+        let counted =
+            |min, max| whole_number(text).filter(|number| (min..=max).contains(number)).map(|it| it.to_string());
         match self {
             Self::Count { min, max } => counted(min, max),
             Self::CountOr { word, .. } if text == word => Some(word.to_owned()),
@@ -82,22 +84,6 @@ impl Kind {
 fn range(min: u64, max: u64) -> String {
     let (least, most) = (grouped(min), grouped(max));
     if max == u64::MAX { format!("{least} or more") } else { format!("an integer from {least} to {most}") }
-}
-
-/// A number with commas between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(",")
-}
-
-/// Parses an integer as people write it.
-fn count(text: &str) -> Option<u64> {
-    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1_000),
-        None => text.strip_suffix('M').map_or((text, 1), |digits| (digits, 1_000_000)),
-    };
-    digits.replace('_', "").parse::<u64>().ok()?.checked_mul(unit)
 }
 
 /// Error of a workload's name or of its options.

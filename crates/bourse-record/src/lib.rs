@@ -32,6 +32,7 @@ mod limits;
 mod live;
 mod machine;
 mod metric;
+mod numbers;
 mod operation;
 #[cfg(feature = "planted-bug")]
 pub mod planted;
@@ -68,6 +69,7 @@ pub use limits::{LimitedQuantile, ResponseLimit, length};
 pub use live::{LiveCell, LiveCounts, LiveOperation, LiveReader, LiveRow, OperationProgress};
 pub use machine::{load, noise};
 pub use metric::{Better, METRICS, Metric, metric};
+pub use numbers::{grouped, whole_number};
 pub use operation::{MixShare, OperationSpec};
 pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};

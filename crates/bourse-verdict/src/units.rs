@@ -1,5 +1,7 @@
 //! Numbers in readable form: three significant figures, a unit of fitting size, never a bare `NaN`.
 
+use bourse_record::grouped;
+
 /// Text for a missing value.
 pub const NOTHING: &str = "–";
 
@@ -21,27 +23,16 @@ pub fn significant(value: f64, figures: i32) -> String {
     group(&format!("{value:.*}", places(rounded)))
 }
 
-/// Thousands separated by commas.
+/// Decimal number with commas between its thousands; before the point it has at most 15 digits.
 fn group(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
-    let (whole, fraction) = number.split_once('.').map_or((number, None), |(whole, fraction)| (whole, Some(fraction)));
-    let mut out = String::from(sign);
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    if let Some(fraction) = fraction {
-        out.push('.');
-        out.push_str(fraction);
-    }
-    out
+    let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
+    format!("{sign}{}{fraction}", grouped(whole.parse().expect("a formatted number has digits before its point")))
 }
 
 /// A count.
 pub fn count(value: u64) -> String {
-    group(&value.to_string())
+    grouped(value)
 }
 
 /// `3 checks`, `1 check`.

@@ -2,7 +2,7 @@
 //! `invalid value '0' for '--users <N>': expected an integer from 1 to 10,000`.
 
 use super::MarketAge;
-use bourse_record::ResponseLimit;
+use bourse_record::{ResponseLimit, grouped, whole_number};
 use bourse_tpce::users::RunOptions;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,30 +23,6 @@ fn whole<T: TryFrom<u64> + Into<u64> + Copy>(range: RangeInclusive<T>) -> impl F
         let number = number.and_then(|number| T::try_from(number).ok());
         number.ok_or_else(|| format!("expected an integer from {} to {}", grouped(least), grouped(most)))
     }
-}
-
-/// Parses an integer with the usual suffixes and separators.
-fn whole_number(text: &str) -> Option<u64> {
-    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1_000),
-        None => text.strip_suffix('M').map_or((text, 1), |digits| (digits, 1_000_000)),
-    };
-    let is_plain = digits.starts_with(|first: char| first.is_ascii_digit());
-    let digits = digits.replace('_', "");
-    if is_plain { digits.parse::<u64>().ok()?.checked_mul(unit) } else { None }
-}
-
-/// A number with commas between its thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && digits.len().saturating_sub(at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Threads of one kind: users, or those that generate rows.
