@@ -6,10 +6,12 @@ use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_testkit::{Dropping, Fault};
 use bourse_tpce::load::{Constraints, Fingerprint, LoadError, LoadOptions, fingerprint, load};
+use bourse_tpce::model::Model;
 use bourse_tpce::planted::{Bug, plant};
 use bourse_tpce::verify::{Script as _, Stream, Subject as _, sql_subject};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 /// The smallest database, loaded once.
@@ -17,6 +19,8 @@ pub(crate) struct Databases {
     folder: PathBuf,
     right: Inputs,
     overcharged: Inputs,
+    /// Model of the correct database, made when the first bug needs it.
+    model: OnceLock<Model>,
 }
 
 /// A database with a bug, in a file of its own.
@@ -24,6 +28,7 @@ pub(crate) struct Copy<'d> {
     folder: TempDir,
     bug: Option<Bug>,
     pub(crate) inputs: &'d Inputs,
+    databases: &'d Databases,
 }
 
 impl Databases {
@@ -34,7 +39,7 @@ impl Databases {
     pub(crate) fn at(folder: &Path) -> Self {
         let (right, mut overcharged) = (Inputs::builtin(), Inputs::builtin());
         overcharged.overcharge();
-        let this = Self { folder: folder.to_owned(), right, overcharged };
+        let this = Self { folder: folder.to_owned(), right, overcharged, model: OnceLock::new() };
         if !this.original().exists() {
             fill(&this.right, &this.original()).expect("loads");
         }
@@ -71,7 +76,7 @@ impl Databases {
         } else {
             std::fs::copy(self.original(), &path).expect("it can be copied");
         }
-        let copy = Copy { folder, bug, inputs };
+        let copy = Copy { folder, bug, inputs, databases: self };
         let location = copy.sqlite(OPTIONS).location();
         location.database_files().expect("a file").mark().expect("it is there");
         match bug {
@@ -130,6 +135,14 @@ impl Copy<'_> {
                 Box::new(Dropping::new(self.right_engine(), Fault::Every(20)).only("UPDATE holding_summary"))
             }
             _ => Box::new(self.right_engine()),
+        }
+    }
+
+    /// Model of the database by its inputs.
+    pub(crate) fn model(&self) -> Model {
+        match self.bug {
+            Some(Bug::OverchargedGenerator) => Model::new(self.inputs, part()),
+            _ => self.databases.model.get_or_init(|| Model::new(self.inputs, part())).clone(),
         }
     }
 

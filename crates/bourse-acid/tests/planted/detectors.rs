@@ -8,7 +8,6 @@ use bourse_engine::Durability;
 use bourse_record::acid::Verdict;
 use bourse_record::{Check, CheckStatus, Operation, Warning};
 use bourse_tpce::check::{Depth, check_all};
-use bourse_tpce::model::Model;
 use bourse_tpce::planted::{Bug, plant};
 use bourse_tpce::users::simulated::simulate;
 use bourse_tpce::users::{Ran, RunOptions, before_run, verify};
@@ -200,7 +199,7 @@ fn sampled(databases: &Databases, bug: Option<Bug>, length: Length) -> Option<Fo
 fn subjects(copy: &Copy<'_>) -> [Box<TpceSubject>; 2] {
     let session = copy.engine().session().expect("connects");
     let subject = sql_subject("sqlite", session, database().first_free_trade());
-    [Box::new(subject), Box::new(Model::new(copy.inputs, part()))]
+    [Box::new(subject), Box::new(copy.model())]
 }
 
 /// Signs that the report of a run shows without failing.

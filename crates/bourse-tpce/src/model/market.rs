@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type InTime = BTreeSet<(Timestamp, TradeId)>;
 
 /// The complete database.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Market {
     pub(crate) tables: Tables,
     customers_by_tax_id: BTreeMap<Text<20>, CustomerId>,

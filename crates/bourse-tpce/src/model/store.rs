@@ -19,6 +19,7 @@ pub(crate) trait Keyed: TableRow {
 }
 
 /// Rows of a table.
+#[derive(Clone)]
 pub(crate) struct Store<R: Keyed> {
     rows: BTreeMap<R::Key, R>,
     /// Keys of rows that were made, changed or removed since [`Store::settle`].

@@ -29,7 +29,7 @@ macro_rules! tables {
         })+
 
         /// Rows of all tables.
-        #[derive(Default)]
+        #[derive(Clone, Default)]
         pub(crate) struct Tables {
             $(pub(crate) $field: Store<$row>,)+
         }
