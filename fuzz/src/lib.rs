@@ -87,10 +87,10 @@ pub fn comparison(bytes: &[u8]) {
     let mut short = run.clone();
     short.cases.iter_mut().for_each(|case| case.rounds.truncate(1));
     for (base, head) in [(&run, &run), (&run, &short), (&short, &run)] {
-        let Ok((mut pairs, notes)) = stored_pairs(base.clone(), head.clone()) else { return };
+        let Ok(mut stored) = stored_pairs(base.clone(), head.clone()) else { return };
         for in_turn in [false, true] {
-            pairs.iter_mut().for_each(|pair| pair.in_turn = in_turn);
-            let compared = Compared::of(&pairs, notes.clone(), 0.05, &Noise::Stated(0.02));
+            stored.pairs.iter_mut().for_each(|pair| pair.in_turn = in_turn);
+            let compared = Compared::of_stored(stored.clone(), 0.05, &Noise::Stated(0.02));
             let _ = (compared.text(80), compared.markdown(), compared.gate());
             let _ = compared.html(&[("A", &base.provenance), ("B", &head.provenance)]);
             let _ = compared.tables();

@@ -90,7 +90,10 @@ pub(crate) fn parts(compared: &Compared, with_charts: bool) -> Vec<Part> {
         );
         parts.push(Part::Only(Shown::Html, vec![Part::faint(about)]));
     }
-    parts.push(Part::list(Tone::Plain, compared.notes.iter().map(|note| format!("note: {note}"))));
+    parts.push(Part::list(
+        Tone::Plain,
+        compared.notes.iter().chain(&compared.missing).map(|note| format!("note: {note}")),
+    ));
     parts
 }
 

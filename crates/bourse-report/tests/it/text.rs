@@ -100,10 +100,9 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
     case.rounds[0].facts.push(bourse_record::NameValue { name: EVIL.to_owned(), value: EVIL.to_owned() });
     let other = file.cases[0].clone();
     file.cases.push(other);
-    let (pairs, notes) =
-        bourse_verdict::comparison::stored_pairs(file.clone(), file.clone()).expect("a run is like itself");
+    let stored = bourse_verdict::comparison::stored_pairs(file.clone(), file.clone()).expect("a run is like itself");
     let compared =
-        bourse_verdict::comparison::Compared::of(&pairs, notes, 0.05, &bourse_verdict::comparison::Noise::Unknown);
+        bourse_verdict::comparison::Compared::of_stored(stored, 0.05, &bourse_verdict::comparison::Noise::Unknown);
     for text in [markdown(&file), compared.markdown()] {
         assert!(
             !text.contains("<img") && !text.replace("\\]", "").contains("](") && !text.contains("\n# head"),

@@ -7,7 +7,7 @@ pub mod words;
 
 pub use disturbance::Disturbance;
 pub use noise::Noise;
-pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
+pub use pairs::{Incomparable, Pair, StoredPairs, stored_pairs, unlike};
 
 use crate::units;
 use crate::view::{OperationView, Quantile, of_round};
@@ -30,6 +30,8 @@ pub struct Compared {
     pub comparisons: Vec<Comparison>,
     /// Reasons why the difference may have another cause, a sentence each.
     pub notes: Vec<String>,
+    /// Cases that the second run lacks, a sentence each: no gate passes without them.
+    pub missing: Vec<String>,
 }
 
 /// Comparison of two cases, metric by metric.
@@ -216,14 +218,20 @@ impl Compared {
             Comparison::of(pair, tolerance, floor, false)
         };
         let comparisons = pairs.iter().map(&mut compared).collect();
-        Self { tolerance, comparisons, notes }
+        Self { tolerance, comparisons, notes, missing: Vec::new() }
+    }
+
+    /// Compares the cases of two stored runs. `noise` is the difference between two runs that did not take turns.
+    pub fn of_stored(stored: StoredPairs, tolerance: f64, noise: &Noise) -> Self {
+        let StoredPairs { pairs, notes, missing } = stored;
+        Self { missing, ..Self::of(&pairs, notes, tolerance, noise) }
     }
 
     /// Compares the rounds until a look that may end the comparison. Its interval has its level over all looks; metrics
     /// other than the headline, which have no such level, are shown without a verdict.
     pub fn at_look(pair: Pair, notes: Vec<String>, tolerance: f64) -> Self {
         let comparison = Comparison::of(&pair, tolerance, None, true);
-        Self { tolerance, comparisons: vec![comparison], notes }
+        Self { tolerance, comparisons: vec![comparison], notes, missing: Vec::new() }
     }
 
     /// The comparison that a run was made for: its stored decision, with the drawings of its rounds. For runs of older
@@ -265,7 +273,7 @@ impl Compared {
         })
     }
 
-    /// Gate over all comparisons: failed if one fails, passed if all pass.
+    /// Gate over all comparisons: failed if one fails, passed if all pass and the second run lacks no case.
     pub fn gate(&self) -> Gate {
         match () {
             () if !self.with(Gate::Failed).is_empty() => Gate::Failed,
@@ -274,10 +282,12 @@ impl Compared {
         }
     }
 
-    /// Comparisons with this gate, a sentence each.
+    /// Comparisons with this gate, a sentence each; a missing case is undecided.
     pub fn with(&self, gate: Gate) -> Vec<String> {
         let those = self.comparisons.iter().filter(|it| it.verdict.gate() == gate);
-        those.map(|it| format!("{}: {}", it.head, words::sentence(it, self.tolerance))).collect()
+        let sentences = those.map(|it| format!("{}: {}", it.head, words::sentence(it, self.tolerance)));
+        let missing = self.missing.iter().filter(|_| gate == Gate::Undecided).cloned();
+        sentences.chain(missing).collect()
     }
 }
 

@@ -30,6 +30,12 @@ pub enum Incomparable {
         /// The checks.
         failed: String,
     },
+    /// A run was interrupted, so that its last round is shorter than the others and need not be like them.
+    #[error("the {run} run was interrupted")]
+    Interrupted {
+        /// "first" or "second".
+        run: &'static str,
+    },
     /// A round has no figure.
     #[error("{round} is void: {why}")]
     Void {
@@ -52,13 +58,28 @@ pub enum Incomparable {
     },
 }
 
-/// The cases of two stored runs by their labels, or by their places if no label is in both and there are as many; and the
-/// reasons why their difference may have another cause, a sentence each.
+/// The cases of two stored runs by their labels, or by their places if no label is in both and there are as many.
+#[derive(Debug, Clone)]
+pub struct StoredPairs {
+    /// Cases that both runs have.
+    pub pairs: Vec<Pair>,
+    /// Reasons why their difference may have another cause, a sentence each.
+    pub notes: Vec<String>,
+    /// Cases that the first run has alone, a sentence each.
+    pub missing: Vec<String>,
+}
+
+/// Pairs the cases of two stored runs.
 ///
 /// # Errors
-/// [`Incomparable`]: nothing in common, or no figure.
-pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<(Vec<Pair>, Vec<String>), Incomparable> {
-    let mut notes = differences(&base, &head);
+/// [`Incomparable`]: a run that was interrupted, nothing in common, or no figure.
+pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<StoredPairs, Incomparable> {
+    for (run, file) in [("first", &base), ("second", &head)] {
+        if file.interrupted {
+            return Err(Incomparable::Interrupted { run });
+        }
+    }
+    let (mut notes, mut missing) = (differences(&base, &head), Vec::new());
     let (of_base, of_head) = (base.provenance.clone(), head.provenance.clone());
     let same_count = base.cases.len() == head.cases.len();
     let by_label = base.cases.iter().any(|case| head.cases.iter().any(|other| other.label == case.label));
@@ -72,7 +93,7 @@ pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<(Vec<Pair>, Vec<Stri
         };
         match place.and_then(Option::take) {
             Some(other) => pairs.push(Pair { base: case, head: other, in_turn: false }),
-            None => notes.push(format!("{} is in the first run only", case.label)),
+            None => missing.push(format!("{} is in the first run only", case.label)),
         }
     }
     notes.extend(others.into_iter().flatten().map(|case| format!("{} is in the second run only", case.label)));
@@ -86,7 +107,7 @@ pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<(Vec<Pair>, Vec<Stri
     for pair in &mut pairs {
         (pair.base.label, pair.head.label) = labels(pair, &of_base, &of_head);
     }
-    Ok((pairs, notes))
+    Ok(StoredPairs { pairs, notes, missing })
 }
 
 /// Labels of two cases of different runs: target, version, and the revision that was measured; or the time at which the run

@@ -20,6 +20,21 @@ pub fn beside(compared: &Comparison) -> Vec<String> {
         let (side, factor) = if factor > 1.0 { ("B", factor) } else { ("A", 1.0 / factor) };
         lines.push(format!("others disturbed {side} more, which may explain a factor of up to {factor:.2}"));
     }
+    // Each figure is the estimate of one side, and the difference that of the pairs: a remark where they disagree.
+    let of_figures = compared.metrics.iter().map(|metric| (metric, metric.head / metric.base));
+    let opposite: Vec<&str> = of_figures
+        .filter(|(metric, of_figures)| {
+            metric.ratio > 1.0 && *of_figures < 1.0 || metric.ratio < 1.0 && *of_figures > 1.0
+        })
+        .map(|(metric, _)| metric.name.as_str())
+        .collect();
+    if !opposite.is_empty() {
+        lines.push(format!(
+            "the figures of A and B are of all rounds of each, and the difference is of rounds that followed each other; the \
+             two have opposite signs for {}: the rounds vary by more than the sides differ",
+            opposite.join(", ")
+        ));
+    }
     lines.extend(compared.could_show.map(|part| match part < 1.0 {
         true => format!("these rounds can show a difference from ±{} on", percent(part)),
         false => format!("these rounds can show a difference from a factor of {:.2} on", 1.0 + part),

@@ -15,9 +15,18 @@ use bourse_verdict::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE,
 use bourse_verdict::likeness::Likeness;
 use std::path::Path;
 
+/// Hint for sides that cannot be compared with each other.
+const TWO_OF_A_KIND: &str = "give two runs (folders or run.json files) or two targets (ENGINE:PLACE)";
+
 /// Compares, prints, and fails if the second is certainly slower by more than the tolerance.
 pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     let is_stored = |run: &String| Path::new(run).exists();
+    let sides = || std::iter::once(&arguments.base).chain(&arguments.head);
+    if let Some(name) = sides().find(|name| !is_stored(name) && !name.contains(':')) {
+        return Err(
+            Failure::usage(format!("there is no file or folder '{name}', and it is no target")).hint(TWO_OF_A_KIND)
+        );
+    }
     let Sides { compared, runs, results } = match (&arguments.base, &arguments.head) {
         (head, None) => {
             let Some(folder) = arguments.baseline.as_deref().filter(|_| is_stored(head)) else {
@@ -60,8 +69,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
             measured(arguments, &plan)?
         }
         _ => {
-            return Err(Failure::usage("cannot compare a stored run with a target")
-                .hint("give two runs (folders or run.json files) or two targets (URLs)"));
+            return Err(Failure::usage("cannot compare a stored run with a target").hint(TWO_OF_A_KIND));
         }
     };
     let runs: Vec<(&str, &Provenance)> = runs.iter().map(|(name, of)| (*name, of)).collect();
@@ -151,8 +159,8 @@ fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) ->
         return Err(Failure::usage("--dry-run cannot be used with stored runs: nothing is run"));
     }
     let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
-    let (pairs, notes) = stored_pairs(base, head).map_err(|why| refused(&why))?;
-    let compared = Compared::of(&pairs, notes, arguments.tolerance(), &noise);
+    let stored = stored_pairs(base, head).map_err(|why| refused(&why))?;
+    let compared = Compared::of_stored(stored, arguments.tolerance(), &noise);
     Ok(Sides { compared, runs, results: None })
 }
 
@@ -178,6 +186,8 @@ pub(crate) fn refused(why: &Incomparable) -> Failure {
     match why {
         Incomparable::NothingInCommon => failure(Exit::Usage).hint("compare runs of the same cases"),
         Incomparable::ChecksFailed { failed, .. } => failure(Exit::Check).detail("failed", failed.clone()),
+        Incomparable::Interrupted { .. } => failure(Exit::Inconclusive)
+            .hint("its last round was cut short: run it again; `bourse report RUN1 RUN2` shows both side by side"),
         Incomparable::Void { .. } => failure(Exit::Target),
         Incomparable::Units { .. } => failure(Exit::Usage)
             .hint("compare runs of the same workload; `bourse report RUN1 RUN2` shows others side by side"),

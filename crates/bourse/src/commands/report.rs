@@ -181,12 +181,12 @@ impl Sides {
             return None;
         }
         // Runs that have no figure to compare are drawn side by side.
-        let (pairs, notes) = stored_pairs(base.clone(), head.clone()).ok()?;
+        let stored = stored_pairs(base.clone(), head.clone()).ok()?;
         let is_same = |pair: &Pair| pair.base.workload.name == pair.head.workload.name;
-        if [base.cases.len(), head.cases.len()] != [pairs.len(); 2] || !pairs.iter().all(is_same) {
+        if [base.cases.len(), head.cases.len()] != [stored.pairs.len(); 2] || !stored.pairs.iter().all(is_same) {
             return None;
         }
-        let compared = Compared::of(&pairs, notes, TOLERANCE, &Noise::Unknown);
+        let compared = Compared::of_stored(stored, TOLERANCE, &Noise::Unknown);
         if compared.comparisons.iter().any(|it| it.no_result.is_some()) {
             return None;
         }

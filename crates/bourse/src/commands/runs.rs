@@ -198,10 +198,10 @@ fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     let [one, other] = [named(directory, base)?, named(directory, head)?];
     let base = report::read(&one)?;
     let machine = Box::new(base.provenance.machine.clone());
-    let (pairs, notes) = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
+    let stored = stored_pairs(base, report::read(&other)?).map_err(|why| refused(&why))?;
     // Both runs may be in other folders.
     let earlier = run_files(directory).unwrap_or_default();
-    print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs { earlier, machine }).text(line_width()))
+    print(&Compared::of_stored(stored, TOLERANCE, &Noise::Runs { earlier, machine }).text(line_width()))
 }
 
 /// The files of a result folder, if all of them are of a run, each with the contents of one.

@@ -57,6 +57,30 @@ fn stored_runs_have_no_verdict_without_a_noise_floor() {
     assert_eq!(code, Some(0), "{said}");
 }
 
+/// The round that an interruption cut short was once judged as a slowdown, and a case that the second run lacked passed.
+#[test]
+fn an_interrupted_run_and_a_missing_case_are_not_judged() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let figures = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2];
+    store(folder.path(), "a.json", &figures);
+    let stored = fs::read_to_string(folder.path().join("a.json")).expect("it was written");
+    let mut file = RunFile::parse(stored.as_bytes(), Path::new("a.json")).expect("it is a run file");
+    file.interrupted = true;
+    fs::write(folder.path().join("cut.json"), file.to_json()).expect("it can be written");
+    (file.interrupted, file.cases) = (false, [&file.cases[..], &file.cases[..]].concat());
+    file.cases[1].label = "other".to_owned();
+    fs::write(folder.path().join("two.json"), file.to_json()).expect("it can be written");
+    for (base, head, words) in [
+        ("a.json", "cut.json", "the second run was interrupted"),
+        ("cut.json", "a.json", "the first run was interrupted"),
+        ("two.json", "a.json", "other is in the first run only"),
+    ] {
+        let ended = output(folder.path(), &["compare", base, head, "--noise", "1%", "--fail-above", "5%"]);
+        let said = text(&ended.stdout) + &text(&ended.stderr);
+        assert!(ended.status.code() == Some(6) && said.contains(words), "{base} {head}: {said}");
+    }
+}
+
 #[test]
 fn only_what_is_surely_slower_fails() {
     let base = [100.0];
@@ -253,6 +277,7 @@ fn what_cannot_be_compared_is_refused() {
     store(folder.path(), "a.json", &[1.0; 3]);
     for (arguments, words) in [
         (&["compare", "a.json", "sqlite::memory:"][..], "cannot compare a stored run with a target"),
+        (&["compare", "a.json", "b.json"], "there is no file or folder 'b.json', and it is no target"),
         (&["compare", "a.json", "a.json", "--fail-above", "much"], "0 to 100 percent"),
         (&["compare", "sqlite:x.db", "oracle:y"], "oracle"),
         (&["compare", "sqlite:x.db", "sqlite:y.db", "--noise", "3%"], "can only be used with stored runs"),
