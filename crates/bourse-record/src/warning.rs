@@ -1,7 +1,7 @@
 //! Warnings about doubtful figures, as values that programs can distinguish, with advice.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{Durability, length};
+use crate::{Durability, grouped, length};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -168,6 +168,8 @@ pub enum Warning {
         /// Commits in it, approximately.
         commits: u64,
     },
+    /// Statements that should change rows changed none.
+    NothingChanged,
     /// A further figure of the round is unavailable.
     FigureMissing {
         /// Name of the figure.
@@ -228,7 +230,11 @@ impl Warning {
     /// Whether something other than what was requested was measured: it is reported before all that is doubtful.
     pub const fn is_of_the_request(&self) -> bool {
         match self {
-            Self::NodeLost { .. } | Self::CountNotReached { .. } | Self::EndedEarly { .. } => true,
+            Self::NodeLost { .. }
+            | Self::DriversVanished { .. }
+            | Self::CountNotReached { .. }
+            | Self::EndedEarly { .. }
+            | Self::NothingChanged => true,
             Self::Driver { warning, .. } => warning.is_of_the_request(),
             _ => false,
         }
@@ -270,6 +276,7 @@ impl Warning {
             Self::UsageReadLate { .. } => Some("use fewer threads, a longer interval, or a machine that is not busy"),
             Self::EndedEarly { .. } => Some("allow more time, or ask for less work"),
             Self::CountNotReached { .. } => Some("a longer --for, or a smaller --count"),
+            Self::NothingChanged => Some("`rows N` after an operation's name makes any other number of rows an error"),
             Self::TooFewRounds { .. } => Some("ask for more rounds"),
             Self::Driver { warning, .. } => warning.advice(),
             _ => None,
@@ -338,12 +345,14 @@ impl fmt::Display for Warning {
                 )
             }
             Self::LatencyClamped { count } => {
-                write!(f, "{count} response times of over an hour are counted as an hour")
+                write!(f, "{} response times of over an hour are counted as an hour", grouped(*count))
             }
             Self::OperationsDropped { dropped, due } => {
+                let (dropped, due) = (grouped(*dropped), grouped(*due));
                 write!(f, "{dropped} of {due} operations that were due were dropped: the backlog was full")
             }
             Self::OperationsWaiting { waiting, due } => {
+                let (waiting, due) = (grouped(*waiting), grouped(*due));
                 write!(f, "{waiting} of {due} operations that were due still waited when the interval ended")
             }
             Self::UsageReadLate { late_s, measured_s } => write!(
@@ -354,8 +363,9 @@ impl fmt::Display for Warning {
             ),
             Self::EndedEarly { after_s } => write!(f, "ended after {after_s} s as asked, before its work was done"),
             Self::CountNotReached { after_s, done, of } => {
-                write!(f, "ended by --for after {after_s} s: {done} of {of} operations")
+                write!(f, "ended by --for after {after_s} s: {} of {} operations", grouped(*done), grouped(*of))
             }
+            Self::NothingChanged => f.write_str("no statement changed a row: what matches no row is less work"),
             Self::RoundEnded { cause } => f.write_str(cause),
             Self::RoundLost { round, cause } => {
                 write!(f, "round {round} was lost, those before it are reported: {cause}")

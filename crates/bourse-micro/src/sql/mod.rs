@@ -21,13 +21,13 @@ use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::round::not_synced;
 use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, statements, user_spec};
-use crate::workload::{Extent, MicroError, Planned, Setting, WorkloadSpec};
+use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Dialect, Engine, EngineError, Inventory, Isolation, Params, Row, RowExt as _, Session, Sql,
     Statements, Value,
 };
-use bourse_record::{Check, CheckStatus, NameValue, Round};
+use bourse_record::{Check, CheckStatus, NameValue, Round, Warning};
 use draw::{Literal, Ready, Stream};
 use script::{Equals, Fault, Script, Setup, Statement};
 use std::sync::Arc;
@@ -339,6 +339,10 @@ impl Planned for OwnStatements {
     }
     fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
         round.warnings.extend(not_synced(setting, round, self.threads));
+        let changed = Tally::get(&setting.tally.changes);
+        if self.script.changes_rows() && setting.is_real && changed == 0 && round.failed() == 0 {
+            round.warnings.push(Warning::NothingChanged);
+        }
         // The operations may have made tables. An error here follows one that the round has reported.
         let _ = setting.engine.session().and_then(|mut session| Inventory::adopt(session.as_mut()));
     }

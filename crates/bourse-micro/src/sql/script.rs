@@ -78,6 +78,22 @@ impl Statement {
         let is_pragma = words.next().is_some_and(|first| first == "pragma");
         if is_pragma && makes { words.take(2).collect() } else { Vec::new() }
     }
+
+    /// Whether the statement begins or ends a transaction, by its words. Savepoints may be set in the operation's own.
+    fn ends_transaction(&self, is_in_transaction: bool) -> bool {
+        const ALWAYS: [&str; 5] = ["start", "commit", "end", "abort", "xa"];
+        let words: Vec<String> = words(&self.sql).take(3).collect();
+        let Some((first, rest)) = words.split_first() else { return false };
+        match first.as_str() {
+            // A compound statement of MariaDB's begins so too.
+            "begin" => rest.first().is_none_or(|word| word != "not"),
+            "savepoint" | "release" => !is_in_transaction,
+            "rollback" => !is_in_transaction || !rest.iter().any(|word| word == "to"),
+            "set" => rest.iter().any(|word| word == "autocommit"),
+            "prepare" => rest.first().is_some_and(|word| word == "transaction"),
+            first => ALWAYS.contains(&first),
+        }
+    }
 }
 
 /// A defect of a file, with its line.
@@ -150,6 +166,15 @@ impl Script {
                 operation.name, operation.weight
             ));
         }
+        let is_transaction = operation.is_transaction;
+        if let Some(statement) = operation.statements.iter().find(|it| it.ends_transaction(is_transaction)) {
+            let what = format!(
+                "operation {:?} begins or ends a transaction itself: Bourse commits each operation; `--! transaction NAME` \
+                 makes its statements one transaction, without BEGIN and COMMIT of their own",
+                operation.name
+            );
+            return Err(Fault::at(statement.line, what));
+        }
         self.operations.push(operation);
         Ok(())
     }
@@ -159,7 +184,18 @@ impl Script {
         if self.operations.is_empty() {
             return Err(Fault { line: None, what: "it has no operation: there is nothing to measure".to_owned() });
         }
+        if let Some(Setup { statement, .. }) = self.setup.iter().find(|it| it.statement.ends_transaction(true)) {
+            let what = "the set-up begins or ends a transaction itself: Bourse commits it, without BEGIN and COMMIT";
+            return Err(Fault::at(statement.line, what));
+        }
         Ok(self)
+    }
+
+    /// Whether an operation has a statement that changes rows, by its first word.
+    pub(super) fn changes_rows(&self) -> bool {
+        const FIRST: [&str; 5] = ["insert", "update", "delete", "replace", "merge"];
+        let mut statements = self.operations.iter().flat_map(|operation| &operation.statements);
+        statements.any(|it| !it.is_query && words(&it.sql).next().is_some_and(|first| FIRST.contains(&first.as_str())))
     }
 
     /// Place of a statement: file and line.

@@ -283,6 +283,39 @@ fn a_statement_of_an_operation_changes_no_setting() {
     assert_eq!(ran("x.sql", &text.replace(" = 77", "")).unwrap().round.void, None, "asking changes nothing");
 }
 
+/// A savepoint that was never released once gave a figure called durable, of work that nothing committed.
+#[test]
+fn transactions_are_begun_and_ended_by_bourse_alone() {
+    let of = |kind: &str, statements: &str| format!("--! {kind} own\n{statements}\n");
+    for (kind, statements) in [
+        ("operation", "SAVEPOINT s;"),
+        ("operation", "BEGIN;"),
+        ("operation", "SET @@session.autocommit = 0;"),
+        ("transaction", "SELECT 1; ROLLBACK; BEGIN;"),
+        ("transaction", "/* all */ commit; SELECT 1;"),
+        ("transaction", "SELECT 1; START TRANSACTION;"),
+    ] {
+        let found = refused("x.sql", &of(kind, statements));
+        assert!(found.contains("operation \"own\" begins or ends a transaction itself"), "{statements}: {found}");
+    }
+    let found = refused("x.sql", "--! setup\nBEGIN;\n--! operation own\nSELECT 1;\n");
+    assert!(found.starts_with("x.sql, line 2: the set-up begins or ends a transaction itself"), "{found}");
+    let inside = "SAVEPOINT s; SELECT 1; ROLLBACK TO s; RELEASE s;";
+    assert_eq!(ran("x.sql", &of("transaction", inside)).unwrap().round.void, None);
+}
+
+#[test]
+fn a_change_that_matches_no_row_is_remarked_on() {
+    let of = |value: u32| {
+        let text = format!(
+            "--! setup\nCREATE TABLE t (a INTEGER);\n--! setup repeat 1\nINSERT INTO t VALUES (1);\n\
+             --! operation pay\nUPDATE t SET a = a WHERE a = {value};\n"
+        );
+        ran("x.sql", &text).unwrap().round.warnings.contains(&Warning::NothingChanged)
+    };
+    assert_eq!((of(1), of(2)), (false, true));
+}
+
 #[test]
 fn an_error_has_the_start_of_a_long_statement() {
     let long = format!("--! operation a\nSELECT '{}' FROM nothing;\n", "x".repeat(400_000));
