@@ -94,9 +94,12 @@ pub(crate) fn describe(target: &Target, connection: &mut Link) -> Result<Descrip
         _ if version.contains("MariaDB") => Flavour::Mariadb,
         _ => Flavour::Mysql,
     };
+    // The logs and the tables may have places of their own, relative to the data directory.
     let data = is_here(target, get("hostname")).then(|| Path::new(get("datadir")));
+    let others = ["innodb_log_group_home_dir", "innodb_data_home_dir"].map(get);
+    let places = data.map(|data| others.map(|other| data.join(other)).into_iter().chain([data.to_owned()]));
     let facts = Facts {
-        memory_file_system: data.and_then(memory_file_system),
+        memory_file_system: places.into_iter().flatten().find_map(|place| memory_file_system(&place)),
         storage: get("default_storage_engine"),
         flush_log: get("innodb_flush_log_at_trx_commit"),
         flush_method: get("innodb_flush_method"),
@@ -183,7 +186,7 @@ struct Facts<'a> {
 fn durability(facts: &Facts<'_>) -> (Durability, String) {
     use Durability::{Consistent, Durable, Process, Unknown, Volatile};
     if let Some(name) = facts.memory_file_system {
-        return (Volatile, format!("the data directory is on {name}, which is memory"));
+        return (Volatile, format!("the data directory or the log is on {name}, which is memory"));
     }
     if let Some(product) = facts.product {
         return (
@@ -230,7 +233,7 @@ fn may_lose(class: Durability, facts: &Facts<'_>) -> Option<MayLose> {
 fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BTreeMap<String, String>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(name) = facts.memory_file_system {
-        warnings.push(lost_with_machine("the data directory", name));
+        warnings.push(lost_with_machine("the data directory or the log", name));
     }
     if target.options.snapshot_isolation && !variables.contains_key("innodb_snapshot_isolation") {
         warnings.push(

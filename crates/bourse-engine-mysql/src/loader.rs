@@ -81,8 +81,26 @@ impl DatabaseLoader {
                 }
                 self.load_in_place()
             }
-            made => made,
+            made => {
+                made?;
+                self.try_rights()
+            }
         }
+    }
+
+    /// Fails before anything is loaded if the account may not make the database, which is not there.
+    fn try_rights(&mut self) -> Result<(), EngineError> {
+        if ownership::is_there(&mut self.connection, &self.database)? {
+            return Ok(());
+        }
+        // It is made once its tables are loaded: an interrupted load leaves no empty database.
+        let made = self.run(&format!("CREATE DATABASE `{0}`", self.database));
+        let removed = made.and_then(|()| self.run(&format!("DROP DATABASE `{0}`", self.database)));
+        removed.map_err(|e| {
+            // Best effort: the next load removes it too, and this error is the one to report.
+            let _ = ownership::drop_side(&mut self.connection, &self.loading);
+            if e.kind() == ErrorKind::Denied { self.lacking(&e) } else { e }
+        })
     }
 
     fn load_in_place(&mut self) -> Result<(), EngineError> {
@@ -131,9 +149,9 @@ impl DatabaseLoader {
         // Loading took a while: what has come into the database since then is somebody's too.
         ownership::refuse_foreign(&mut self.connection, &database)?;
         let there = ownership::marked_tables(&mut self.connection, &database)?;
+        self.run(&format!("CREATE DATABASE IF NOT EXISTS `{database}`"))?;
         ownership::drop_side(&mut self.connection, &old)?;
         ownership::create_side(&mut self.connection, &old)?;
-        self.run(&format!("CREATE DATABASE IF NOT EXISTS `{database}`"))?;
         // What refers to a renamed table has to go on referring to it.
         self.run("SET SESSION foreign_key_checks = 1")?;
         let away = there.iter().map(|table| format!("`{database}`.`{table}` TO `{old}`.`{table}`"));
@@ -155,7 +173,7 @@ impl DatabaseLoader {
     }
 }
 
-/// Remedy for a right that an account lacks to make databases beside one, by the account that the server uses and the user that
+/// Remedy for a right that an account lacks to make a database and those beside it, by the account that the server uses and the user that
 /// logged in.
 fn remedy(account: &str, login: &str, database: &str) -> String {
     let (name, host) = account.rsplit_once('@').unwrap_or((account, "%"));
@@ -166,10 +184,11 @@ fn remedy(account: &str, login: &str, database: &str) -> String {
              the variable MYSQL_PWD, the group `client` of ~/.my.cnf, or a file that `password_file` names, gives one"
         );
     }
-    // Of a database beside another, that one's name is before ours. In a grant `_` stands for any character.
+    // Of a database beside another, that one's name is before Bourse's. In a grant `_` stands for any character.
     let first = database.split("_bourse_").next().unwrap_or_default();
     let pattern = first.replace('_', "\\_");
-    format!("GRANT ALL ON `{pattern}\\_bourse\\_%`.* TO '{name}'@'{host}' gives the right")
+    let grant = |databases: &str| format!("GRANT ALL ON `{pattern}{databases}`.* TO '{name}'@'{host}'");
+    format!("{}; and {} give the rights", grant(""), grant("\\_bourse\\_%"))
 }
 
 fn lock_name(database: &str) -> String {
@@ -280,7 +299,10 @@ mod tests {
     #[test]
     fn rights_are_advised_for_an_account_with_a_name() {
         let told = remedy("ann@localhost", "ann@localhost", "my_db_bourse_loading");
-        assert_eq!(told, r"GRANT ALL ON `my\_db\_bourse\_%`.* TO 'ann'@'localhost' gives the right");
+        assert_eq!(
+            told,
+            r"GRANT ALL ON `my\_db`.* TO 'ann'@'localhost'; and GRANT ALL ON `my\_db\_bourse\_%`.* TO 'ann'@'localhost' give the rights"
+        );
         let anonymous = remedy("@localhost", "ann@localhost", "tpce");
         assert!(
             anonymous.contains("the login of ann fell to the server's anonymous account ''@'localhost'"),

@@ -64,8 +64,11 @@ impl Snapshot for DatabaseCopy {
         }
         *locked(&self.watcher) = None;
         let mut connection = self.connector.maintenance(&self.copy)?.patient();
+        // A person's settings of it, and rights to it, are no contents: the copy lacks them.
+        let properties = ownership::properties(&mut connection, &self.database)?;
         ownership::drop_marked(&mut connection, &self.database)?;
-        create(&mut connection, &self.database, &self.copy)
+        create(&mut connection, &self.database, &self.copy)?;
+        properties.iter().try_for_each(|statement| connection.run(statement))
     }
 }
 

@@ -7,6 +7,7 @@ use bourse_engine::{
     memory_file_system,
 };
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::Path;
 
 /// Settings that a figure depends on; a server returns those that it has.
@@ -73,16 +74,24 @@ pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<D
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let version = connection.names("SHOW server_version")?.concat();
     let build = connection.names("SELECT version()")?;
-    let is_here = matches!(target.place, Place::Private { .. }) || target.options.socket.is_some();
-    let data = Some(get("data_directory")).filter(|data| is_here && !data.is_empty());
+    let is_here = target.options.socket.is_some()
+        || match &target.place {
+            Place::Private { .. } => true,
+            Place::Running { host, .. } => {
+                host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+            }
+        };
+    // The log may have a place of its own. A server in a container has paths of its own.
+    let data = Some(Path::new(get("data_directory"))).filter(|data| is_here && data.is_absolute());
+    let places = data.map(|data| [data.to_owned(), data.join("pg_wal")]);
     let facts = Facts {
-        memory_file_system: data.map(Path::new).and_then(memory_file_system),
+        memory_file_system: places.iter().flatten().find_map(|place| memory_file_system(place)),
         fsync: get("fsync"),
         full_page_writes: get("full_page_writes"),
         synchronous_commit: get("synchronous_commit"),
     };
     let (durability, durability_reason) = durability(&facts);
-    let warnings = facts.memory_file_system.map(|name| lost_with_machine("the data directory", name));
+    let warnings = facts.memory_file_system.map(|name| lost_with_machine("the data directory or the log", name));
     Ok(Description {
         engine: "postgres".to_owned(),
         // Packages add their own name in parentheses.
@@ -158,7 +167,7 @@ struct Facts<'a> {
 fn durability(facts: &Facts<'_>) -> (Durability, String) {
     use Durability::{Consistent, Durable, Process, Volatile};
     if let Some(name) = facts.memory_file_system {
-        return (Volatile, format!("the data directory is on {name}, which is memory"));
+        return (Volatile, format!("the data directory or the log is on {name}, which is memory"));
     }
     if facts.fsync == "off" {
         return (Process, "fsync=off: the disk is never waited for".to_owned());

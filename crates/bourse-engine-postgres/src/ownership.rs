@@ -56,6 +56,39 @@ const UNMARKED: &[(&str, &str)] = &[
     ),
     ("trigger", "SELECT 'trigger ' || tgname FROM pg_trigger WHERE NOT tgisinternal"),
     (
+        "rule",
+        "SELECT 'rule ' || r.rulename
+           FROM pg_rewrite r INNER JOIN pg_class c ON c.oid = r.ev_class INNER JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE r.rulename <> '_RETURN' AND NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.deptype = 'e')",
+    ),
+    ("policy", "SELECT 'policy ' || polname FROM pg_policy"),
+    ("statistics", "SELECT 'statistics ' || stxname FROM pg_statistic_ext"),
+    (
+        "collation",
+        "SELECT 'collation ' || o.collname FROM pg_collation o INNER JOIN pg_namespace n ON n.oid = o.collnamespace
+          WHERE NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                WHERE d.classid = 'pg_collation'::regclass AND d.objid = o.oid AND d.deptype = 'e')",
+    ),
+    (
+        "text search configuration",
+        "SELECT 'text search configuration ' || o.cfgname
+           FROM pg_ts_config o INNER JOIN pg_namespace n ON n.oid = o.cfgnamespace
+          WHERE NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                WHERE d.classid = 'pg_ts_config'::regclass AND d.objid = o.oid AND d.deptype = 'e')",
+    ),
+    (
+        "operator",
+        "SELECT 'operator ' || o.oprname FROM pg_operator o INNER JOIN pg_namespace n ON n.oid = o.oprnamespace
+          WHERE NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                WHERE d.classid = 'pg_operator'::regclass AND d.objid = o.oid AND d.deptype = 'e')",
+    ),
+    (
+        "template",
+        "SELECT 'its role as a template of new databases' FROM pg_database
+          WHERE datname = current_database() AND datistemplate",
+    ),
+    (
         "schema",
         "SELECT 'schema ' || n.nspname FROM pg_namespace n
           WHERE n.nspname <> 'public' AND NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
@@ -144,6 +177,35 @@ pub(crate) fn lacking(e: EngineError, gives: &str) -> EngineError {
 /// Marks a new database.
 pub(crate) fn mark_database(connection: &mut Connection, database: &str) -> Result<(), EngineError> {
     connection.run(&format!("COMMENT ON DATABASE {} IS {}", quoted(database), mark(database)))
+}
+
+/// Statements that give a database of that name what one has now beside its contents: its owner, settings, rights and limit of
+/// connections, all of which end with the database.
+pub(crate) fn properties(connection: &mut Connection, database: &str) -> Result<Vec<String>, EngineError> {
+    // The value of a list is SQL already; that of any other setting is a text.
+    let sql = "
+        WITH d AS (SELECT *, quote_ident(datname) AS name FROM pg_database WHERE datname = {database}),
+             granted AS (SELECT name, (aclexplode(datacl)).* FROM d)
+        SELECT 'ALTER DATABASE ' || name || ' OWNER TO ' || quote_ident(pg_get_userbyid(datdba)) FROM d
+         WHERE pg_get_userbyid(datdba) <> current_user
+        UNION ALL
+        SELECT 'ALTER DATABASE ' || name || ' CONNECTION LIMIT ' || datconnlimit FROM d WHERE datconnlimit >= 0
+        UNION ALL
+        SELECT 'ALTER ' || CASE s.setrole WHEN 0 THEN '' ELSE 'ROLE ' || quote_ident(pg_get_userbyid(s.setrole)) || ' IN ' END
+                || 'DATABASE ' || name || ' SET ' || quote_ident(split_part(v, '=', 1)) || ' TO '
+                || CASE WHEN split_part(v, '=', 1) IN ('search_path', 'temp_tablespaces', 'local_preload_libraries',
+                                                       'session_preload_libraries') AND v NOT LIKE '%='
+                        THEN substr(v, strpos(v, '=') + 1) ELSE quote_literal(substr(v, strpos(v, '=') + 1)) END
+          FROM d INNER JOIN pg_db_role_setting s ON s.setdatabase = d.oid CROSS JOIN unnest(s.setconfig) v
+        UNION ALL
+        SELECT 'REVOKE ALL ON DATABASE ' || name || ' FROM PUBLIC, ' || quote_ident(pg_get_userbyid(datdba)) FROM d
+         WHERE datacl IS NOT NULL
+        UNION ALL
+        SELECT 'GRANT ' || privilege_type || ' ON DATABASE ' || name || ' TO '
+                || CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END
+                || CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END
+          FROM granted";
+    connection.names(&sql.replace("{database}", &format!("'{}'", database.replace('\'', "''"))))
 }
 
 /// Whether the database of that name has the mark; `None` if it does not exist.

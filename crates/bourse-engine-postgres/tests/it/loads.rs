@@ -73,16 +73,61 @@ fn a_snapshot_is_the_database_as_it_was() {
     begin_load(&engine, &["ONE"]).finish().unwrap();
     let copy = engine.snapshot().unwrap();
     let change = |sql: &str| engine.session().unwrap().execute_text(sql, &[]).unwrap();
+    for statement in [
+        "CREATE ROLE reader",
+        "ALTER DATABASE bourse SET work_mem = '7MB'",
+        "ALTER DATABASE bourse SET search_path = public, \"$user\"",
+        "ALTER ROLE reader IN DATABASE bourse SET application_name = 'it''s'",
+        "ALTER DATABASE bourse CONNECTION LIMIT 50",
+        "GRANT CREATE ON DATABASE bourse TO reader WITH GRANT OPTION",
+        "REVOKE TEMPORARY ON DATABASE bourse FROM PUBLIC",
+    ] {
+        change(statement);
+    }
+    let properties = || {
+        let mut found = Vec::new();
+        let sql = "SELECT concat(datconnlimit, ' ', datacl::text) FROM pg_database WHERE datname = 'bourse'
+                   UNION ALL SELECT setrole::regrole::text || setconfig::text FROM pg_db_role_setting WHERE setdatabase <> 0
+                   ORDER BY 1";
+        let mut session = engine.session().unwrap();
+        let mut each = |row: &dyn bourse_engine::Row| {
+            found.push(row.get::<String>(0)?);
+            Ok(())
+        };
+        session.query_text(sql, &[], &mut each).unwrap();
+        drop(session);
+        found
+    };
+    let before = properties();
+    assert!(before.len() == 3 && before.iter().any(|it| it.starts_with("50 {")), "{before:?}");
     for _ in 0..2 {
         assert_eq!(change("INSERT INTO status_type VALUES ('TWO', 'TWO')"), 1);
         assert_eq!(names(&engine), ["ONE", "TWO"]);
         copy.restore().unwrap();
         assert_eq!(names(&engine), ["ONE"]);
+        assert_eq!(properties(), before, "a person's settings of a database, and rights to it, stay");
     }
     // What a person has put there since then is not dropped.
     change("CREATE TABLE thesis (years_of_work TEXT)");
     assert_eq!(copy.restore().unwrap_err().kind(), ErrorKind::Refused);
     assert_eq!(engine.session().unwrap().execute_text("DROP TABLE thesis", &[]).unwrap(), 0);
+    for (name, make, remove) in [
+        ("rule own", "CREATE RULE own AS ON INSERT TO status_type DO ALSO NOTHING", "DROP RULE own ON status_type"),
+        ("policy own", "CREATE POLICY own ON status_type", "DROP POLICY own ON status_type"),
+        ("statistics own", "CREATE STATISTICS own ON st_id, st_name FROM status_type", "DROP STATISTICS own"),
+        ("collation own", "CREATE COLLATION own FROM \"C\"", "DROP COLLATION own"),
+        (
+            "text search configuration own",
+            "CREATE TEXT SEARCH CONFIGURATION own (COPY = simple)",
+            "DROP TEXT SEARCH CONFIGURATION own",
+        ),
+        ("role as a template", "ALTER DATABASE bourse IS_TEMPLATE true", "ALTER DATABASE bourse IS_TEMPLATE false"),
+    ] {
+        change(make);
+        let refused = copy.restore().unwrap_err();
+        assert!(refused.kind() == ErrorKind::Refused && refused.message().contains(name), "{refused}");
+        change(remove);
+    }
     assert!(engine.leftovers().unwrap().unwrap().contains("bourse_bourse_copy"));
     drop(copy);
     assert_eq!(engine.leftovers().unwrap(), None);

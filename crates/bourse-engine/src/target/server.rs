@@ -5,6 +5,9 @@ use super::percent::unescape;
 use super::{Grammar, Scheme, Split, TargetError};
 use std::path::PathBuf;
 
+/// Part of the name of each database that Bourse makes beside another, and drops.
+const SIDE_DATABASE: &str = "_bourse_";
+
 /// Address of a server: a running one, or a private one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerPlace {
@@ -211,6 +214,9 @@ impl ServerForms {
         }
         if database.contains(self.not_in_database) || database.len() > 40 {
             return Err(invalid(self.bad_database));
+        }
+        if database.to_ascii_lowercase().contains(SIDE_DATABASE) {
+            return Err(invalid("'_bourse_' in a database's name belongs to those that Bourse makes and drops itself"));
         }
         let user = decoded(user).map_err(&invalid)?;
         if user.is_empty() {

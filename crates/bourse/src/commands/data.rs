@@ -24,6 +24,7 @@ use std::time::SystemTime;
 pub(crate) fn data(command: &Data) -> Result<(), Failure> {
     match command {
         Data::Ls { directory, json } => {
+            refuse_server(directory)?;
             // Before the first run there is no such folder.
             let found = if is_absent(directory) { Vec::new() } else { databases(directory)? };
             if *json {
@@ -36,6 +37,7 @@ pub(crate) fn data(command: &Data) -> Result<(), Failure> {
             print(&sheet(&found, directory).terminal(terminal_width(), has_color(), false))
         }
         Data::Rm { files } => {
+            files.iter().try_for_each(|file| refuse_server(file))?;
             let found = files.iter().map(|file| database(file)).collect::<Result<Vec<_>, _>>()?;
             let _held = hold::for_reading(found.iter().map(|it| it.target.as_str()))?;
             // Now that no other command uses them; all are checked before the first is removed.
@@ -134,6 +136,20 @@ fn databases(directory: &Path) -> Result<Vec<Database>, Failure> {
     }
     found.sort_by(|one, other| (other.bytes, &one.target).cmp(&(one.bytes, &other.target)));
     Ok(found)
+}
+
+/// Refuses the target of a server, whose databases are not files.
+fn refuse_server(name: &Path) -> Result<(), Failure> {
+    let target = name.to_str().filter(|_| !name.exists());
+    let location = target.and_then(|target| engines::location(target).ok());
+    match location {
+        Some(Location::RunningServer) => Err(Failure::usage(format!(
+            "{} is a server's, and `bourse data` is for databases in files",
+            name.display()
+        ))
+        .hint("the server's own client lists and drops its databases: DROP DATABASE NAME")),
+        _ => Ok(()),
+    }
 }
 
 /// Target that a person wrote instead of a path, with the path; `None` for a path.
