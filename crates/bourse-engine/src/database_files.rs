@@ -7,6 +7,7 @@
 //! time does a killed process leave a database without its mark.
 
 use crate::side_file::{COPY, LOADING, RESTORED, SNAPSHOT};
+use crate::target_file::is_no_fault_of_the_file;
 use crate::{
     EngineError, ErrorKind, TargetFile, beside, copy_file, folder_of, locked, open_regular, other_files, sync_names,
 };
@@ -415,7 +416,9 @@ fn read_mark(mark: &Path) -> Result<Vec<String>, EngineError> {
     };
     let file = match open_regular(mark, false) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Err(EngineError::io("read", mark, &e)),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied || is_no_fault_of_the_file(&e) => {
+            return Err(EngineError::io("read", mark, &e));
+        }
         file => file.map_err(|e| taken(&format!("which cannot be used ({e})")))?,
     };
     let mut text = Vec::new();

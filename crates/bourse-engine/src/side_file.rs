@@ -1,7 +1,7 @@
 //! Temporary files that Bourse makes in a database's folder: a load in progress, a copy that rounds are restored from.
 
 use crate::copied::copy_by_pages;
-use crate::target_file::{beside, open_regular, start_of};
+use crate::target_file::{beside, is_no_fault_of_the_file, open_regular, start_of};
 use crate::{DatabaseFiles, EngineError, ErrorKind};
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _};
@@ -379,7 +379,10 @@ fn open_marked(files: &DatabaseFiles, kind: &SideFileKind) -> Result<(File, bool
             kind.of
         ))
     };
-    let mut file = open_regular(path, true).map_err(|e| foreign(&format!("which cannot be used ({e})")))?;
+    let mut file = open_regular(path, true).map_err(|e| match is_no_fault_of_the_file(&e) {
+        true => EngineError::io("open", path, &e),
+        false => foreign(&format!("which cannot be used ({e})")),
+    })?;
     let found = file.metadata().map_err(|e| EngineError::io("look at", path, &e))?;
     if found.len() > 0 && !is_bourses(files, kind, &mut file, &found)? {
         return Err(foreign("without the mark of a file of Bourse"));

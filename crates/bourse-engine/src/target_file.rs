@@ -133,6 +133,19 @@ pub fn open_regular(path: &Path, write: bool) -> io::Result<File> {
     }
 }
 
+/// Whether an error of [`open_regular`] says nothing of the file at the path: the name is too long, or the process may open no
+/// more files.
+pub(crate) fn is_no_fault_of_the_file(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let is_limit = {
+        use rustix::io::Errno;
+        Errno::from_io_error(error).is_some_and(|it| [Errno::MFILE, Errno::NFILE, Errno::NAMETOOLONG].contains(&it))
+    };
+    #[cfg(not(unix))]
+    let is_limit = false;
+    is_limit || matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::InvalidFilename)
+}
+
 #[cfg(unix)]
 fn name_of(kind: FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;

@@ -393,6 +393,10 @@ impl Interference {
     /// Processors from which interference is reported: a tenth of one shows in the tail of the response times.
     pub const NOTICED: f64 = 0.1;
 
+    /// Processors from which the figure of a single round has no interval: its scatter within the round says nothing of another
+    /// run, beside which others use more or less.
+    pub const DECISIVE: f64 = 0.25;
+
     /// Processors certainly taken by others: other processes and the host.
     pub fn from_us(self) -> f64 {
         if self.includes_server { self.by_host } else { self.by_others + self.by_host }

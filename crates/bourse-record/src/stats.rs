@@ -1,6 +1,6 @@
 //! Statistical estimates for rounds and cases: `bourse_stats` applied to the contents of a run file.
 
-use crate::{Case, Operation, PhaseKind, Round, Series, Workload, WorkloadKind};
+use crate::{Case, Interference, Operation, PhaseKind, Round, Series, Workload, WorkloadKind};
 use bourse_stats::batch::{SeriesMean, Withheld};
 use bourse_stats::{Estimate, Interval, batch, center, signed_rank};
 
@@ -10,6 +10,11 @@ pub const FEWEST_ROUNDS: usize = signed_rank::FEWEST;
 /// Reason that a round's figure has no interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NoInterval {
+    /// Others took so many processors that another run would have another figure.
+    Others {
+        /// Processors that they used, on average.
+        cpus: f64,
+    },
     /// The round is too short.
     TooShort {
         /// Length needed, in seconds; approximate.
@@ -48,6 +53,10 @@ impl Round {
 
     /// Reason that the round's figure has no interval. `None` if it has one, or if a long round has too few values.
     pub fn withheld(&self, workload: &Workload) -> Option<NoInterval> {
+        let cpus = self.taken();
+        if cpus > Interference::DECISIVE {
+            return Some(NoInterval::Others { cpus });
+        }
         let found = self.throughput(operation_of_figure(workload))?;
         let seconds = |values: f64| values * self.measured_s / (found.batch * found.batches) as f64;
         /// Rounds shorter than this have too few values for any other reason to be found.
@@ -66,7 +75,8 @@ impl Round {
             .throughput(operation_of_figure(workload))
             .and_then(|it| it.mean.interval)
             .map(|it| (it.half_width(), it.level));
-        let interval = half.filter(|_| figure.is_finite()).map(|(half, level)| Interval {
+        let is_of_others = self.taken() > Interference::DECISIVE;
+        let interval = half.filter(|_| figure.is_finite() && !is_of_others).map(|(half, level)| Interval {
             low: (figure - half).max(0.0),
             high: figure + half,
             level,

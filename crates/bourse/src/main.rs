@@ -49,6 +49,7 @@ fn command() -> Result<ExitCode, Failure> {
     #[cfg(feature = "planted-bug")]
     plant()?;
     limits::raise_open_files();
+    limits::report_file_sizes();
     let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {

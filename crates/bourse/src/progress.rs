@@ -256,7 +256,7 @@ fn seconds(time: Duration) -> String {
     if time < Duration::from_secs(100) {
         format!("{:.1} s", time.as_secs_f64())
     } else {
-        HumanDuration(time).to_string()
+        bourse_verdict::units::seconds(time.as_secs_f64())
     }
 }
 

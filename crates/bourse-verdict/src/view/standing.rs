@@ -157,18 +157,23 @@ fn uncertain<'a>(view: &CaseView<'a>) -> Option<(&'a Round, NoInterval)> {
 
 /// Options to try so that the figure has an interval.
 fn remedy(view: &CaseView<'_>, why: NoInterval) -> String {
-    // The duration of work that ends by itself cannot be chosen.
-    if !view.case.workload.may_be_steady() {
-        return "--rounds 6".to_owned();
+    match why {
+        NoInterval::Others { .. } => "a quieter machine".to_owned(),
+        // The duration of work that ends by itself cannot be chosen.
+        _ if !view.case.workload.may_be_steady() => "--rounds 6".to_owned(),
+        NoInterval::TooShort { needs_s } | NoInterval::RareStalls { needs_s, .. } => {
+            format!("--for {}s", advised(needs_s))
+        }
     }
-    let (NoInterval::TooShort { needs_s } | NoInterval::RareStalls { needs_s, .. }) = why;
-    format!("--for {}s", advised(needs_s))
 }
 
 /// Reason why the figure of a single round has no interval, and the remedy, in a few words for its line.
 pub(super) fn no_interval(view: &CaseView<'_>) -> Option<String> {
     let (round, why) = uncertain(view)?;
     let why_not = match why {
+        NoInterval::Others { cpus } => {
+            format!("no interval: others used {} CPUs, another run meets more or fewer", units::number(cpus))
+        }
         NoInterval::TooShort { .. } => format!("no interval: {} are too short", units::seconds(round.measured_s)),
         NoInterval::RareStalls { seen: 0, .. } => "no interval: a stall in the warm-up".to_owned(),
         NoInterval::RareStalls { seen, .. } => {

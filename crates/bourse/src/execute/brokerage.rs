@@ -10,11 +10,13 @@ use crate::interrupt;
 use crate::oltp::database::{Ready, engine_failure};
 use crate::plan::search::customers_rate;
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
+use crate::progress::note;
 use bourse_driver::Progress;
 use bourse_record::{Conditions, LatencyPhase, PhaseKind};
 use bourse_tpce::load::part_of;
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
+use bourse_verdict::units::seconds;
 
 impl Rounds for Brokerage {
     fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, Ready), Failure> {
@@ -78,7 +80,11 @@ fn in_this_process(
     if !is_server && !request.is_probe && failure.is_none() && !ran.interrupted {
         failure = latency(system, target, job, options, context, label, &mut ran)?;
     }
-    if failure.is_none() && (is_server || !request.is_probe) {
+    let has_nothing = ran.interrupted && ran.round.measured_s <= 0.0;
+    if failure.is_none() && (is_server || !(request.is_probe || has_nothing)) {
+        if ran.interrupted {
+            tell_of_checks(database, label);
+        }
         let checks = checked(target, |say| match &ran.round.latency {
             None => system.check(target, options, &mut ran, &context.clock, say),
             // Both phases have been reconciled.
@@ -87,6 +93,16 @@ fn in_this_process(
         failure = add_checks(&mut ran.round, checks);
     }
     Ok(Measured { round: ran.round, interrupted: ran.interrupted, failure })
+}
+
+/// Says that an interrupted round is checked, and how long the checks before it took.
+fn tell_of_checks(database: &PreparedDatabase, label: &str) {
+    let before_s: f64 = database.ready.checks.iter().map(|check| check.took_s).sum();
+    let took =
+        if before_s < 1.0 { String::new() } else { format!(" (before the round they took {})", seconds(before_s)) };
+    note(&format!(
+        "{label}: checking the database, for what was measured to count{took}; Ctrl-C again ends without it"
+    ));
 }
 
 /// Measures response times at a part of a round's rate, if the job asks for them, after the round was reconciled with the

@@ -76,7 +76,10 @@ fn more_ns(plan: &Plan) -> u64 {
 
 /// Duration and end of work that takes about so many nanoseconds; `None` for short work.
 pub(crate) fn lasting(about_ns: u64, now: &jiff::Zoned) -> Option<String> {
-    let end = now.checked_add(Duration::from_nanos(about_ns)).ok().filter(|_| about_ns >= SHORT_NS)?;
+    // A minute that has begun is the next one: what ends at 10:01:40 is not over at 10:01.
+    const ALMOST_A_MINUTE_NS: u64 = 59 * SECOND;
+    let end = now.checked_add(Duration::from_nanos(about_ns.saturating_add(ALMOST_A_MINUTE_NS))).ok();
+    let end = end.filter(|_| about_ns >= SHORT_NS)?;
     let minutes = about_ns.saturating_add(30 * SECOND) / (60 * SECOND);
     Some(format!("about {} min, until about {}", minutes.max(1), end.strftime("%H:%M")))
 }
@@ -162,10 +165,10 @@ mod tests {
         let long = ["bourse", "micro", "run", "point-read", "sqlite::memory:", "-T", "10s", "--rounds", "8"];
         let said = of(&long).unwrap();
         assert!(
-            said.starts_with("micro-point-read: 1 case, 8 rounds, about 1 min, until about 10:01; up to 3 min"),
+            said.starts_with("micro-point-read: 1 case, 8 rounds, about 1 min, until about 10:02; up to 3 min"),
             "{said}"
         );
         let search = ["--find-max", "--limit", "p99=10ms"];
-        assert!(of(&[&long[..], &search].concat()).unwrap().contains(", about 2 min, until about 10:02"));
+        assert!(of(&[&long[..], &search].concat()).unwrap().contains(", about 2 min, until about 10:03"));
     }
 }
