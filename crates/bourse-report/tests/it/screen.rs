@@ -144,8 +144,10 @@ fn what_was_measured_instead_of_the_request_is_on_the_screen() {
         ),
         (
             Warning::CountNotReached { after_s: 1.0, done: 357_864, of: 10_000_000_000 },
-            "ended by --for after 1 s: 357864 of 10000000000 operations; a longer --for, or a smaller --count",
+            "ended by --for after 1 s: 357,864 of 10,000,000,000 operations; a longer --for, or a smaller --count",
         ),
+        (Warning::DriversVanished { numbers: vec![2], of: 3 }, "vanished before the end: driver 2"),
+        (Warning::NothingChanged, "no statement changed a row"),
         (Warning::EndedEarly { after_s: 3.0 }, "ended after 3 s as asked, before its work was done"),
     ] {
         let mut file = fixture::normal();

@@ -172,7 +172,7 @@ pub(super) fn no_interval(view: &CaseView<'_>) -> Option<String> {
     let (round, why) = uncertain(view)?;
     let why_not = match why {
         NoInterval::Others { cpus } => {
-            format!("no interval: others used {} CPUs, another run meets more or fewer", units::number(cpus))
+            format!("no interval: others used {cpus:.2} CPUs")
         }
         NoInterval::TooShort { .. } => format!("no interval: {} are too short", units::seconds(round.measured_s)),
         NoInterval::RareStalls { seen: 0, .. } => "no interval: a stall in the warm-up".to_owned(),
