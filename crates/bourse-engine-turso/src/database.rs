@@ -23,6 +23,16 @@ pub(crate) struct Database {
 /// Databases in files that this process has open.
 static OPEN: OpenFiles<Options, Database> = OpenFiles::new();
 
+/// A path as Turso takes it; of a relative one Turso spells its log's name in two ways.
+///
+/// # Errors
+/// [`Unsupported`](bourse_engine::ErrorKind::Unsupported) if it is not UTF-8; the system's.
+pub(crate) fn as_text(path: &Path) -> Result<String, EngineError> {
+    let absolute = std::path::absolute(path).map_err(|e| EngineError::io("resolve", path, &e))?;
+    let not_utf8 = |_| EngineError::unsupported(format!("{}: Turso takes no path that is not UTF-8", path.display()));
+    absolute.into_os_string().into_string().map_err(not_utf8)
+}
+
 impl Database {
     /// Opens the database in an existing file, in the journal mode of its settings.
     ///
@@ -55,14 +65,10 @@ impl Database {
     }
 
     fn of_file(path: &Path, options: Options, counts: &Counts, flags: OpenFlags) -> Result<Arc<Self>, EngineError> {
-        // For a relative path Turso spells its log's name in two ways.
-        let absolute = std::path::absolute(path).map_err(|e| EngineError::io("resolve", path, &e))?;
-        let Some(text) = absolute.to_str() else {
-            return Err(EngineError::unsupported(format!("{}: Turso takes no path that is not UTF-8", path.display())));
-        };
+        let text = as_text(path)?;
         let used = FileUse::begin(path, "turso")?;
-        let files = CountedFiles::new(text, counts.clone())?;
-        Self::open(Arc::new(files), text, options, flags, Some(used))
+        let files = CountedFiles::new(&text, counts.clone())?;
+        Self::open(Arc::new(files), &text, options, flags, Some(used))
     }
 
     /// Opens the database in memory that these files contain, in its own journal mode.

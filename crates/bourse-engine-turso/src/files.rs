@@ -43,22 +43,31 @@ pub(crate) struct CountedFiles {
     rows_log: [String; 2],
 }
 
+/// Turso's name of a database's log of rows, and the real one.
+///
+/// # Errors
+/// [`Refused`](bourse_engine::ErrorKind::Refused) if there is a log by Turso's name.
+pub(crate) fn rows_log(path: &str) -> Result<[String; 2], EngineError> {
+    let called = Path::new(path).with_extension("db-log").to_string_lossy().into_owned();
+    let name = format!("{path}{ROWS_LOG}");
+    if called != name && std::fs::metadata(&called).is_ok_and(|found| found.len() > 0) {
+        return Err(EngineError::refused(format!(
+            "{called} may hold rows of {path} that a program other than Bourse has not written into it: have it run `PRAGMA \
+             wal_checkpoint(TRUNCATE)`, or move the log away"
+        )));
+    }
+    Ok([called, name])
+}
+
 impl CountedFiles {
     /// File system of the database at a path.
     ///
     /// # Errors
-    /// [`Refused`](bourse_engine::ErrorKind::Refused) if there is a log of rows by Turso's name; Turso's.
+    /// Those of [`rows_log`]; Turso's.
     pub(crate) fn new(path: &str, counts: Counts) -> Result<Self, EngineError> {
-        let called = Path::new(path).with_extension("db-log").to_string_lossy().into_owned();
-        let name = format!("{path}{ROWS_LOG}");
-        if called != name && std::fs::metadata(&called).is_ok_and(|found| found.len() > 0) {
-            return Err(EngineError::refused(format!(
-                "{called} may hold rows of {path} that a program other than Bourse has not written into it: have it run `PRAGMA \
-                 wal_checkpoint(TRUNCATE)`, or move the log away"
-            )));
-        }
+        let rows_log = rows_log(path)?;
         let below = PlatformIO::new().map_err(|e| error(&e))?;
-        Ok(Self { below, counts, path: path.to_owned(), rows_log: [called, name] })
+        Ok(Self { below, counts, path: path.to_owned(), rows_log })
     }
 
     fn named<'p>(&'p self, path: &'p str) -> &'p str {

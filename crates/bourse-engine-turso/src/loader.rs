@@ -1,8 +1,8 @@
 //! Loading: a new database is built next to the old one and becomes visible only when it is complete.
 
-use crate::database::{Connection, Database};
+use crate::database::{Connection, Database, as_text};
 use crate::dialect::DIALECT;
-use crate::files::Counts;
+use crate::files::{Counts, rows_log};
 use crate::options::{Journal, Options, Sync};
 use crate::statement::{self, Statement};
 use bourse_engine::{
@@ -98,6 +98,7 @@ pub(crate) fn file_loader(
     options: Options,
     counts: Counts,
 ) -> Result<Box<dyn Loader>, EngineError> {
+    rows_log(&as_text(files.path())?)?;
     let load = files.begin_load()?;
     let rows = Rows::new(&Database::alone(load.path(), settings(options), &counts)?)?;
     Ok(rows_loader(rows, move |rows| {

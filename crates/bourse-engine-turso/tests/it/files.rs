@@ -92,6 +92,8 @@ fn a_log_by_tursos_own_name_is_refused() {
             at(&path, journal).session().map(drop),
             reading.engine.session().map(drop),
             loader.finish(),
+            // Of a database that is new, or empty but for that log: it was loaded, and could not be opened then.
+            at(&folder.path().join("x.new"), journal).loader().map(drop),
         ];
         for refused in refusals {
             let refused = refused.unwrap_err();
