@@ -1,5 +1,6 @@
 //! Description of the database that a run used: version, settings in force, durability class.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Failures that an acknowledged commit survives, from the weakest class to the strongest.
@@ -9,7 +10,7 @@ use std::fmt;
 /// assert!(Durability::Durable > Durability::Process);
 /// assert_eq!(Durability::Consistent.name(), "consistent");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Durability {
     /// Not known: no setting that can be read determines it.
     Unknown,
@@ -52,7 +53,7 @@ impl fmt::Display for Durability {
 }
 
 /// Mechanism by which sessions wait for the writer lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WriterWait {
     /// Bourse's queue in front of the engine.
     BourseQueue,
@@ -67,7 +68,7 @@ pub enum WriterWait {
 }
 
 /// Storage of an in-memory database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MemoryStore {
     /// Bourse's own file system in memory, below the engine.
     Bourse,
@@ -77,7 +78,7 @@ pub enum MemoryStore {
 
 /// Acknowledged commits that power loss may take in the class [`Durability::Consistent`].
 /// [`MayLose::LastSecondInMemory`] occurs in the class [`Durability::Process`] too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MayLose {
     /// The last commit.
     LastCommit,
@@ -91,14 +92,8 @@ pub enum MayLose {
     NotWrittenBack,
 }
 
-impl MayLose {
-    /// Every value.
-    pub const ALL: [Self; 5] =
-        [Self::LastCommit, Self::LastSecond, Self::SinceCheckpoint, Self::NotWrittenBack, Self::LastSecondInMemory];
-}
-
 /// One setting in force, as read back from the engine.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// The engine's name for it.
     pub name: String,
@@ -107,7 +102,7 @@ pub struct Setting {
 }
 
 /// Description of the database that was run on, read back from the engine rather than copied from the options.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
     /// Name with build variant, as `sqlite`.
     pub engine: String,

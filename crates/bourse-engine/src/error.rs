@@ -1,3 +1,4 @@
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -21,7 +22,7 @@ use std::path::Path;
 /// assert_eq!(with_retries(|| conflicts.pop().map_or(Ok(()), Err))?, 2);
 /// # Ok::<(), EngineError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ErrorKind {
     /// Another transaction was in the way: roll back and try again.
     Conflict,
@@ -74,13 +75,13 @@ impl fmt::Display for ErrorKind {
 /// assert_eq!(error.kind(), ErrorKind::Conflict);
 /// assert_eq!(error.to_string(), "database is locked (SQLITE_BUSY)\n  statement: UPDATE account SET balance = ?2");
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineError(Box<Inner>);
 
 /// Number of characters of a statement that an error has at most.
 const STATEMENT_CHARS: usize = 2_000;
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Inner {
     kind: ErrorKind,
     code: Option<String>,

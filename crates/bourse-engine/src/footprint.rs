@@ -1,11 +1,12 @@
 //! Sizes, lock waits and file operations of an engine, read during a run.
 
+use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Sizes of a database and of the engine's memory, the engine's count of lock waits, and its server's process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Footprint {
     /// The database itself, in bytes.
     pub data_bytes: u64,
@@ -22,7 +23,7 @@ pub struct Footprint {
 }
 
 /// Lock waits that an engine has counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LockStats {
     /// Times that a session waited for a lock.
     pub waits: u64,
@@ -39,7 +40,7 @@ impl LockStats {
 }
 
 /// Resource usage of a server's process since it began, and the memory it holds now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ServerProcess {
     /// Processor time in user mode, in nanoseconds.
     pub cpu_user_ns: u64,
@@ -111,7 +112,7 @@ impl FileCounter {
 }
 
 /// File operations on files of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FileIo {
     /// Syncs, those of folders included.
     pub syncs: u64,
@@ -165,9 +166,11 @@ impl AddAssign for FileIo {
 /// let after = IoCounts { log: FileIo { syncs: 12, ..FileIo::default() }, ..IoCounts::default() };
 /// assert_eq!(after.since(before).total().syncs, 2);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct IoCounts {
-    /// Name of the counter for reports; empty for a count of the engine's own files in this process.
+    /// Name of the counter for reports; empty for a count of the engine's own files in this process. Not serialized: its text
+    /// lives as long as the program.
+    #[serde(skip)]
     pub source: &'static str,
     /// The database's own files.
     pub database: FileIo,

@@ -4,10 +4,11 @@ use crate::check::Check;
 use crate::load::{LoadError, Phase};
 use bourse_engine::{EngineError, Loader};
 use bourse_schema::{Batch, Table};
+use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 
 /// Size of a database: one number for each of [`Workload::size_columns`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size(pub Vec<i64>);
 
 /// A column of the table that stores what a database was made of, with one number of its size.

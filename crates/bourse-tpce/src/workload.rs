@@ -29,7 +29,11 @@ pub fn size_of(part: Part) -> Size {
     Size(vec![part.first_customer(), part.customers(), part.total_customers(), part.scale_factor(), part.days()])
 }
 
-fn part(size: &Size) -> Result<Part, String> {
+/// Part of a database of that size.
+///
+/// # Errors
+/// A sentence, if no database can have that size.
+pub fn part(size: &Size) -> Result<Part, String> {
     let &[first, customers, total, scale_factor, days] = size.0.as_slice() else {
         return Err(format!("{} numbers of a size: expected 5", size.0.len()));
     };

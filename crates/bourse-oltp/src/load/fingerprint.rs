@@ -3,10 +3,11 @@
 use crate::workload::{Generator, Size, SizeColumn, Workload};
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_schema::{Dialect, Table, load_order};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Constraints of the workload that a database declares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Constraints {
     /// Primary keys, foreign keys and checks.
     #[default]
@@ -32,7 +33,7 @@ impl fmt::Display for Constraints {
 }
 
 /// Parameters that a database was generated with. Two databases of the same fingerprint were loaded with the same rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// A hash of all tables, keys, constraints and indexes in the engine's dialect.
     pub schema: String,

@@ -60,7 +60,7 @@ impl Connector for RemoteConnector {
         })?;
         cx.backoff.note(reply.retries.min(RoundTerms::MOST_RETRIES), within_longest(reply.back_off_ns));
         reply.orders.iter().for_each(|order| market.send(order));
-        let (output, excused) = reply.outcome.map_err(|failed| failed.error(asked))?;
+        let (output, excused) = reply.outcome?;
         if output.transaction() != asked {
             let why = format!("the server answers a {asked} with a {}", output.transaction());
             self.broken = Some(why.clone());

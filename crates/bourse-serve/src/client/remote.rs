@@ -18,6 +18,7 @@ use bourse_schema::Dialect;
 use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::load::Fingerprint;
 use bourse_tpce::sut::{Connector, OpenError, Opened, Sut, Terms};
+use bourse_tpce::workload;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -29,7 +30,6 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Remote {
     caller: Caller,
     welcome: Welcome,
-    fingerprint: Fingerprint,
     line: KeepAlive,
     round: Mutex<Opening>,
     io_source: OnceLock<&'static str>,
@@ -93,15 +93,12 @@ impl Remote {
         let Admission::Driver(welcome) = admission else {
             return Err(ServeError::Unexpected { wanted: "a driver's welcome", found: "a user's" });
         };
-        let fingerprint = welcome
-            .database
-            .fingerprint()
-            .map_err(|error| ServeError::Refused(format!("its database cannot be: {error}")))?;
+        workload::part(&welcome.fingerprint.size)
+            .map_err(|why| ServeError::Refused(format!("its database cannot be: {why}")))?;
         let line = KeepAlive::new(wire, Duration::from_millis(welcome.idle_ms))?;
         Ok(Self {
             caller,
             welcome: *welcome,
-            fingerprint,
             line,
             round: Mutex::default(),
             io_source: OnceLock::new(),
@@ -111,7 +108,7 @@ impl Remote {
 
     /// Fingerprint of the server's database.
     pub fn fingerprint(&self) -> &Fingerprint {
-        &self.fingerprint
+        &self.welcome.fingerprint
     }
 
     /// History of the server's database: loaded now, or reused.
@@ -333,7 +330,7 @@ impl Engine for Remote {
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         match self.ask(&Control::Footprint)? {
-            News::Footprint(sizes) => Ok(sizes.into()),
+            News::Footprint(sizes) => Ok(sizes),
             other => {
                 let error = ServeError::Unexpected { wanted: "sizes", found: other.name() };
                 Err(self.engine_error(&error))
@@ -343,7 +340,10 @@ impl Engine for Remote {
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
         match self.ask(&Control::IoCounts)? {
-            News::IoCounts(counts) => Ok(counts.map(|io| io.counts(self.io_source(&io.source)))),
+            News::IoCounts(counts) => Ok(counts.map(|it| {
+                let (source, counts) = *it;
+                IoCounts { source: self.io_source(&source), ..counts }
+            })),
             other => {
                 let error = ServeError::Unexpected { wanted: "reads and writes", found: other.name() };
                 Err(self.engine_error(&error))

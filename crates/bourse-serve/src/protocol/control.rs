@@ -1,8 +1,8 @@
 //! Messages about a whole round: its beginning, its reconciliation, its checks.
 
-use super::resources::{Io, Sizes};
 use bourse_driver::RetryPolicy;
 use bourse_egen::Part;
+use bourse_engine::{Footprint, IoCounts};
 use bourse_record::Check;
 use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
 use bourse_tpce::sut::{Share, Terms};
@@ -54,9 +54,9 @@ pub enum News {
     /// Current time.
     Clock(Time),
     /// Sizes of the database and resources that the server uses.
-    Footprint(Sizes),
-    /// The engine's counts of file operations, if it counts them.
-    IoCounts(Option<Box<Io>>),
+    Footprint(Footprint),
+    /// The engine's counts of file operations with their source, if it counts them.
+    IoCounts(Option<Box<(String, IoCounts)>>),
     /// Number of pending limit orders.
     PendingOrders(u64),
     /// The round has ended.

@@ -1,10 +1,8 @@
 //! Messages that begin a connection: greeting, hello, admission.
 
 use crate::token::{Nonce, Proof};
-use bourse_egen::{Part, PartError};
-use bourse_engine::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
-use bourse_tpce::load::{Constraints, Fingerprint, part_of};
-use bourse_tpce::workload::size_of;
+use bourse_engine::{Description, Engine, EngineError, Setting};
+use bourse_tpce::load::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 /// First message of the server.
@@ -79,74 +77,22 @@ pub enum TokenFault {
 pub struct Welcome {
     /// Number of the driver, which its users must name.
     pub driver: u64,
-    /// Fingerprint of the database.
-    pub database: Database,
+    /// Fingerprint of the database, whose size the driver checks.
+    pub fingerprint: Fingerprint,
     /// History of the database: loaded now, or reused.
     pub history: String,
     /// Engine and its settings, read back from it.
-    pub engine: Engine,
+    pub engine: ServedEngine,
     /// Number of sessions, which all users share.
     pub workers: u32,
     /// Silence allowed to the driver outside a round, in milliseconds.
     pub idle_ms: u64,
 }
 
-/// Fingerprint of a database in the protocol's form.
+/// Engine that is served, with the capabilities that reports name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Database {
-    schema: String,
-    generator: i64,
-    part: [i64; 5],
-    inputs: String,
-    keys_only: bool,
-}
-
-impl From<&Fingerprint> for Database {
-    fn from(fingerprint: &Fingerprint) -> Self {
-        let Fingerprint { schema, generator, inputs, constraints, .. } = fingerprint;
-        let part = part_of(fingerprint);
-        Self {
-            schema: schema.clone(),
-            generator: *generator,
-            part: [part.first_customer(), part.customers(), part.total_customers(), part.scale_factor(), part.days()],
-            inputs: inputs.clone(),
-            keys_only: *constraints == Constraints::KeysOnly,
-        }
-    }
-}
-
-impl Database {
-    /// Converts to the fingerprint of a database.
-    ///
-    /// # Errors
-    /// If no database can have these values.
-    pub fn fingerprint(&self) -> Result<Fingerprint, PartError> {
-        let [first, count, total, scale_factor, days] = self.part;
-        Ok(Fingerprint {
-            schema: self.schema.clone(),
-            generator: self.generator,
-            size: size_of(Part::new(first, count, total, scale_factor, days)?),
-            inputs: self.inputs.clone(),
-            constraints: if self.keys_only { Constraints::KeysOnly } else { Constraints::Full },
-        })
-    }
-}
-
-/// Description of an engine in the protocol's form, with the capabilities that reports name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Engine {
-    name: String,
-    version: String,
-    target: String,
-    durability: u8,
-    /// Data that power loss may take: its number from 1 in [`MayLose::ALL`]; 0 if unspecified.
-    may_lose: u8,
-    durability_reason: String,
-    writer_wait: Option<u8>,
-    memory_store: Option<u8>,
-    settings: Vec<(String, String)>,
-    compile_options: Vec<String>,
-    warnings: Vec<String>,
+pub struct ServedEngine {
+    description: Description,
     /// Whether several writers can work at the same time.
     pub concurrent_writers: bool,
     /// Whether the engine enforces foreign keys.
@@ -155,47 +101,15 @@ pub struct Engine {
     pub checks: bool,
 }
 
-const DURABILITIES: [Durability; 5] =
-    [Durability::Volatile, Durability::Process, Durability::Consistent, Durability::Durable, Durability::Unknown];
-
-const WRITER_WAITS: [WriterWait; 5] = [
-    WriterWait::BourseQueue,
-    WriterWait::BourseBusyHandler,
-    WriterWait::EngineBusyTimeout,
-    WriterWait::OneConnection,
-    WriterWait::EngineLocks,
-];
-const MEMORY_STORES: [MemoryStore; 2] = [MemoryStore::Bourse, MemoryStore::Engine];
-
-/// Position of a value in the list that both sides have.
-fn rank_of<T: PartialEq>(all: &[T], wanted: T) -> Option<u8> {
-    all.iter().position(|one| *one == wanted).and_then(|rank| u8::try_from(rank).ok())
-}
-
-impl Engine {
+impl ServedEngine {
     /// Description of an engine, as it reports it.
     ///
     /// # Errors
     /// The engine's.
-    pub fn of(engine: &dyn bourse_engine::Engine) -> Result<Self, bourse_engine::EngineError> {
-        let described = engine.description()?;
+    pub fn of(engine: &dyn Engine) -> Result<Self, EngineError> {
         let capabilities = engine.capabilities();
-        let rank = DURABILITIES.iter().position(|class| *class == described.durability);
         Ok(Self {
-            name: described.engine,
-            version: described.version,
-            target: described.target,
-            durability: rank.expect("all classes are listed") as u8,
-            may_lose: described
-                .may_lose
-                .and_then(|it| MayLose::ALL.iter().position(|known| *known == it))
-                .map_or(0, |at| (at as u8).saturating_add(1)),
-            durability_reason: described.durability_reason,
-            writer_wait: described.writer_wait.and_then(|wait| rank_of(&WRITER_WAITS, wait)),
-            memory_store: described.memory_store.and_then(|store| rank_of(&MEMORY_STORES, store)),
-            settings: described.settings.into_iter().map(|setting| (setting.name, setting.value)).collect(),
-            compile_options: described.compile_options,
-            warnings: described.warnings,
+            description: engine.description()?,
             concurrent_writers: capabilities.concurrent_writers,
             foreign_keys: capabilities.sql.is_some_and(|sql| sql.foreign_keys),
             checks: capabilities.sql.is_some_and(|sql| sql.checks),
@@ -204,22 +118,9 @@ impl Engine {
 
     /// Description for the driver's run file: of the target `target`, with the engine's own target as a setting.
     pub fn describe(&self, target: String, workers: u32) -> Description {
-        let own = [("served target", self.target.clone()), ("server's sessions", workers.to_string())];
+        let served = self.description.clone();
+        let own = [("served target", served.target), ("server's sessions", workers.to_string())];
         let own = own.map(|(name, value)| Setting { name: name.to_owned(), value });
-        let settings = self.settings.iter().map(|(name, value)| Setting { name: name.clone(), value: value.clone() });
-        Description {
-            engine: self.name.clone(),
-            version: self.version.clone(),
-            target,
-            // A class that this program does not know promises nothing.
-            durability: DURABILITIES.get(usize::from(self.durability)).copied().unwrap_or(Durability::Unknown),
-            may_lose: usize::from(self.may_lose).checked_sub(1).and_then(|at| MayLose::ALL.get(at).copied()),
-            durability_reason: self.durability_reason.clone(),
-            writer_wait: self.writer_wait.and_then(|rank| WRITER_WAITS.get(usize::from(rank)).copied()),
-            memory_store: self.memory_store.and_then(|rank| MEMORY_STORES.get(usize::from(rank)).copied()),
-            settings: own.into_iter().chain(settings).collect(),
-            compile_options: self.compile_options.clone(),
-            warnings: self.warnings.clone(),
-        }
+        Description { target, settings: own.into_iter().chain(served.settings).collect(), ..served }
     }
 }

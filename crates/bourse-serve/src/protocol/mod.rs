@@ -15,7 +15,6 @@
 //! | [`codec`] | frames: four bytes of length, then the message in postcard's form; bounds |
 //! | [`greeting`] | the beginning of a connection |
 //! | [`control`] | matters of the whole round |
-//! | [`resources`] | sizes and resource usage of the server |
 //! | [`reply`] | the result of a transaction |
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
@@ -23,7 +22,6 @@ pub mod codec;
 pub mod control;
 pub mod greeting;
 pub mod reply;
-pub mod resources;
 
 pub use bourse_tpce::transactions::Request;
 pub use codec::{CodecError, Times};
@@ -32,6 +30,6 @@ pub use greeting::{Admission, Greeting, Hello, Purpose, TokenFault, Welcome};
 pub use reply::Reply;
 
 /// Version of the protocol; raised whenever a message changes.
-pub const PROTOCOL: u16 = 6;
+pub const PROTOCOL: u16 = 7;
 /// First bytes of every greeting.
 pub const MAGIC: [u8; 8] = *b"BOURSE\r\n";

@@ -1,7 +1,7 @@
 //! The result of a transaction.
 
 use bourse_egen::txn::TradeRequest;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::EngineError;
 use bourse_tpce::transactions::{FrameError, Output, Transaction, TxnError};
 use serde::{Deserialize, Serialize};
 
@@ -18,69 +18,36 @@ pub struct Reply {
     pub outcome: Result<(Output, bool), WireError>,
 }
 
-/// [`TxnError`] in the protocol's form.
+/// [`TxnError`] in the protocol's form: a wrong number of rows is an engine's error, since its statement is no text of the
+/// driver's program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireError {
-    transaction: u8,
+    transaction: Transaction,
     frame: Option<u8>,
     attempts: u32,
-    kind: u8,
-    message: String,
-    code: Option<String>,
-    statement: Option<String>,
+    cause: EngineError,
 }
 
-const KINDS: [ErrorKind; 10] = [
-    ErrorKind::Conflict,
-    ErrorKind::Constraint,
-    ErrorKind::ConnectionLost,
-    ErrorKind::Unsupported,
-    ErrorKind::Full,
-    ErrorKind::Interrupted,
-    ErrorKind::Other,
-    ErrorKind::InDoubt,
-    ErrorKind::Refused,
-    ErrorKind::Denied,
-];
-
-impl From<&TxnError> for WireError {
-    fn from(error: &TxnError) -> Self {
-        let (message, code, statement) = match &error.cause {
-            FrameError::Engine(cause) => (cause.message(), cause.code(), cause.statement()),
-            FrameError::Rows { .. } => ("", None, None),
+impl From<TxnError> for WireError {
+    fn from(TxnError { transaction, frame, attempts, cause }: TxnError) -> Self {
+        let cause = match cause {
+            FrameError::Engine(cause) => cause,
+            rows @ FrameError::Rows { .. } => EngineError::new(rows.kind(), rows.to_string()),
         };
-        let rows = matches!(error.cause, FrameError::Rows { .. }).then(|| error.cause.to_string());
-        Self {
-            transaction: error.transaction as u8,
-            frame: error.frame,
-            attempts: error.attempts,
-            kind: KINDS.iter().position(|kind| *kind == error.kind()).expect("all kinds are listed") as u8,
-            message: rows.unwrap_or_else(|| message.to_owned()),
-            code: code.map(str::to_owned),
-            statement: statement.map(str::to_owned),
-        }
+        Self { transaction, frame, attempts, cause }
     }
 }
 
-impl WireError {
-    /// Converts to the error that the driver reports for a transaction of that kind.
-    pub fn error(self, asked: Transaction) -> TxnError {
-        let kind = KINDS.get(usize::from(self.kind)).copied().unwrap_or(ErrorKind::Other);
-        let mut cause = EngineError::new(kind, self.message);
-        if let Some(code) = self.code {
-            cause = cause.with_code(code);
-        }
-        if let Some(statement) = self.statement {
-            cause = cause.with_statement(&statement);
-        }
-        let transaction = Transaction::ALL.get(usize::from(self.transaction)).copied().unwrap_or(asked);
-        TxnError { transaction, frame: self.frame, attempts: self.attempts, cause: cause.into() }
+impl From<WireError> for TxnError {
+    fn from(WireError { transaction, frame, attempts, cause }: WireError) -> Self {
+        Self { transaction, frame, attempts, cause: cause.into() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bourse_engine::ErrorKind;
 
     #[test]
     fn an_error_reads_the_same_on_the_other_side() {
@@ -91,8 +58,8 @@ mod tests {
         ];
         for cause in causes {
             let error = TxnError { transaction: Transaction::TradeResult, frame: Some(2), attempts: 51, cause };
-            let bytes = postcard::to_allocvec(&WireError::from(&error)).unwrap();
-            let back = postcard::from_bytes::<WireError>(&bytes).unwrap().error(Transaction::TradeOrder);
+            let bytes = postcard::to_allocvec(&WireError::from(error.clone())).unwrap();
+            let back = TxnError::from(postcard::from_bytes::<WireError>(&bytes).unwrap());
             assert_eq!((back.to_string(), back.kind()), (error.to_string(), error.kind()));
         }
     }

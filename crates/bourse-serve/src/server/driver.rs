@@ -4,10 +4,10 @@ use super::round::{Member, Round, Tell, WaitEnd, Waiting};
 use super::{Driver, Event, Shared, lock};
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
 use crate::protocol::control::Time;
-use crate::protocol::resources::{Io, Sizes};
 use crate::protocol::{Control, News};
 use crate::wire::Wire;
 use crate::{Peer, ServeError};
+use bourse_engine::{Footprint, ServerProcess};
 use bourse_record::ProcessUse;
 use bourse_tpce::sut::BrokerageHouse;
 use std::io;
@@ -82,11 +82,11 @@ impl<'d> State<'d> {
             Control::Leave => return Ok(Answer::Farewell),
             Control::Alive => return Ok(Answer::Nothing),
             Control::Footprint => match shared.offer.engine.footprint() {
-                Ok(footprint) => News::Footprint(Sizes::from(footprint).with(ProcessUse::now())),
+                Ok(footprint) => News::Footprint(Footprint { server: Some(own_use()), ..footprint }),
                 Err(error) => News::Refused(error.to_string()),
             },
             Control::IoCounts => match shared.offer.engine.io_counts() {
-                Ok(counts) => News::IoCounts(counts.map(|counts| Box::new(Io::from(counts)))),
+                Ok(counts) => News::IoCounts(counts.map(|counts| Box::new((counts.source.to_owned(), counts)))),
                 Err(error) => News::Refused(error.to_string()),
             },
             // Between rounds the database may be restored, which no session must see.
@@ -146,6 +146,19 @@ impl<'d> State<'d> {
             };
             (shared.tell)(Event::Vanished { from: self.from, number: member.number, of: member.of, why });
         }
+    }
+}
+
+/// Resource usage of this process.
+fn own_use() -> ServerProcess {
+    let now = ProcessUse::now();
+    let ns = |seconds: Option<f64>| seconds.map_or(0, |seconds| (seconds * 1e9) as u64);
+    ServerProcess {
+        cpu_user_ns: ns(now.cpu_user_s),
+        cpu_system_ns: ns(now.cpu_system_s),
+        resident_bytes: now.resident_bytes.unwrap_or(0),
+        read_bytes: now.read_bytes.unwrap_or(0),
+        written_bytes: now.written_bytes.unwrap_or(0),
     }
 }
 

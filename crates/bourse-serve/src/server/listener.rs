@@ -5,7 +5,8 @@ use super::local::{may_enter, own_user};
 use super::socket::Listener;
 use super::{Driver, Event, Offer, ServerOptions, Shared, driver, lock, user};
 use crate::protocol::codec::{GREETING_BYTES, REPLY_BYTES};
-use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, TokenFault, Welcome, greeting};
+use crate::protocol::greeting::ServedEngine;
+use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, TokenFault, Welcome};
 use crate::stream::Stream;
 use crate::token::Nonce;
 use crate::wire::{Wire, at_most};
@@ -66,7 +67,7 @@ impl Server {
         stop: &AtomicBool,
         tell: &(dyn Fn(Event) + Sync),
     ) -> Result<Ended, ServeError> {
-        let engine = greeting::Engine::of(offer.engine)?;
+        let engine = ServedEngine::of(offer.engine)?;
         let Self { listener, address: _, options } = self;
         let shared = Shared::new(options, offer, clock, stop, tell);
         let limits = Connections::new(shared.options.connections);
@@ -114,7 +115,7 @@ impl Server {
     }
 }
 
-fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>, mut connection: Connection<'_>) {
+fn converse(shared: &Shared<'_>, engine: &ServedEngine, stream: Arc<Stream>, mut connection: Connection<'_>) {
     let from = connection.from;
     let refuse = |why: String| (shared.tell)(Event::Refused { from, why });
     let mut wire = match Wire::new(stream) {
@@ -141,7 +142,7 @@ fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>,
             let driver = Arc::new(Driver::default());
             let welcome = Welcome {
                 driver: number,
-                database: shared.offer.fingerprint.into(),
+                fingerprint: shared.offer.fingerprint.clone(),
                 history: shared.offer.history.to_owned(),
                 engine: engine.clone(),
                 idle_ms: u64::try_from(shared.options.idle.as_millis()).unwrap_or(u64::MAX),

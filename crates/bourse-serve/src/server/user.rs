@@ -3,7 +3,7 @@
 use super::round::TransactionPermit;
 use super::{Driver, Event, Shared, lock};
 use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES, Times};
-use crate::protocol::reply::{Reply, WireError};
+use crate::protocol::reply::Reply;
 use crate::wire::Wire;
 use crate::{ServeError, protocol::Request};
 use bourse_driver::Backoff;
@@ -80,7 +80,7 @@ fn failed(request: &Request, kind: ErrorKind, why: &str) -> Reply {
 
 fn refused(request: &Request, cause: EngineError) -> Reply {
     let error = TxnError { transaction: request.transaction(), frame: None, attempts: 1, cause: cause.into() };
-    Reply { retries: 0, back_off_ns: 0, orders: Vec::new(), outcome: Err(WireError::from(&error)) }
+    Reply { retries: 0, back_off_ns: 0, orders: Vec::new(), outcome: Err(error.into()) }
 }
 
 /// Performs a request on the next free session; also returns the time in the transaction in nanoseconds.
@@ -124,7 +124,7 @@ fn perform(
             if error.kind() == ErrorKind::ConnectionLost {
                 session.give_up();
             }
-            reply(Err(WireError::from(&error)))
+            reply(Err(error.into()))
         }
         Err(panic) => {
             permit.in_doubt(request);

@@ -2,10 +2,11 @@
 
 use super::*;
 use bourse_engine::{Access, Isolation, Sql};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A kind of transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is documented at its file")]
 pub enum Transaction {
     BrokerVolume,
