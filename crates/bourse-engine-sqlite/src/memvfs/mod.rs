@@ -4,17 +4,17 @@
 //! This one returns pages by address, has the log's index, so that readers continue during writes, and is limited to 64
 //! GiB. Syncs do nothing: all data is lost with the process.
 //!
-//! Files: `storage` (bytes), `methods` (the C interface).
+//! File `storage`: the bytes of a file.
 
-mod methods;
 mod storage;
 
-use crate::ffi::Library;
+use crate::ffi::{self, Library};
 use crate::vfs::default_vfs;
-use crate::vfs::handle::Shared;
+use crate::vfs::handle::{Opened, Shared};
+use crate::vfs::memory::{MemoryFile, description};
 use bourse_engine::locked;
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_int};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use storage::Storage;
 
@@ -27,9 +27,62 @@ struct MemFile {
     shared: Shared,
 }
 
-impl MemFile {
-    fn new() -> Arc<Self> {
+impl Opened for MemFile {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+impl MemoryFile for MemFile {
+    // Memory knows no torn pages, and what is written later is not seen earlier.
+    const DEVICE: c_int = ffi::SQLITE_IOCAP_ATOMIC
+        | ffi::SQLITE_IOCAP_SAFE_APPEND
+        | ffi::SQLITE_IOCAP_SEQUENTIAL
+        | ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
+        | ffi::SQLITE_IOCAP_SUBPAGE_READ;
+    const BY_ADDRESS: bool = true;
+
+    fn temporary() -> Arc<Self> {
         Arc::new(Self { storage: Storage::new(), shared: Shared::default() })
+    }
+
+    fn find(name: &CStr, makes: bool) -> Option<Arc<Self>> {
+        let mut files = files();
+        if makes {
+            return Some(Arc::clone(files.entry(name.to_bytes().to_vec()).or_insert_with(Self::temporary)));
+        }
+        files.get(name.to_bytes()).cloned()
+    }
+
+    fn remove(name: &CStr) -> bool {
+        files().remove(name.to_bytes()).is_some()
+    }
+
+    /// An empty journal is as good as none, and SQLite asks for one at every read transaction.
+    fn exists(name: &CStr) -> bool {
+        files().contains_key(name.to_bytes())
+    }
+
+    unsafe fn read(&self, offset: u64, target: *mut u8, length: usize) -> usize {
+        // SAFETY: by the caller's word.
+        unsafe { self.storage.read(offset, target, length) }
+    }
+
+    unsafe fn write(&self, offset: u64, source: *const u8, length: usize) -> bool {
+        // SAFETY: by the caller's word.
+        unsafe { self.storage.write(offset, source, length) }
+    }
+
+    fn set_size(&self, size: u64) {
+        self.storage.truncate(size);
+    }
+
+    fn size(&self) -> u64 {
+        self.storage.size()
+    }
+
+    fn address(&self, offset: u64, length: usize) -> Option<*mut u8> {
+        self.storage.address(offset, length)
     }
 }
 
@@ -41,8 +94,8 @@ fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<MemFile>>> {
 /// Registers the file system with a copy of SQLite; does nothing the second time.
 ///
 /// Returns SQLite's code.
-pub(crate) fn register(library: Library) -> std::ffi::c_int {
-    default_vfs::register(library, NAME, methods::file_system)
+pub(crate) fn register(library: Library) -> c_int {
+    default_vfs::register(library, NAME, |default_vfs| description::<MemFile>(NAME, default_vfs))
 }
 
 /// Bytes of a file, 0 if no such name exists.

@@ -3,10 +3,9 @@
 //! [`recover`] opens a state in memory as the next user of the database would, which makes SQLite recover it, and returns
 //! the files afterwards. [`ImageDatabase`] reads such a database.
 //!
-//! Files: `images` (directories in memory), `methods` (the VFS over them).
+//! File `images`: directories in memory, and the file system over them.
 
 mod images;
-mod methods;
 
 use crate::connection::Connection;
 use crate::ffi::Library;

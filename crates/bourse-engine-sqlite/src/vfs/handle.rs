@@ -4,7 +4,7 @@
 use super::locks::{Held, Locks};
 use crate::ffi;
 use bourse_engine::locked;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::mem;
 use std::ops::Range;
 use std::ptr;
@@ -21,9 +21,6 @@ pub(crate) struct Shared {
 
 /// A file of this process.
 pub(crate) trait Opened {
-    /// Type of file names.
-    type Name;
-
     fn shared(&self) -> &Shared;
 }
 
@@ -38,7 +35,7 @@ struct Handle<F: Opened> {
 pub(crate) struct State<F: Opened> {
     pub(crate) file: Arc<F>,
     /// Name to delete when the file is closed.
-    pub(crate) delete: Option<F::Name>,
+    pub(crate) delete: Option<CString>,
     /// The lock held on the file.
     lock: c_int,
     /// Locks held on the log's index.
@@ -58,7 +55,7 @@ pub(crate) unsafe fn fill<F: Opened>(
     handle: *mut ffi::sqlite3_file,
     methods: &'static ffi::sqlite3_io_methods,
     file: Arc<F>,
-    delete: Option<F::Name>,
+    delete: Option<CString>,
     flags: c_int,
     out_flags: *mut c_int,
 ) {
