@@ -52,7 +52,7 @@ pub use ledger::{Entry, Ledger};
 pub use operation_cx::{Backoff, Failure, OperationCx, RetryPolicy};
 pub use reconcile::{Recording, RoundCounts};
 pub use round::{CallInProgress, Measured, Progress, run};
-pub use schedule::{Pacer, RateError, Schedule};
+pub use schedule::{OpenLoop, Pacer, RateError, Schedule};
 pub use storage::{raw_syncs, storage};
 pub use workload::{Background, Draw, Emulator, Performed, StopRule, User, UserSpec, Workload};
 

@@ -1,7 +1,7 @@
 //! Schedule of a user's operations: a value, so that one loop serves closed and open workloads alike.
 
 use crate::{Nanos, SECOND};
-use bourse_record::SplitMix;
+use bourse_record::{ArrivalStreams, SplitMix};
 use thiserror::Error;
 
 /// Rule for the due times of one user's operations.
@@ -31,6 +31,42 @@ pub enum Schedule {
     },
     /// Due times set by another part of the workload: the user's draw returns them.
     Arrivals,
+}
+
+/// Operations of all users together that are due at a rate, whatever the engine does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OpenLoop {
+    /// Operations a second of all users together.
+    pub per_second: f64,
+    /// Whether they are due at even distances instead of random moments.
+    pub evenly: bool,
+    /// Whether they come in one stream for all users, and not in one for each.
+    pub shared: bool,
+}
+
+impl OpenLoop {
+    /// Seconds that an operation may wait for its user before it is dropped, unless set otherwise.
+    const BACKLOG_S: f64 = 5.0;
+
+    /// Schedule of one of so many users.
+    pub fn schedule(self, users: usize, seed: u64) -> Schedule {
+        if self.shared {
+            return Schedule::Shared { per_second: self.per_second, seed: (!self.evenly).then_some(seed) };
+        }
+        let per_second = self.per_second / users.max(1) as f64;
+        if self.evenly { Schedule::Constant { per_second } } else { Schedule::Poisson { per_second, seed } }
+    }
+
+    /// Most operations that may be due and wait in each stream.
+    pub fn backlog(self, users: usize) -> usize {
+        let streams = if self.shared { 1 } else { users.max(1) };
+        (self.per_second / streams as f64 * Self::BACKLOG_S).ceil().max(1.0) as usize
+    }
+
+    /// Streams of arrivals, for documents.
+    pub fn streams(self) -> ArrivalStreams {
+        if self.shared { ArrivalStreams::Shared } else { ArrivalStreams::PerUser }
+    }
 }
 
 /// A rate that is out of range.

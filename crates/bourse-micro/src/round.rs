@@ -2,8 +2,8 @@
 
 use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, Writes, named};
 use bourse_driver::{
-    Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, Progress,
-    SECOND, Schedule, SplitMix, User, UserSpec, Workload,
+    Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OpenLoop, OperationCx, OperationSpec, Performed, Plan,
+    Progress, SECOND, SplitMix, User, UserSpec, Workload,
 };
 use bourse_engine::{Connection, Durability, Engine, EngineError, Location, NullEngine};
 use bourse_record::{Check, CheckStatus, FileActivity, FileKind, Outcome, Round, Warning};
@@ -46,38 +46,6 @@ impl Timing {
         let usual = if ends_by_itself { Nanos::MAX / 4 } else { Self::USUAL_NS };
         let warm_up_ns = if extent == Extent::Work { 0 } else { self.warm_up_ns };
         Plan { warm_up_ns, measure_ns: self.measure_ns.unwrap_or(usual), ..Plan::default() }
-    }
-}
-
-/// Rate at which operations are due, whether or not the engine keeps up: the headline's operations, of all threads
-/// together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OpenLoop {
-    /// Operations per second; for a workload with several in a transaction, transactions per second.
-    pub per_second: f64,
-    /// Whether operations are due at even distances instead of random moments.
-    pub evenly: bool,
-    /// Whether all threads share one stream, from which the next free one takes; otherwise each has its own.
-    pub shared: bool,
-}
-
-impl OpenLoop {
-    /// Maximum wait of an operation for its thread before it is dropped, in seconds.
-    const BACKLOG_S: f64 = 5.0;
-
-    /// Schedule of one of `threads` threads.
-    fn schedule(self, threads: usize, seed: u64) -> Schedule {
-        if self.shared {
-            return Schedule::Shared { per_second: self.per_second, seed: (!self.evenly).then_some(seed) };
-        }
-        let per_second = self.per_second / threads.max(1) as f64;
-        if self.evenly { Schedule::Constant { per_second } } else { Schedule::Poisson { per_second, seed } }
-    }
-
-    /// Maximum number of operations that wait for one of `threads` threads, or in their shared stream.
-    fn backlog(self, threads: usize) -> usize {
-        let streams = if self.shared { 1 } else { threads.max(1) };
-        (self.per_second / streams as f64 * Self::BACKLOG_S).ceil().max(1.0) as usize
     }
 }
 

@@ -1,9 +1,9 @@
 //! Classic workloads at a rate: due operations are counted, and a stall lengthens the response time of all that waited.
 
 use crate::support::{TIMING, sqlite};
-use bourse_driver::{Ability, MS, RealClock};
+use bourse_driver::{Ability, MS, OpenLoop, RealClock};
 use bourse_engine::Engine;
-use bourse_micro::{Extent, OpenLoop, RoundResult, Timed, Timing, WORKLOADS, find, run_round};
+use bourse_micro::{Extent, RoundResult, Timed, Timing, WORKLOADS, find, run_round};
 use bourse_record::CheckStatus;
 use bourse_testkit::{Fault, Stalling};
 use std::sync::atomic::AtomicBool;

@@ -4,8 +4,8 @@ use super::Transactions;
 use crate::check::ledger::Ledger;
 use crate::workload::Size;
 use bourse_driver::{
-    Clock, Control, Draw, Fault, OperationCx, OperationSpec, Performed, Plan, Progress, RoundCounts, Schedule,
-    SplitMix, StopRule, User, UserSpec, Workload,
+    Clock, Control, Draw, Fault, OpenLoop, OperationCx, OperationSpec, Performed, Plan, Progress, RoundCounts,
+    Schedule, SplitMix, StopRule, User, UserSpec, Workload,
 };
 use bourse_engine::{Capabilities, Connection, Engine, EngineError};
 use bourse_record::{Operation, Round};
@@ -19,12 +19,8 @@ pub struct RunOptions {
     pub size: Size,
     /// Number of users.
     pub users: usize,
-    /// Transactions a second of all users together; `None` in a closed loop.
-    pub per_second: Option<f64>,
-    /// Whether operations are due at even distances instead of random moments.
-    pub evenly: bool,
-    /// Whether they come in one stream for all users, and not in one for each.
-    pub shared: bool,
+    /// Transactions that are due; `None` in a closed loop.
+    pub open_loop: Option<OpenLoop>,
     /// Phases of the round, and retries.
     pub plan: Plan,
     /// Seed of all inputs.
@@ -46,26 +42,6 @@ pub struct Ran {
     pub fault: Option<Fault>,
 }
 
-/// Seconds that a transaction may wait for its user before it is dropped.
-const BACKLOG_S: f64 = 5.0;
-
-impl RunOptions {
-    fn schedule(&self, seed: u64) -> Schedule {
-        let Some(per_second) = self.per_second else { return Schedule::Closed };
-        if self.shared {
-            return Schedule::Shared { per_second, seed: (!self.evenly).then_some(seed) };
-        }
-        let per_second = per_second / self.users.max(1) as f64;
-        if self.evenly { Schedule::Constant { per_second } } else { Schedule::Poisson { per_second, seed } }
-    }
-
-    fn round_plan(&self) -> Plan {
-        let streams = if self.shared { 1 } else { self.users.max(1) };
-        let waiting = self.per_second.unwrap_or_default() / streams as f64 * BACKLOG_S;
-        Plan { backlog: waiting.ceil().max(1.0) as usize, ..self.plan }
-    }
-}
-
 /// Runs a round: warm-up, measurement interval, the transactions in progress at its end.
 ///
 /// # Errors
@@ -81,7 +57,8 @@ pub fn run<T: Transactions>(
     let sums = Mutex::new(vec![[0; 2]; T::AMOUNTS.len()]);
     let mut users = Vec::with_capacity(options.users);
     for number in 1..=options.users {
-        let schedule = options.schedule(seeds.next());
+        let seed = seeds.next();
+        let schedule = options.open_loop.map_or(Schedule::Closed, |it| it.schedule(options.users, seed));
         let user = MixUser::<T> {
             emulator: T::emulator(&options.size, seeds.next()),
             input: None,
@@ -97,7 +74,8 @@ pub fn run<T: Transactions>(
         });
     }
     let mut workload = Users { operations: T::operations(), users };
-    let (plan, seed) = (options.round_plan(), seeds.next());
+    let backlog = options.open_loop.map_or(1, |it| it.backlog(options.users));
+    let (plan, seed) = (Plan { backlog, ..options.plan }, seeds.next());
     let measured = bourse_driver::run(engine, &mut workload, &plan, None, seed, clock, interrupt, progress)?;
     // Users add their changes when they end.
     drop(workload);

@@ -2,7 +2,7 @@
 
 use super::specs::MARKET_ROOM;
 use crate::sut::{Share, Terms};
-use bourse_driver::{Abilities, Ability, Plan, Schedule};
+use bourse_driver::{Abilities, Ability, OpenLoop, Plan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
 use std::ops::RangeInclusive;
@@ -33,10 +33,9 @@ pub struct RunOptions {
     pub plan: Plan,
     /// Seed of all random numbers of the run.
     pub seed: u64,
-    /// The load: schedule of the transactions.
-    pub load: Load,
-    /// Whether at a rate all customers share one stream of arrivals, each taken by a free customer.
-    pub shared: bool,
+    /// Customers' transactions that are due, 8.9 for each Trade-Result; `None` in a closed loop, in which each customer begins a
+    /// transaction as soon as its last one has ended.
+    pub open_loop: Option<OpenLoop>,
     /// Trade-Results a second of the market whose pending limit orders a round begins with; `None` opens the market with the
     /// round. See [`aged`](crate::aged).
     pub aged_at: Option<f64>,
@@ -74,8 +73,7 @@ impl RunOptions {
             share: Share::WHOLE,
             plan: Plan::default(),
             seed: 1,
-            load: Load::Closed,
-            shared: false,
+            open_loop: None,
             aged_at: None,
             tunables: Tunables::default(),
             market_room: MARKET_ROOM,
@@ -108,19 +106,14 @@ impl RunOptions {
         let part = |whole: usize| part_of(whole, number as usize, of as usize);
         let users = part(self.users);
         // Split by users, so that each user has the same load in every process.
-        let scaled = |per_second: f64| per_second * users as f64 / self.users as f64;
-        let load = match self.load {
-            Load::Closed => Load::Closed,
-            Load::Constant { per_second } => Load::Constant { per_second: scaled(per_second) },
-            Load::Poisson { per_second } => Load::Poisson { per_second: scaled(per_second) },
-        };
+        let scaled = |it: OpenLoop| OpenLoop { per_second: it.per_second * users as f64 / self.users as f64, ..it };
         Ok(Self {
             users,
             market_users: part(self.market_users),
             market_room: part(self.market_room).max(1),
             backlog: self.backlog.map(|backlog| part(backlog).max(1)),
             processes: 1,
-            load,
+            open_loop: self.open_loop.map(scaled),
             share,
             ..*self
         })
@@ -177,21 +170,17 @@ impl RunOptions {
         if let Some(rate) = self.aged_at.filter(|rate| !(*Self::RATES.start()..=Self::MOST_AGED_AT).contains(rate)) {
             return Err(OptionsError::AgedAt { rate });
         }
-        match self.load {
-            Load::Constant { per_second } | Load::Poisson { per_second } => {
-                self.schedule(0).check().map_err(|_| OptionsError::Rate { per_second, users: self.users })
-            }
-            Load::Closed => Ok(()),
-        }
+        let per_second = self.open_loop.map_or(0.0, |it| it.per_second);
+        self.schedule(0).check().map_err(|_| OptionsError::Rate { per_second, users: self.users })
     }
 
-    /// Load for this rate of Trade-Results a second, evenly spaced or at random moments.
+    /// Customers' transactions for this rate of Trade-Results a second, evenly spaced or at random moments, in a stream for each
+    /// customer.
     ///
     /// By the mix: 10 in 100 transactions are Trade-Results and 89 the customers', in a run so long that no limit order waits
     /// for its price any more.
-    pub fn at_rate(results_per_second: f64, evenly: bool) -> Load {
-        let per_second = results_per_second * CUSTOMERS_PER_RESULT;
-        if evenly { Load::Constant { per_second } } else { Load::Poisson { per_second } }
+    pub fn at_rate(results_per_second: f64, evenly: bool) -> OpenLoop {
+        OpenLoop { per_second: results_per_second * CUSTOMERS_PER_RESULT, evenly, shared: false }
     }
 
     /// Trade-Results a second for this rate of customers' transactions.
@@ -201,10 +190,7 @@ impl RunOptions {
 
     /// Requested rate in Trade-Results a second; `None` in a closed loop.
     pub fn asked(&self) -> Option<f64> {
-        match self.load {
-            Load::Closed => None,
-            Load::Constant { per_second } | Load::Poisson { per_second } => Some(Self::rate_of_customers(per_second)),
-        }
+        self.open_loop.map(|it| Self::rate_of_customers(it.per_second))
     }
 
     /// Trade-Orders a second that customers place at this rate of Trade-Results, rolled-back ones included.
@@ -223,26 +209,23 @@ impl RunOptions {
             (None, Some(rate)) => rate * CUSTOMERS_PER_RESULT * SECONDS,
             (None, None) => 0.0,
         };
-        let sharers = if self.shared { 1 } else { self.users };
-        let backlog = (whole / sharers as f64).ceil().max(1.0) as usize;
+        let backlog = (whole / self.streams() as f64).ceil().max(1.0) as usize;
         Plan { backlog, is_part: self.share.is_process(), ..self.plan }
     }
 
     /// Most customers' transactions that may wait, all together.
     pub(super) fn most_waiting(&self) -> usize {
-        self.round_plan().backlog.saturating_mul(if self.shared { 1 } else { self.users })
+        self.round_plan().backlog.saturating_mul(self.streams())
+    }
+
+    /// Streams of arrivals.
+    fn streams(&self) -> usize {
+        if self.open_loop.is_some_and(|it| it.shared) { 1 } else { self.users }
     }
 
     /// The schedule of one of the customers.
     pub(super) fn schedule(&self, seed: u64) -> Schedule {
-        let share = |per_second: f64| per_second / self.users as f64;
-        match self.load {
-            Load::Closed => Schedule::Closed,
-            Load::Constant { per_second } if self.shared => Schedule::Shared { per_second, seed: None },
-            Load::Poisson { per_second } if self.shared => Schedule::Shared { per_second, seed: Some(seed) },
-            Load::Constant { per_second } => Schedule::Constant { per_second: share(per_second) },
-            Load::Poisson { per_second } => Schedule::Poisson { per_second: share(per_second), seed },
-        }
+        self.open_loop.map_or(Schedule::Closed, |it| it.schedule(self.users, seed))
     }
 }
 
@@ -253,33 +236,6 @@ fn part_of(whole: usize, number: usize, of: usize) -> usize {
 
 /// Customers' transactions per Trade-Result, by the mix.
 const CUSTOMERS_PER_RESULT: f64 = 8.9;
-
-/// Load of all customers together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
-    /// Closed loop: each customer begins a transaction as soon as its last one has ended.
-    Closed,
-    /// Open loop at a rate, evenly spaced.
-    Constant {
-        /// Customers' transactions a second: 8.9 for each Trade-Result.
-        per_second: f64,
-    },
-    /// Open loop at a rate on average, at random moments.
-    Poisson {
-        /// Customers' transactions a second: 8.9 for each Trade-Result.
-        per_second: f64,
-    },
-}
-
-impl Load {
-    /// Customers' transactions a second; `None` in a closed loop.
-    pub fn per_second(&self) -> Option<f64> {
-        match *self {
-            Self::Closed => None,
-            Self::Constant { per_second } | Self::Poisson { per_second } => Some(per_second),
-        }
-    }
-}
 
 /// Error of options that cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -339,16 +295,17 @@ mod tests {
 
     #[test]
     fn arrivals_are_named_as_they_are_typed_where_they_are_not_the_usual_ones() {
-        let named = |load: Load, shared: bool| {
-            let options = RunOptions { load, shared, ..RunOptions::new(Part::whole(1_000, 1).unwrap()) };
+        let named = |open_loop: Option<OpenLoop>, shared: bool| {
+            let open_loop = open_loop.map(|it| OpenLoop { shared, ..it });
+            let options = RunOptions { open_loop, ..RunOptions::new(Part::whole(1_000, 1).unwrap()) };
             let parameters = crate::users::workload(&options).parameters;
             parameters.into_iter().find(|it| it.name == bourse_record::Workload::ARRIVALS).map(|it| it.value)
         };
-        assert_eq!(named(Load::Closed, true), None);
-        assert_eq!(named(RunOptions::at_rate(5.0, false), false), None);
-        assert_eq!(named(RunOptions::at_rate(5.0, true), false).as_deref(), Some("constant"));
-        assert_eq!(named(RunOptions::at_rate(5.0, false), true).as_deref(), Some("shared"));
-        assert_eq!(named(RunOptions::at_rate(5.0, true), true).as_deref(), Some("shared-constant"));
+        assert_eq!(named(None, true), None);
+        assert_eq!(named(Some(RunOptions::at_rate(5.0, false)), false), None);
+        assert_eq!(named(Some(RunOptions::at_rate(5.0, true)), false).as_deref(), Some("constant"));
+        assert_eq!(named(Some(RunOptions::at_rate(5.0, false)), true).as_deref(), Some("shared"));
+        assert_eq!(named(Some(RunOptions::at_rate(5.0, true)), true).as_deref(), Some("shared-constant"));
     }
 
     #[test]
@@ -359,7 +316,7 @@ mod tests {
                 processes,
                 users,
                 market_users,
-                load: RunOptions::at_rate(50.0, true),
+                open_loop: Some(RunOptions::at_rate(50.0, true)),
                 backlog: Some(100),
                 ..RunOptions::new(part)
             };

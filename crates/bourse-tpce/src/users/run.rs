@@ -12,15 +12,15 @@ use crate::sut::{InProcess, OpenError, Opened, Sut};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Transaction, TxnError};
 use bourse_driver::{
-    Background, Clock, Control, Fault, Nanos, OperationSpec, Outcome, Progress, RoundCounts, Sample, Schedule,
-    SplitMix, StopRule, UserSpec, Workload,
+    Background, Clock, Control, Fault, Nanos, OpenLoop, OperationSpec, Outcome, Progress, RoundCounts, Sample,
+    Schedule, SplitMix, StopRule, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
 use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{
-    ArrivalStreams, CUSTOMERS, Conditions, DriverQueue, MARKET_USERS, NameValue, OperationIsolation, PhaseKind,
-    Recorder, Round, Scale, StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
+    CUSTOMERS, Conditions, DriverQueue, MARKET_USERS, NameValue, OperationIsolation, PhaseKind, Recorder, Round, Scale,
+    StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -106,11 +106,7 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
         Some(StoppingRule::RateLevel) if !may_end.is_empty() => format!("{may_end}, at most {}", seconds(ns)),
         _ => seconds(ns),
     };
-    let load = match options.load {
-        super::Load::Closed => "closed loop".to_owned(),
-        super::Load::Constant { per_second } => open_loop(options, per_second, "evenly"),
-        super::Load::Poisson { per_second } => open_loop(options, per_second, "at random moments"),
-    };
+    let load = options.open_loop.map_or_else(|| "closed loop".to_owned(), |it| in_words(options, it));
     let own = [
         ("schedule", load),
         ("warm-up", longest(options.plan.warm_up_ns, "until the rate shows no trend")),
@@ -122,12 +118,12 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
         ),
     ];
     // Value of --arrivals, if it is not the default.
-    let arrivals = match (options.load, options.shared) {
-        (super::Load::Closed, _) | (super::Load::Poisson { .. }, false) => None,
-        (super::Load::Constant { .. }, false) => Some("constant"),
-        (super::Load::Poisson { .. }, true) => Some("shared"),
-        (super::Load::Constant { .. }, true) => Some("shared-constant"),
-    };
+    let arrivals = options.open_loop.and_then(|it| match (it.evenly, it.shared) {
+        (false, false) => None,
+        (true, false) => Some("constant"),
+        (false, true) => Some("shared"),
+        (true, true) => Some("shared-constant"),
+    });
     let arrivals = arrivals.map(|it| (bourse_record::Workload::ARRIVALS, it.to_owned()));
     let of_several = (!options.share.is_whole()).then(|| ("driver", share(options)));
     let named = |(name, value): (&str, String)| NameValue { name: name.to_owned(), value };
@@ -166,10 +162,7 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
             scale_factor: part.scale_factor().unsigned_abs(),
             initial_days: part.days().unsigned_abs(),
         }),
-        arrival_streams: options.asked().map(|_| match options.shared {
-            true => ArrivalStreams::Shared,
-            false => ArrivalStreams::PerUser,
-        }),
+        arrival_streams: options.open_loop.map(OpenLoop::streams),
         requested_rate: options.asked().map(|rate| (rate * 1e6).round() / 1e6),
         market_aged_at: options.aged_at.map(|rate| (rate * 1e6).round() / 1e6),
         driver_queue: options.asked().is_none().then(|| DriverQueue {
@@ -198,7 +191,8 @@ pub fn isolation(capabilities: &Capabilities) -> Vec<OperationIsolation> {
 }
 
 /// Description of an open-loop schedule.
-fn open_loop(options: &RunOptions, per_second: f64, how: &str) -> String {
+fn in_words(options: &RunOptions, OpenLoop { per_second, evenly, .. }: OpenLoop) -> String {
+    let how = if evenly { "evenly" } else { "at random moments" };
     let waiting = options.most_waiting();
     let asked = (options.asked().unwrap_or_default() * 1e6).round() / 1e6;
     format!(

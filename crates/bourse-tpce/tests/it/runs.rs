@@ -1,14 +1,14 @@
 //! Short real runs on a memory database of one load unit and one day.
 
 use crate::loaded::{Copy, inputs, part};
-use bourse_driver::{MS, Nanos, Plan, Progress, RealClock, SECOND};
+use bourse_driver::{MS, Nanos, OpenLoop, Plan, Progress, RealClock, SECOND};
 use bourse_engine::{Engine, RowExt as _};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_record::{CheckStatus, Operation, Outcome};
 use bourse_testkit::{Fault, Stalling};
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
-use bourse_tpce::users::{Load, OptionsError, Ran, RunOptions, needs, run, verify};
+use bourse_tpce::users::{OptionsError, Ran, RunOptions, needs, run, verify};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -148,7 +148,10 @@ fn an_interrupted_run_is_sound_and_keeps_its_figures() {
 fn customers_at_a_rate_ask_so_often() {
     let copy = Copy::new("rate.db");
     let engine = &copy.engine;
-    let options = RunOptions { load: Load::Poisson { per_second: 100.0 }, ..options(500 * MS, 2 * SECOND) };
+    let options = RunOptions {
+        open_loop: Some(OpenLoop { per_second: 100.0, evenly: false, shared: false }),
+        ..options(500 * MS, 2 * SECOND)
+    };
     let ran = run(engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert_sound(engine, &ran);
     let market =
@@ -169,7 +172,11 @@ fn customers_at_a_rate_ask_so_often() {
 fn a_stall_is_charged_to_all_who_were_due_while_it_lasted() {
     // One statement of the second hundred takes a second. Eighty transactions are due in that time, and wait.
     let engine = Stalling::new(database(), Fault::At(400), Duration::from_secs(1));
-    let options = RunOptions { users: 1, load: Load::Constant { per_second: 80.0 }, ..options(500 * MS, 3 * SECOND) };
+    let options = RunOptions {
+        users: 1,
+        open_loop: Some(OpenLoop { per_second: 80.0, evenly: true, shared: false }),
+        ..options(500 * MS, 3 * SECOND)
+    };
     let ran = run(&engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert_eq!(ran.fault, None);
     assert!(engine.statements() > 400, "{} statements", engine.statements());
@@ -186,8 +193,8 @@ fn a_stall_is_charged_to_all_who_were_due_while_it_lasted() {
 #[test]
 fn a_rate_beyond_reach_drops_what_finds_no_room() {
     let copy = Copy::new("beyond.db");
-    let load = RunOptions::at_rate(1e5, true);
-    let options = RunOptions { load, backlog: Some(20), ..options(0, SECOND) };
+    let open_loop = Some(RunOptions::at_rate(1e5, true));
+    let options = RunOptions { open_loop, backlog: Some(20), ..options(0, SECOND) };
     assert_eq!(options.asked(), Some(1e5));
     let ran = run(&copy.engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert_sound(&copy.engine, &ran);
@@ -208,7 +215,8 @@ fn a_rate_beyond_reach_drops_what_finds_no_room() {
 fn what_cannot_be_run_is_refused() {
     let nobody = RunOptions { users: 0, ..options(0, SECOND) };
     assert_eq!(nobody.check().unwrap_err().to_string(), "invalid number of users '0': expected 1 or more");
-    let never = RunOptions { load: Load::Constant { per_second: 0.0 }, ..options(0, SECOND) };
+    let never =
+        RunOptions { open_loop: Some(OpenLoop { per_second: 0.0, evenly: true, shared: false }), ..options(0, SECOND) };
     assert_eq!(never.check(), Err(OptionsError::Rate { per_second: 0.0, users: never.users }));
     assert_eq!(needs(&bourse_engine::NullEngine.capabilities()), ["tpce needs SQL"]);
     let mut capabilities = open("sqlite::memory:").unwrap().capabilities();

@@ -123,7 +123,7 @@ fn latency(
         return Ok(None);
     }
     let options = job.latency_options(plan, options, rate);
-    let per_second = options.load.per_second().unwrap_or_default();
+    let per_second = options.open_loop.map_or(0.0, |it| it.per_second);
     let label = format!("{label}: at 70 % of its rate");
     let (mut after, failure) = run(system, target, job, &options, context, &label, true)?;
     if failure.is_none() {

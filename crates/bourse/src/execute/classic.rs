@@ -11,10 +11,10 @@ use crate::interrupt;
 use crate::live;
 use crate::oltp::database::{Ready, engine_failure, refuse_foreign, refused};
 use crate::plan::Classic;
-use bourse_driver::Fault;
+use bourse_driver::{Fault, OpenLoop};
 use bourse_engine::{Durability, EngineError, ErrorKind};
 use bourse_micro::{MicroError, NOTICE, refuse_others, run_round};
-use bourse_record::{ArrivalStreams, Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
+use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 impl Rounds for Classic {
     fn open(&self, _: &str, _: &RunContext) -> Result<(SystemUnderTest, Ready), Failure> {
@@ -107,10 +107,7 @@ impl Rounds for Classic {
             storage: bourse_driver::storage(&engine.location()),
             raw_syncs,
             requested_rate: timing.open_loop.map(|it| it.per_second),
-            arrival_streams: arrivals.map(|it| match it.is_shared() {
-                true => ArrivalStreams::Shared,
-                false => ArrivalStreams::PerUser,
-            }),
+            arrival_streams: timing.open_loop.map(OpenLoop::streams),
             ..Conditions::default()
         };
         let failure =

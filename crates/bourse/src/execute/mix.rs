@@ -9,11 +9,11 @@ use crate::failure::{Exit, Failure};
 use crate::oltp::database::{Ready, Wanted, engine_failure, ready, refuse_foreign};
 use crate::plan::Mix;
 use crate::{engines, interrupt};
-use bourse_driver::{Fault, Plan, Progress};
+use bourse_driver::{Fault, OpenLoop, Plan, Progress};
 use bourse_engine::{EngineError, Session};
 use bourse_oltp::check::recorded::after_run;
 use bourse_oltp::mix::RunOptions;
-use bourse_record::{ArrivalStreams, Check, Conditions, NameValue, Outcome, Workload, WorkloadKind};
+use bourse_record::{Check, Conditions, NameValue, Outcome, Workload, WorkloadKind};
 
 impl Rounds for Mix {
     fn open(&self, target: &str, context: &RunContext) -> Result<(SystemUnderTest, Ready), Failure> {
@@ -62,9 +62,7 @@ impl Rounds for Mix {
                 let options = RunOptions {
                     size: size.clone(),
                     users: self.users,
-                    per_second: self.open_loop.map(|it| it.rate),
-                    evenly: self.open_loop.is_some_and(|it| it.arrivals.is_even()),
-                    shared: self.open_loop.is_some_and(|it| it.arrivals.is_shared()),
+                    open_loop: self.open_loop.map(Into::into),
                     plan: Plan { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, ..Plan::default() },
                     seed: request.own_seed(),
                 };
@@ -91,11 +89,8 @@ impl Rounds for Mix {
                 let measured = Measured { round, interrupted: ran.interrupted, failure };
                 let conditions = Conditions {
                     users: Some(self.users as u64),
-                    requested_rate: options.per_second,
-                    arrival_streams: self.open_loop.map(|it| match it.arrivals.is_shared() {
-                        true => ArrivalStreams::Shared,
-                        false => ArrivalStreams::PerUser,
-                    }),
+                    requested_rate: options.open_loop.map(|it| it.per_second),
+                    arrival_streams: options.open_loop.map(OpenLoop::streams),
                     isolation: mixed.isolation(&engine.capabilities()),
                     ..on.conditions
                 };

@@ -6,11 +6,11 @@ use super::{Block, Plan, PlannedCase, nanoseconds, varied};
 use crate::args::{CheckDepth, Database, ExplicitlySet, MarketAge, Run, RunSettings, numbers};
 use crate::failure::Failure;
 use crate::tpce::whole;
-use bourse_driver::SECOND;
+use bourse_driver::{OpenLoop, SECOND};
 use bourse_record::{NameValue, StoppingRule};
 use bourse_serve::Address;
 use bourse_tpce::sut::Share;
-use bourse_tpce::users::{Load, OptionsError, RunOptions};
+use bourse_tpce::users::{OptionsError, RunOptions};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -130,12 +130,11 @@ impl Brokerage {
 
     /// The options of the latency phase after a round with `per_second` customers' transactions a second.
     pub(crate) fn latency_options(&self, plan: LatencyPlan, round: &RunOptions, per_second: f64) -> RunOptions {
-        let load = Load::Poisson { per_second: LATENCY_PART * per_second };
+        let open_loop = Some(OpenLoop { per_second: LATENCY_PART * per_second, evenly: false, shared: true });
         RunOptions {
-            load,
+            open_loop,
             // The market of this rate, which is known now.
-            aged_at: round.aged_at.and(RunOptions { load, ..*round }.asked()),
-            shared: true,
+            aged_at: round.aged_at.and(RunOptions { open_loop, ..*round }.asked()),
             backlog: None,
             plan: bourse_driver::Plan {
                 warm_up_ns: plan.warm_up_ns,
@@ -156,9 +155,8 @@ impl Brokerage {
             users: self.users,
             market_users: self.market_users,
             processes: self.processes,
-            load: self.rate.map_or(default.load, |rate| RunOptions::at_rate(rate, self.evenly)),
+            open_loop: self.rate.map(|rate| OpenLoop { shared: self.shared, ..RunOptions::at_rate(rate, self.evenly) }),
             backlog: self.backlog,
-            shared: self.shared,
             aged_at: match self.market {
                 MarketAge::New => None,
                 // A search may go above it; the report names the rate at which the market was aged.

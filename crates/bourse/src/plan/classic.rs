@@ -48,6 +48,12 @@ pub(crate) struct OpenLoop {
     pub(crate) arrivals: Arrivals,
 }
 
+impl From<OpenLoop> for bourse_driver::OpenLoop {
+    fn from(OpenLoop { rate, arrivals }: OpenLoop) -> Self {
+        Self { per_second: rate, evenly: arrivals.is_even(), shared: arrivals.is_shared() }
+    }
+}
+
 /// Search for the highest rate of a classic workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RateSearch {
@@ -81,11 +87,7 @@ impl Classic {
 
     /// Phases of a round, and its rate.
     pub(crate) fn timing(&self) -> Timing {
-        let open_loop = self.open_loop.map(|it| bourse_micro::OpenLoop {
-            per_second: it.rate,
-            evenly: it.arrivals.is_even(),
-            shared: it.arrivals.is_shared(),
-        });
+        let open_loop = self.open_loop.map(Into::into);
         let timed = match self.timed {
             Timed::Batched => bourse_micro::Timed::Batched,
             Timed::Sampled => bourse_micro::Timed::Sampled,
