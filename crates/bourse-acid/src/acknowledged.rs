@@ -55,12 +55,6 @@ impl<'e> Acknowledging<'e> {
     }
 }
 
-impl fmt::Debug for Acknowledging<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Acknowledging").finish_non_exhaustive()
-    }
-}
-
 impl Wrapper for Acknowledging<'_> {
     fn inner(&self) -> &dyn Engine {
         self.inner

@@ -76,12 +76,6 @@ pub struct Subject<'s> {
     pub interrupted: &'s AtomicBool,
 }
 
-impl std::fmt::Debug for Subject<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Subject").field("part", &self.part).field("class", &self.class).finish_non_exhaustive()
-    }
-}
-
 /// A copy of the database that crashes may corrupt, and the processes that work on it.
 pub trait Site {
     /// Reason that the loss of power cannot be simulated, and no load be recorded; `None` if both can.

@@ -3,8 +3,8 @@
 use bourse_engine::server_wait::{Awaited, read_by_others};
 use mysql::prelude::{AsStatement, Queryable};
 use mysql::{Binary, Conn, Error, Params, QueryResult, Statement, Text};
+use std::io;
 use std::ops::{Deref, DerefMut};
-use std::{fmt, io};
 
 /// A connection to a server. A mutable use counts as a wait for the server's answer; an owner that stores it marks it
 /// as [idle](Self::rests).
@@ -124,11 +124,5 @@ impl DerefMut for Link {
             awaited.waits();
         }
         &mut self.connection
-    }
-}
-
-impl fmt::Debug for Link {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").finish_non_exhaustive()
     }
 }

@@ -241,12 +241,6 @@ impl Awaited {
     }
 }
 
-impl std::fmt::Debug for Awaited {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Awaited").finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

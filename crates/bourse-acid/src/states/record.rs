@@ -81,12 +81,6 @@ pub struct Recordings<'p> {
     library: TempDir,
 }
 
-impl std::fmt::Debug for Recordings<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recordings").field("library", &self.library).finish_non_exhaustive()
-    }
-}
-
 impl<'p> Recordings<'p> {
     /// Recordings of processes of that command, whose argument is to be parsed by [`RecordedWork::parse`].
     ///

@@ -59,12 +59,6 @@ pub fn open(target: &str) -> Result<ClusterEngine, TargetError> {
     Target::parse(target).map(ClusterEngine::new)
 }
 
-impl std::fmt::Debug for ClusterEngine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClusterEngine").field("target", &self.target).finish_non_exhaustive()
-    }
-}
-
 impl ClusterEngine {
     /// Engine of a parsed target.
     pub fn new(target: Target) -> Self {

@@ -17,12 +17,6 @@ pub struct Recorded<'r> {
     done: Vec<Check>,
 }
 
-impl std::fmt::Debug for Recorded<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recorded").field("done", &self.done).finish_non_exhaustive()
-    }
-}
-
 impl<'r> Recorded<'r> {
     /// Begins; `progress` is called with each check as it is done.
     pub fn begin(clock: &'r dyn Clock, progress: &'r mut dyn FnMut(&Check)) -> Self {

@@ -18,12 +18,6 @@ pub struct Sequence<T: Transactions> {
     number: u64,
 }
 
-impl<T: Transactions> std::fmt::Debug for Sequence<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sequence").field("number", &self.number).finish_non_exhaustive()
-    }
-}
-
 impl<T: Transactions> Sequence<T> {
     /// Creates the sequence of a seed on a database of that size.
     pub fn new(size: &Size, seed: u64) -> Self {

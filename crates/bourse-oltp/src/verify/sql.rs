@@ -21,12 +21,6 @@ pub trait Perform<R> {
     fn perform(&mut self, session: &mut dyn Session, request: &R, now: Timestamp) -> Performance;
 }
 
-impl<P> std::fmt::Debug for SqlSubject<P> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SqlSubject").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
 impl<P> SqlSubject<P> {
     /// Creates a subject that performs `transactions` on a session.
     pub fn new(name: impl Into<String>, session: Box<dyn Session>, transactions: P) -> Self {

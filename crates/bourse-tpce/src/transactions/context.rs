@@ -4,7 +4,6 @@ use super::{FrameError, rows};
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{Timestamp, TradeId};
-use std::fmt;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Surroundings of a transaction. The caller owns the clock, so that time can be simulated.
@@ -19,12 +18,6 @@ pub struct Context<'a> {
     pub retry: Retry<'a>,
 }
 
-impl fmt::Debug for Context<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("trade_ids", self.trade_ids).finish_non_exhaustive()
-    }
-}
-
 /// Retry policy for conflicts between transactions: with the same input, after a pause.
 #[derive(Clone, Copy)]
 pub struct Retry<'a> {
@@ -32,12 +25,6 @@ pub struct Retry<'a> {
     pub attempts: u32,
     /// Pauses before attempt number `n` (2, 3, …): the caller sleeps, since the clock is its own.
     pub back_off: &'a dyn Fn(u32),
-}
-
-impl fmt::Debug for Retry<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Retry").field("attempts", &self.attempts).finish_non_exhaustive()
-    }
 }
 
 /// The way from the brokerage house to the market exchange (the reference's `SendToMarket`).
