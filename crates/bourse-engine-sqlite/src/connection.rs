@@ -5,7 +5,7 @@ use crate::error::{error, words};
 use crate::ffi::{self, Library};
 use crate::options::{Defaults, Locking, MemoryKind, Options, Threading};
 use crate::source::Source;
-use crate::statement::Statement;
+use crate::statement::{Columns, Statement};
 use crate::target::Place;
 use crate::waits::{LockWaits, Patience, on_busy};
 use bourse_engine::{EngineError, ErrorKind, FileUse, Row as _, Value};
@@ -316,35 +316,37 @@ impl Connection {
         }
     }
 
+    /// Passes the rows of a query to `each`.
+    pub(crate) fn query(
+        &self,
+        sql: &str,
+        each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let (statement, _) = Statement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
+        let Some(statement) = statement else { return Ok(()) };
+        statement.run_through(self, each).map_err(|e| e.with_statement(sql))
+    }
+
     /// Single value of a query, as text.
     pub(crate) fn text_of(&self, sql: &str) -> Result<String, EngineError> {
         let mut found = String::new();
-        let (statement, _) = Statement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
-        if let Some(statement) = statement {
-            statement
-                .run_through(self, |row| {
-                    found = match row.value(0) {
-                        Value::Null => String::new(),
-                        value => value.to_string(),
-                    };
-                    Ok(())
-                })
-                .map_err(|e| e.with_statement(sql))?;
-        }
+        self.query(sql, |row| {
+            found = match row.value(0) {
+                Value::Null => String::new(),
+                value => value.to_string(),
+            };
+            Ok(())
+        })?;
         Ok(found)
     }
 
     /// First column of a query's rows, as text.
     pub(crate) fn lines_of(&self, sql: &str) -> Result<Vec<String>, EngineError> {
         let mut lines = Vec::new();
-        let (statement, _) = Statement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
-        if let Some(statement) = statement {
-            let done = statement.run_through(self, |row| {
-                lines.push(row.value(0).to_string());
-                Ok(())
-            });
-            done.map_err(|e| e.with_statement(sql))?;
-        }
+        self.query(sql, |row| {
+            lines.push(row.value(0).to_string());
+            Ok(())
+        })?;
         Ok(lines)
     }
 

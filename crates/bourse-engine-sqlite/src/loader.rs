@@ -10,9 +10,7 @@ use crate::session::Shared;
 use crate::shared_connection::LentConnection;
 use crate::source::Source;
 use crate::statement::Statement;
-use bourse_engine::{
-    Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, Incoming, Loader, Params, Row, rows_loader,
-};
+use bourse_engine::{Batch, DatabaseFiles, EachRow, EngineError, ErrorKind, Incoming, Loader, Params, rows_loader};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
@@ -95,9 +93,7 @@ impl Incoming for Rows {
     }
 
     fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        let (statement, _) = Statement::prepare(&self.connection, sql, false).map_err(|e| e.with_statement(sql))?;
-        let Some(statement) = statement else { return Ok(()) };
-        statement.run_through(&self.connection, |row| each(row as &dyn Row)).map_err(|e| e.with_statement(sql))
+        self.connection.query(sql, |row| each(row))
     }
 }
 

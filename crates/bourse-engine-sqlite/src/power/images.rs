@@ -90,12 +90,6 @@ pub(super) struct Mount {
     files: Files,
 }
 
-impl std::fmt::Debug for Mount {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Mount").field("number", &self.number).finish_non_exhaustive()
-    }
-}
-
 impl Mount {
     /// Mounts a copy of a directory, whose blocks are shared until they are changed.
     pub(super) fn new(directory: &Directory) -> Result<Self, EngineError> {

@@ -11,14 +11,12 @@ use crate::connection::Connection;
 use crate::ffi::Library;
 use crate::options::Options;
 use crate::source::Source;
-use crate::statement::Statement;
 use bourse_crash::Directory;
-use bourse_engine::{EachRow, EngineError, Row};
+use bourse_engine::{EachRow, EngineError};
 use images::Mount;
 use std::sync::Arc;
 
 /// A database in a directory of files in memory; its changes affect nothing else.
-#[derive(Debug)]
 pub struct ImageDatabase {
     /// Dropped before its files.
     connection: Connection,
@@ -42,9 +40,7 @@ impl ImageDatabase {
     /// # Errors
     /// SQLite's, or those of `each`.
     pub fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        let (statement, _) = Statement::prepare(&self.connection, sql, false).map_err(|e| e.with_statement(sql))?;
-        let Some(statement) = statement else { return Ok(()) };
-        statement.run_through(&self.connection, |row| each(row as &dyn Row)).map_err(|e| e.with_statement(sql))
+        self.connection.query(sql, |row| each(row))
     }
 
     /// Damage that SQLite's integrity check finds; empty for an intact database.
@@ -52,15 +48,8 @@ impl ImageDatabase {
     /// # Errors
     /// SQLite's.
     pub fn damage(&self) -> Result<Vec<String>, EngineError> {
-        let mut lines = Vec::new();
-        self.query("PRAGMA integrity_check(20)", &mut |row| {
-            if let bourse_engine::Value::Text(line) = row.value(0)
-                && line != "ok"
-            {
-                lines.push(line.to_owned());
-            }
-            Ok(())
-        })?;
+        let mut lines = self.connection.lines_of("PRAGMA integrity_check(20)")?;
+        lines.retain(|line| line != "ok");
         Ok(lines)
     }
 
