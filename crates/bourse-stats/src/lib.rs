@@ -25,6 +25,7 @@
 pub mod batch;
 pub mod change_points;
 mod estimate;
+mod groups;
 pub mod holm;
 mod random;
 pub mod rank_sum;
@@ -40,6 +41,7 @@ pub mod stopping;
 mod table;
 
 pub use estimate::{Estimate, Interval, LEVEL, median, median_of_sorted, quantile};
+pub use groups::grouped;
 pub use random::SplitMix;
 pub use rank_sum::ratio_of_groups;
 pub use signed_rank::{center, ratio_of_pairs};

@@ -5,17 +5,12 @@ use super::svg::{Anchor, Svg, style};
 use super::{Frame, Size};
 use crate::units;
 use crate::view::{CaseView, OperationView, Quantile};
+use bourse_stats::grouped;
 
 /// Names of the options that cases differ in by at least two numbers, in order.
 pub(crate) fn swept<'a>(views: &[&CaseView<'a>]) -> Vec<&'a str> {
-    let mut names: Vec<(&str, Vec<f64>)> = Vec::new();
-    for varied in views.iter().flat_map(|view| &view.case.varied) {
-        let Some(value) = number(&varied.value) else { continue };
-        match names.iter_mut().find(|(name, _)| *name == varied.name) {
-            Some((_, values)) => values.push(value),
-            None => names.push((&varied.name, vec![value])),
-        }
-    }
+    let varied = views.iter().flat_map(|view| &view.case.varied);
+    let names = grouped(varied.filter_map(|varied| Some((varied.name.as_str(), number(&varied.value)?))));
     let several = |values: &[f64]| values.iter().any(|value| *value != values[0]);
     names.into_iter().filter(|(_, values)| several(values)).map(|(name, _)| name).collect()
 }
@@ -59,7 +54,7 @@ struct Point {
 
 /// Results by an option, a curve for each combination of the other options; `None` if fewer than two cases have a figure.
 pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, size: Size) -> Option<String> {
-    let mut curves: Vec<(String, Vec<Point>)> = Vec::new();
+    let mut points = Vec::new();
     // Results of different units have no common axis.
     if views.windows(2).any(|pair| pair[0].unit() != pair[1].unit()) {
         return None;
@@ -72,16 +67,12 @@ pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, 
         let p90 = view.headline_operation().and_then(P90::of);
         let interval = view.estimate().and_then(|it| it.interval).map(|it| (it.low, it.high));
         let (low, high) = interval.or(figures.first().copied().zip(figures.last().copied()))?;
-        let point = Point { x, low, figure, high, p90 };
-        let name = rest(view, option);
-        match curves.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, points)) => points.push(point),
-            None => curves.push((name, vec![point])),
-        }
+        points.push((rest(view, option), Point { x, low, figure, high, p90 }));
     }
-    if curves.iter().map(|(_, points)| points.len()).sum::<usize>() < 2 {
+    if points.len() < 2 {
         return None;
     }
+    let mut curves = grouped(points);
     for (_, points) in &mut curves {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }

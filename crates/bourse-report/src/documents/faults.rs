@@ -3,6 +3,7 @@
 use super::sheet::{Part, Sheet, Shown};
 use crate::tables::{Cell, Table, Tone};
 use bourse_record::faults::{FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction};
+use bourse_stats::grouped;
 use std::fmt::Write as _;
 
 /// Explanation of the table.
@@ -79,13 +80,8 @@ const fn tone(verdict: Option<FaultVerdict>) -> Tone {
 
 /// Reasons why some faults were not tried, a line each.
 fn reasons(rows: &[FaultRow]) -> Vec<String> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows.iter().filter(|row| !row.not_tried.is_empty()) {
-        match reasons.iter_mut().find(|(why, _)| *why == row.not_tried) {
-            Some((_, titles)) => titles.push(&row.title),
-            None => reasons.push((&row.not_tried, vec![&row.title])),
-        }
-    }
+    let untried = rows.iter().filter(|row| !row.not_tried.is_empty());
+    let reasons = grouped(untried.map(|row| (row.not_tried.as_str(), row.title.as_str())));
     reasons.iter().map(|(why, titles)| format!("not tried: {}: {why}", titles.join(", "))).collect()
 }
 
@@ -119,14 +115,8 @@ fn all_left_words(row: &FaultRow) -> String {
 
 /// Each distinct text once, with its count if they differ.
 fn tally(all: impl Iterator<Item = String>) -> String {
-    let mut counted: Vec<(String, u32)> = Vec::new();
-    for words in all {
-        match counted.iter_mut().find(|(known, _)| *known == words) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((words, 1)),
-        }
-    }
-    let words = counted.iter().map(|(words, count)| format!("{count}× {words}"));
+    let counted = grouped(all.map(|words| (words, ())));
+    let words = counted.iter().map(|(words, each)| format!("{}× {words}", each.len()));
     words.collect::<Vec<_>>().join(", ")
 }
 

@@ -2,6 +2,7 @@
 
 use super::{StoredFigure, StoredRun};
 use bourse_stats::change_points::{ChangePoint, change_points};
+use bourse_stats::grouped;
 use bourse_verdict::likeness::Likeness;
 
 /// A run with a valid figure.
@@ -23,16 +24,9 @@ pub(super) struct Trend<'a> {
 impl<'a> Trend<'a> {
     /// Every case with at least two valid figures, those with the most first.
     pub(super) fn all(runs: &'a [StoredRun]) -> Vec<Self> {
-        let mut groups: Vec<(&Likeness, Vec<Point<'a>>)> = Vec::new();
-        for run in runs {
-            for figure in &run.figures {
-                let Some(value) = figure.value else { continue };
-                match groups.iter_mut().find(|(known, _)| **known == figure.likeness) {
-                    Some((_, points)) => points.push((run, figure, value)),
-                    None => groups.push((&figure.likeness, vec![(run, figure, value)])),
-                }
-            }
-        }
+        let figures = runs.iter().flat_map(|run| run.figures.iter().map(move |figure| (run, figure)));
+        let mut groups: Vec<(&Likeness, Vec<Point<'a>>)> =
+            grouped(figures.filter_map(|(run, figure)| Some((&figure.likeness, (run, figure, figure.value?)))));
         groups.retain(|(_, points)| points.len() > 1);
         groups.sort_by_key(|(_, points)| std::cmp::Reverse(points.len()));
         let trend = |mut points: Vec<Point<'a>>| {

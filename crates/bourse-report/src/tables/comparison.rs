@@ -3,6 +3,7 @@ use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Remark, Standing};
 use bourse_record::{Durability, Estimate, Interval, Round};
+use bourse_stats::grouped;
 use bourse_stats::signed_rank::{fewest, level_of_each, ratio_of_pairs_at};
 
 /// The cases by durability class, since figures of different classes are never ranked together: the strongest class first,
@@ -13,15 +14,8 @@ pub(crate) fn by_class<'v, 'a: 'v>(
 ) -> Vec<(String, Vec<&'v CaseView<'a>>)> {
     let views: Vec<&CaseView<'a>> = views.into_iter().collect();
     type Class<'v> = (Durability, &'v str, &'v str);
-    let mut classes: Vec<(Class<'_>, Vec<&CaseView<'a>>)> = Vec::new();
-    for view in &views {
-        let workload = &view.case.workload;
-        let class = (view.case.engine.durability, workload.name.as_str(), view.unit());
-        match classes.iter_mut().find(|(known, _)| *known == class) {
-            Some((_, members)) => members.push(view),
-            None => classes.push((class, vec![view])),
-        }
-    }
+    let class = |view: &'v CaseView<'a>| (view.case.engine.durability, view.case.workload.name.as_str(), view.unit());
+    let mut classes = grouped(views.iter().map(|view| (class(view), *view)));
     let one_workload = classes.windows(2).all(|pair| pair[0].0.1 == pair[1].0.1);
     // A workload whose phases count different things has several units.
     let several_units = |name: &str| {
@@ -59,21 +53,14 @@ pub(crate) struct OfUnit<'v, 'a> {
 
 /// The cases by workload and unit, in their order.
 pub(crate) fn by_unit<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<OfUnit<'v, 'a>> {
-    let mut groups: Vec<OfUnit<'v, 'a>> = Vec::new();
-    let kind = |view: &CaseView<'_>| (view.case.workload.name.clone(), view.unit().to_owned());
-    for (at, view) in views.iter().enumerate() {
-        match groups.iter_mut().find(|group| kind(group.members[0].1) == kind(view)) {
-            Some(group) => group.members.push((at, view)),
-            None => groups.push(OfUnit { name: view.case.workload.name.clone(), members: vec![(at, view)] }),
-        }
-    }
-    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
-    for group in &mut groups {
-        if names.iter().filter(|name| **name == group.name).count() > 1 {
-            group.name = format!("{}, {}", group.name, group.members[0].1.unit());
-        }
-    }
-    groups
+    let kind = |view: &'v CaseView<'a>| (view.case.workload.name.as_str(), view.unit());
+    let groups = grouped(views.iter().enumerate().map(|(at, view)| (kind(view), (at, view))));
+    let names: Vec<&str> = groups.iter().map(|((name, _), _)| *name).collect();
+    let group = |((name, unit), members): ((&str, &str), Vec<_>)| {
+        let is_unique = names.iter().filter(|other| **other == name).count() == 1;
+        OfUnit { name: if is_unique { name.to_owned() } else { format!("{name}, {unit}") }, members }
+    };
+    groups.into_iter().map(group).collect()
 }
 
 /// Case with the highest result in each durability class, and its lead; among cases of one unit.

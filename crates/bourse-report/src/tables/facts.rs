@@ -5,6 +5,7 @@ use bourse_record::{
     Build, CheckStatus, Conditions, CostCovers, FileActivity, FileKind, Machine, NameValue, Round, RunFile, Scale,
     Steady, UsersOfProcess, WorkloadKind,
 };
+use bourse_stats::grouped;
 
 fn named(title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
     let mut table = Table::new(title, vec![Head::left("what"), Head::left("value")]);
@@ -128,22 +129,15 @@ pub(crate) fn engine_settings(view: &CaseView<'_>) -> Table {
 
 /// The machine and the program; for merged runs, every machine with the cases that ran on it.
 pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
-    let mut seen: Vec<(&Machine, &Build, Vec<&str>)> = Vec::new();
-    for case in &file.cases {
-        let (machine, build) = case
-            .origin
-            .as_ref()
-            .map_or((&file.provenance.machine, &file.provenance.build), |origin| (&origin.machine, &origin.build));
-        match seen.iter_mut().find(|(known, program, _)| (*known, *program) == (machine, build)) {
-            Some((.., labels)) => labels.push(&case.label),
-            None => seen.push((machine, build, vec![&case.label])),
-        }
-    }
+    let own = (&file.provenance.machine, &file.provenance.build);
+    let mut seen = grouped(file.cases.iter().map(|case| {
+        (case.origin.as_ref().map_or(own, |origin| (&origin.machine, &origin.build)), case.label.as_str())
+    }));
     if seen.is_empty() {
-        seen.push((&file.provenance.machine, &file.provenance.build, Vec::new()));
+        seen.push((own, Vec::new()));
     }
     let several = seen.len() > 1;
-    let table = |(machine, build, labels): (&Machine, &Build, Vec<&str>)| {
+    let table = |((machine, build), labels): ((&Machine, &Build), Vec<&str>)| {
         let title = if several { format!("Machine and program of {}", labels.join(", ")) } else { MACHINE.to_owned() };
         named(&units::printable(&title), machine_facts(machine, build))
     };
@@ -361,14 +355,7 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     }
     // The engine's own counts: exact, and including writes that are still in the file system's cache.
     let kinds = |of: fn(&FileActivity) -> u64| {
-        let mut sums: Vec<(FileKind, u64)> = Vec::new();
-        for file in rounds.iter().flat_map(|round| &round.io) {
-            match sums.iter_mut().find(|(kind, _)| *kind == file.kind) {
-                Some((_, sum)) => *sum += of(file),
-                None => sums.push((file.kind, of(file))),
-            }
-        }
-        sums
+        summed(rounds.iter().flat_map(|round| &round.io).map(|file| (file.kind, of(file))))
     };
     let parts = |sums: &[(FileKind, u64)], text: fn(f64) -> String| {
         let used: Vec<_> = sums.iter().filter(|(_, sum)| *sum > 0).collect();
@@ -465,16 +452,9 @@ fn own_threads(rounds: &[Round], process_s: f64) -> String {
     works.into_iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// Sums of the counts of each name, in the order of first occurrence.
-fn summed<'n>(counts: impl Iterator<Item = (&'n str, u64)>) -> Vec<(&'n str, u64)> {
-    let mut sums: Vec<(&str, u64)> = Vec::new();
-    for (name, count) in counts {
-        match sums.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += count,
-            None => sums.push((name, count)),
-        }
-    }
-    sums
+/// Sums of the counts of each kind, in the order of first occurrence.
+fn summed<K: PartialEq>(counts: impl Iterator<Item = (K, u64)>) -> Vec<(K, u64)> {
+    grouped(counts).into_iter().map(|(kind, counts)| (kind, counts.into_iter().sum())).collect()
 }
 
 /// The database before and after, round by round.

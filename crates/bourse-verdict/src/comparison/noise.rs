@@ -3,8 +3,8 @@
 
 use super::Pair;
 use crate::likeness::Likeness;
-use bourse_record::{Build, Case, Machine, RunFile};
-use bourse_stats::quantile;
+use bourse_record::{Case, Machine, RunFile};
+use bourse_stats::{grouped, quantile};
 
 /// Fewest runs of one build from which noise is estimated.
 const FEWEST: usize = 5;
@@ -50,7 +50,7 @@ fn floor(runs: &[RunFile], machine: &Machine, pair: &Pair) -> Result<f64, String
     let is_other = |case: &Case| case.rounds != base.rounds && case.rounds != head.rounds;
     // Cases of the same work that differ in settings: their number, and the differences of the last.
     let (mut unlike, mut why) = (0_usize, String::new());
-    let mut by_build: Vec<(&Build, Vec<(&str, f64)>)> = Vec::new();
+    let mut figures = Vec::new();
     for run in runs {
         for case in run.cases.iter().filter(|case| is_other(case)) {
             let likeness = Likeness::of(case, &run.provenance.machine);
@@ -62,13 +62,10 @@ fn floor(runs: &[RunFile], machine: &Machine, pair: &Pair) -> Result<f64, String
                 continue;
             }
             let Some(figure) = case.estimate().map(|it| it.value).filter(|figure| *figure > 0.0) else { continue };
-            let found = (run.provenance.started_at.as_str(), figure);
-            match by_build.iter_mut().find(|(build, _)| *build == &run.provenance.build) {
-                Some((_, figures)) => figures.push(found),
-                None => by_build.push((&run.provenance.build, vec![found])),
-            }
+            figures.push((&run.provenance.build, (run.provenance.started_at.as_str(), figure)));
         }
     }
+    let mut by_build = grouped(figures);
     let most = by_build.iter().map(|(_, figures)| figures.len()).max().unwrap_or(0);
     let mut apart = Vec::new();
     for (_, figures) in &mut by_build {
