@@ -1,8 +1,8 @@
 //! Calibration before a run: harness overhead and machine noise, from which doubts about figures follow.
 
 use crate::{
-    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule,
-    StopRule, User, UserSpec, Workload,
+    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule, User,
+    UserSpec, Workload,
 };
 use bourse_engine::NullEngine;
 use bourse_record::{Interference, MachineUse, NameValue, ProcessUse, Round, Warning};
@@ -170,8 +170,7 @@ impl Workload<'static> for Nothing {
         &self.specs
     }
     fn users(&mut self) -> Vec<UserSpec<'static>> {
-        let (name, user) = ("nobody".to_owned(), Box::new(Nobody));
-        vec![UserSpec { name, role: "nobody", user, schedule: self.schedule, stop_rule: StopRule::AtIntervalEnd }]
+        vec![UserSpec { role: "nobody", schedule: self.schedule, ..UserSpec::new("nobody", Nobody) }]
     }
     fn background(&mut self) -> Vec<Background<'static>> {
         Vec::new()

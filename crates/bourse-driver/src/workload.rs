@@ -58,6 +58,19 @@ pub struct UserSpec<'w> {
     pub stop_rule: StopRule,
 }
 
+impl<'w> UserSpec<'w> {
+    /// A user in a closed loop until the end of the measurement interval.
+    pub fn new(name: impl Into<String>, user: impl User + 'w) -> Self {
+        Self {
+            name: name.into(),
+            role: "users",
+            user: Box::new(user),
+            schedule: Schedule::Closed,
+            stop_rule: StopRule::AtIntervalEnd,
+        }
+    }
+}
+
 /// The condition under which a user stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRule {

@@ -4,7 +4,7 @@ use crate::database::{Work, count, create, pairs, push_pair_text, same, work_on_
 use crate::filled_table::{Filler, Texts, WIDTH, persons};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::records::EXPLICIT;
-use crate::usual::{ROWS, STATEMENTS, lacking_records, statements, user_spec};
+use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
 use arrayvec::ArrayVec;
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
@@ -190,7 +190,7 @@ impl Planned for BulkLoad {
             index: self.after,
             setting: setting.clone(),
         };
-        vec![user_spec("loader".to_owned(), loader)]
+        vec![UserSpec::new("loader", loader)]
     }
     fn counts_before_commit(&self) -> bool {
         true

@@ -9,7 +9,7 @@ mod statements;
 use crate::batching::{BATCH, Batching};
 use crate::database::{create_by, same};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::usual::{STATEMENTS, statements, user_spec};
+use crate::usual::{STATEMENTS, statements};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{
@@ -212,7 +212,7 @@ impl Planned for ClientMix {
                 },
                 setting: setting.clone(),
             };
-            user_spec(format!("client {}", number + 1), client)
+            UserSpec::new(format!("client {}", number + 1), client)
         };
         (0..clients).map(client).collect()
     }

@@ -3,7 +3,7 @@
 use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill, same, sum};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::usual::{STATEMENTS, THREADS, lacking_records, statements, user_spec};
+use crate::usual::{STATEMENTS, THREADS, lacking_records, statements};
 use crate::workload::{Extent, MicroError, Planned, Remaining, Setting, Tally, WorkloadSpec, Writes, named};
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{
@@ -100,7 +100,7 @@ impl Planned for Commits {
                 left: Remaining::of(setting.count),
                 setting: setting.clone(),
             };
-            user_spec(format!("committer {}", thread + 1), committer)
+            UserSpec::new(format!("committer {}", thread + 1), committer)
         };
         (0..self.threads).map(user).collect()
     }

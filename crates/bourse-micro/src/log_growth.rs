@@ -4,7 +4,7 @@ use crate::batching::Batching;
 use crate::filled_table::{FilledTable, PERSONS, WIDTH};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
-use crate::usual::{ROWS, STATEMENTS, lacking_records, statements, user_spec};
+use crate::usual::{ROWS, STATEMENTS, lacking_records, statements};
 use crate::watch::{EVERY, Seen, Watched, look, seen, watcher};
 use crate::workload::{Extent, MicroError, Planned, Remaining, Setting, Tally, WorkloadSpec, Writes, named};
 use bourse_driver::{
@@ -159,13 +159,13 @@ impl Planned for LogGrowth {
             left: Remaining::of(setting.count),
             setting: setting.clone(),
         };
-        let mut user_specs = vec![user_spec("writer".to_owned(), writer)];
+        let mut user_specs = vec![UserSpec::new("writer", writer)];
         if let Some(checkpoint) = self.checkpoint {
             let user = Checkpointer { checkpoint, growth: self, due: self.checkpoint_every };
             user_specs.push(UserSpec {
                 role: "checkpointer",
                 stop_rule: StopRule::WhenFinished,
-                ..user_spec("checkpointer".to_owned(), user)
+                ..UserSpec::new("checkpointer", user)
             });
         }
         if self.pinned {
@@ -173,7 +173,7 @@ impl Planned for LogGrowth {
             user_specs.push(UserSpec {
                 role: "pinned reader",
                 stop_rule: StopRule::WhenFinished,
-                ..user_spec("pinned reader".to_owned(), reader)
+                ..UserSpec::new("pinned reader", reader)
             });
         }
         user_specs

@@ -1,7 +1,7 @@
 //! Options and needs that several workloads share.
 
 use crate::options::{Kind, OptionSpec, Options};
-use bourse_driver::{Schedule, SplitMix, StopRule, User, UserSpec};
+use bourse_driver::SplitMix;
 use bourse_engine::{Capabilities, Statements};
 
 /// Option: rows of the table.
@@ -53,15 +53,4 @@ pub(crate) fn by_weight(random: &mut SplitMix, mut weights: impl Iterator<Item =
         is_here
     });
     chosen.unwrap_or(0)
-}
-
-/// Specification of a user in a closed loop, until the end of the interval.
-pub(crate) fn user_spec<'s>(name: String, user: impl User + 's) -> UserSpec<'s> {
-    UserSpec {
-        name,
-        role: "users",
-        user: Box::new(user),
-        schedule: Schedule::Closed,
-        stop_rule: StopRule::AtIntervalEnd,
-    }
 }

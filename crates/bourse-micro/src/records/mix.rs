@@ -6,7 +6,7 @@ use crate::batching::BATCH;
 use crate::filled_table::{FilledTable, USERTABLE};
 use crate::keys::{Distribution, Growth, KEYS, KeyStream, Zipf};
 use crate::options::{OptionError, Options};
-use crate::usual::{THREADS, lacking_records, statements, user_spec};
+use crate::usual::{THREADS, lacking_records, statements};
 use crate::workload::{MicroError, Planned, Setting, Tally, Writes, named};
 use Action::{Add, Delete, DeleteAll, FindByText, Get, Insert, Read, Scan};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
@@ -199,7 +199,7 @@ impl Planned for RecordMix {
             for number in 1..=crew.threads {
                 let keys = KeyStream::new(self.keys.clone(), self.range, setting.seed, thread, threads);
                 let user = RecordUser::new(self, crew, first, keys, growth.clone(), setting, thread);
-                users.push(UserSpec { role: crew.role, ..user_spec(format!("{} {number}", crew.name), user) });
+                users.push(UserSpec { role: crew.role, ..UserSpec::new(format!("{} {number}", crew.name), user) });
                 thread += 1;
             }
             first += crew.operations.len();

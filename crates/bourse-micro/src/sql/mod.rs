@@ -20,7 +20,7 @@ use crate::database::create_by;
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::round::not_synced;
 use crate::row_sum::value_sum;
-use crate::usual::{STATEMENTS, THREADS, statements, user_spec};
+use crate::usual::{STATEMENTS, THREADS, statements};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
@@ -333,7 +333,7 @@ impl Planned for OwnStatements {
             let streams = streams.collect();
             let performer =
                 Performer::new(&self.script, sqls.clone(), streams, self.statements, self.batch, setting, thread);
-            user_spec(format!("user {}", thread + 1), performer)
+            UserSpec::new(format!("user {}", thread + 1), performer)
         };
         (0..self.threads).map(user).collect()
     }

@@ -5,7 +5,7 @@ use crate::check::ledger::Ledger;
 use crate::workload::Size;
 use bourse_driver::{
     Clock, Control, Draw, Fault, OpenLoop, OperationCx, OperationSpec, Performed, Plan, Progress, RoundCounts,
-    Schedule, SplitMix, StopRule, User, UserSpec, Workload,
+    Schedule, SplitMix, User, UserSpec, Workload,
 };
 use bourse_engine::{Capabilities, Connection, Engine, EngineError};
 use bourse_record::{Operation, Round};
@@ -65,13 +65,7 @@ pub fn run<T: Transactions>(
             changes: vec![[0; 2]; T::AMOUNTS.len()],
             sums: &sums,
         };
-        users.push(UserSpec {
-            name: format!("user {number}"),
-            role: "users",
-            user: Box::new(user),
-            schedule,
-            stop_rule: StopRule::AtIntervalEnd,
-        });
+        users.push(UserSpec { schedule, ..UserSpec::new(format!("user {number}"), user) });
     }
     let mut workload = Users { operations: T::operations(), users };
     let backlog = options.open_loop.map_or(1, |it| it.backlog(options.users));

@@ -293,34 +293,17 @@ pub fn run_on(
         };
         let emulator = CustomerEmulator::new(inputs, &config, next_seed(), next_seed()).map_err(OptionsError::from)?;
         let schedule = options.schedule(next_seed());
-        let user = Box::new(Customer::new(&state, sut.connector()?, emulator));
-        brokerage.user_specs.push(UserSpec {
-            name: format!("customer {number}"),
-            role: CUSTOMERS,
-            user,
-            schedule,
-            stop_rule: StopRule::AtIntervalEnd,
-        });
+        let user = UserSpec::new(format!("customer {number}"), Customer::new(&state, sut.connector()?, emulator));
+        brokerage.user_specs.push(UserSpec { role: CUSTOMERS, schedule, ..user });
     }
     for number in 1..=options.market_users {
-        let name = format!("market user {number}");
-        let user = Box::new(MarketUser::new(&state, sut.connector()?));
-        brokerage.user_specs.push(UserSpec {
-            name,
-            role: MARKET_USERS,
-            user,
-            schedule: Schedule::Arrivals,
-            stop_rule: StopRule::WhenFinished,
-        });
+        let user = UserSpec::new(format!("market user {number}"), MarketUser::new(&state, sut.connector()?));
+        let (schedule, stop_rule) = (Schedule::Arrivals, StopRule::WhenFinished);
+        brokerage.user_specs.push(UserSpec { role: MARKET_USERS, schedule, stop_rule, ..user });
     }
     if options.share.number() == 1 {
-        brokerage.user_specs.push(UserSpec {
-            name: "maintenance".to_owned(),
-            role: "maintenance",
-            user: Box::new(Maintenance::new(&state, sut.connector()?, maintenance)),
-            schedule: Schedule::Arrivals,
-            stop_rule: StopRule::AtIntervalEnd,
-        });
+        let user = UserSpec::new("maintenance", Maintenance::new(&state, sut.connector()?, maintenance));
+        brokerage.user_specs.push(UserSpec { role: "maintenance", schedule: Schedule::Arrivals, ..user });
     }
 
     let headline = Some(Transaction::TradeResult as usize);

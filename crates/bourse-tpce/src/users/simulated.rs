@@ -72,13 +72,8 @@ pub fn simulate(
         acknowledged: Acknowledged::default(),
     };
     let mut alone = Alone { specs: specs::specs(), user_specs: Vec::new() };
-    alone.user_specs.push(UserSpec {
-        name: "everybody".to_owned(),
-        role: "users",
-        user: Box::new(user),
-        schedule: Schedule::Arrivals,
-        stop_rule: StopRule::WhenFinished,
-    });
+    let (schedule, stop_rule) = (Schedule::Arrivals, StopRule::WhenFinished);
+    alone.user_specs.push(UserSpec { schedule, stop_rule, ..UserSpec::new("everybody", user) });
     let headline = Some(Transaction::TradeResult as usize);
     let measured = bourse_driver::run(engine, &mut alone, &plan, headline, options.seed, &clock, &never, &mut |_| {})?;
     let mut round = measured.round;
