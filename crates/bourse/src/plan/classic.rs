@@ -1,10 +1,11 @@
 //! Classic workloads as jobs, and the plan of `bourse micro run`.
 
 use super::sweep::{Sweep, combinations, with_option};
-use super::{Block, Plan, PlannedCase, RoundsIn, nanoseconds, targets, varied};
+use super::{Block, Plan, PlannedCase, RoundsIn, Search, nanoseconds, targets, varied};
 use crate::args::{Arrivals, MicroRun, Timed};
 use crate::engines;
 use crate::failure::Failure;
+use bourse_driver::Schedule;
 use bourse_engine::did_you_mean;
 use bourse_micro::{Timing, WorkloadSpec, find};
 use bourse_record::ResponseLimit;
@@ -61,6 +62,26 @@ pub(crate) struct RateSearch {
     pub(crate) limits: Vec<ResponseLimit>,
     /// Arrivals at the rates that are tried.
     pub(crate) arrivals: Arrivals,
+}
+
+impl OpenLoop {
+    /// Schedule at the requested rate, if there is one.
+    pub(crate) fn of(rate: Option<f64>, arrivals: Option<Arrivals>) -> Option<Self> {
+        rate.map(|rate| Self { rate, arrivals: arrivals.unwrap_or_default() })
+    }
+}
+
+impl RateSearch {
+    /// Search with these limits, if it is wanted.
+    pub(crate) fn of(is_wanted: bool, limits: &[ResponseLimit], arrivals: Option<Arrivals>) -> Option<Self> {
+        let arrivals = arrivals.unwrap_or(Arrivals::Shared);
+        is_wanted.then(|| Self { limits: limits.to_vec(), arrivals })
+    }
+
+    /// The search in this unit, with so many users.
+    pub(crate) fn search(&self, unit: &'static str, users: usize, hint: &'static str) -> Search {
+        Search { unit, most: Schedule::HIGHEST, limits: self.limits.clone(), users, hint }
+    }
 }
 
 /// Hint at the example of the workload `sql`.
@@ -145,11 +166,8 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
         duration: arguments.duration,
         warmup: arguments.warmup,
         timed: arguments.timing,
-        open_loop: arguments.rate.map(|rate| OpenLoop { rate, arrivals: arguments.arrivals.unwrap_or_default() }),
-        search: arguments.find_max.then(|| RateSearch {
-            limits: arguments.limit.clone(),
-            arrivals: arguments.arrivals.unwrap_or(Arrivals::Shared),
-        }),
+        open_loop: OpenLoop::of(arguments.rate, arguments.arrivals),
+        search: RateSearch::of(arguments.find_max, &arguments.limit, arguments.arrivals),
     };
     let cases = asked.cases(&arguments.targets)?;
     let default = if arguments.find_max { ROUNDS_OF_SEARCH } else { rounds_of(cases.len()) };

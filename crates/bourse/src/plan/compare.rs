@@ -135,7 +135,7 @@ fn classic(arguments: &Compare) -> ClassicArgs<'_> {
         duration: settings.run.duration,
         warmup: settings.run.warmup.unwrap_or(WARM_UP),
         timed: arguments.timing,
-        open_loop: settings.rate.map(|rate| OpenLoop { rate, arrivals: settings.run.arrivals.unwrap_or_default() }),
+        open_loop: OpenLoop::of(settings.rate, settings.run.arrivals),
         search: None,
     }
 }

@@ -4,7 +4,7 @@ use super::classic::{OpenLoop, RateSearch, rounds_of};
 use super::sweep::{Sweep, on_each, with_option};
 use super::targets::with_suffix;
 use super::{Block, Plan, PlannedCase, nanoseconds, varied};
-use crate::args::{Arrivals, CheckDepth, Constraints, MixDatabase, MixRun, numbers};
+use crate::args::{CheckDepth, Constraints, MixDatabase, MixRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
 use crate::oltp::mixed::{Mixed, find};
@@ -70,12 +70,6 @@ impl Mix {
 
     fn of(mixed: &dyn Mixed, arguments: &MixRun) -> Self {
         let MixDatabase { size, constraints, reload, .. } = &arguments.database;
-        let open_loop =
-            arguments.rate.map(|rate| OpenLoop { rate, arrivals: arguments.run.arrivals.unwrap_or_default() });
-        let search = arguments.run.find_max.then(|| RateSearch {
-            limits: arguments.limit.clone(),
-            arrivals: arguments.run.arrivals.unwrap_or(Arrivals::Shared),
-        });
         Self {
             workload: mixed.workload().name().to_owned(),
             size: *size,
@@ -84,8 +78,8 @@ impl Mix {
             is_constraints_set: arguments.given.given("constraints"),
             reload: *reload,
             users: arguments.run.users.unwrap_or(USERS),
-            open_loop,
-            search,
+            open_loop: OpenLoop::of(arguments.rate, arguments.run.arrivals),
+            search: RateSearch::of(arguments.run.find_max, &arguments.limit, arguments.run.arrivals),
             warm_up_ns: nanoseconds(arguments.run.warmup.unwrap_or(WARM_UP)),
             measure_ns: nanoseconds(arguments.run.duration.unwrap_or(INTERVAL)),
             check: arguments.run.check,
@@ -125,7 +119,7 @@ fn case(
             "users" => job.users = numbers::threads(value).map_err(refused)?,
             "rate" => {
                 let rate = numbers::operations_a_second(value).map_err(refused)?;
-                job.open_loop = Some(OpenLoop { rate, arrivals: arguments.run.arrivals.unwrap_or_default() });
+                job.open_loop = OpenLoop::of(Some(rate), arguments.run.arrivals);
             }
             name if name == mixed.unit() => {
                 job.size = numbers::counted(value).map_err(refused)?;

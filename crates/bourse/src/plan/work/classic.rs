@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::plan::classic::{OpenLoop, RateSearch};
 use crate::plan::search::rate_of_all;
 use crate::plan::{Classic, Search};
-use bourse_driver::{Abilities, SECOND, Schedule};
+use bourse_driver::{Abilities, SECOND};
 use bourse_micro::{Extent, Timing};
 use bourse_record::Round;
 
@@ -47,13 +47,8 @@ impl Work for Classic {
     }
 
     fn search(&self) -> Option<Search> {
-        self.search.as_ref().map(|search| Search {
-            unit: "operations/s",
-            most: Schedule::HIGHEST,
-            limits: search.limits.clone(),
-            users: self.threads() as usize,
-            hint: "try a higher --limit, fewer -s threads, other options of the target, or a longer --for",
-        })
+        let hint = "try a higher --limit, fewer -s threads, other options of the target, or a longer --for";
+        self.search.as_ref().map(|search| search.search("operations/s", self.threads() as usize, hint))
     }
 
     fn short(&self) -> Job {

@@ -8,7 +8,7 @@ use crate::plan::classic::OpenLoop;
 use crate::plan::mix::USERS;
 use crate::plan::search::rate_of_all;
 use crate::plan::{Mix, Search};
-use bourse_driver::{Abilities, Ability, SECOND, Schedule};
+use bourse_driver::{Abilities, Ability, SECOND};
 use bourse_record::Round;
 
 /// Time of a round in addition to warm-up and interval and the checks: restoring the database.
@@ -50,13 +50,8 @@ impl Work for Mix {
     }
 
     fn search(&self) -> Option<Search> {
-        self.search.as_ref().map(|search| Search {
-            unit: "transactions/s",
-            most: Schedule::HIGHEST,
-            limits: search.limits.clone(),
-            users: self.users,
-            hint: "try a higher --limit, fewer --users, other options of the target, or a longer --for",
-        })
+        let hint = "try a higher --limit, fewer --users, other options of the target, or a longer --for";
+        self.search.as_ref().map(|search| search.search("transactions/s", self.users, hint))
     }
 
     fn short(&self) -> Job {
