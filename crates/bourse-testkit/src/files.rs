@@ -28,19 +28,27 @@ pub fn refuses_what_is_not_its_own(folder: &Path, open: &OpenAt<'_>) {
     fs::write(path("short"), "x").expect("a file can be written");
     fs::create_dir(path("directory")).expect("a directory can be made");
     let mut names = vec!["notes.txt", "short", "directory"];
-    #[cfg(unix)]
-    {
-        use rustix::fs::{CWD, FileType, Mode, mknodat};
-        mknodat(CWD, path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO can be made");
-        std::os::unix::fs::symlink("nothing", path("dangling")).expect("a link can be made");
-        std::os::unix::fs::symlink("notes.txt", path("link")).expect("a link can be made");
-        names.extend(["fifo", "dangling", "link"]);
-    }
+    names.extend(specials(folder, "notes.txt"));
     each_is_refused(folder, &names, open);
     names.into_iter().for_each(|name| match path(name).symlink_metadata().is_ok_and(|found| found.is_dir()) {
         true => fs::remove_dir(path(name)).expect("it is ours"),
         false => fs::remove_file(path(name)).expect("it is ours"),
     });
+}
+
+/// Makes a FIFO, a link to nothing and a link to `target` in a folder, and returns their names; none on other systems.
+fn specials(folder: &Path, target: &str) -> Vec<&'static str> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        use std::os::unix::fs::symlink;
+        mknodat(CWD, folder.join("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO can be made");
+        symlink("nothing", folder.join("dangling")).expect("a link can be made");
+        symlink(target, folder.join("link")).expect("a link can be made");
+        vec!["fifo", "dangling", "link"]
+    }
+    #[cfg(not(unix))]
+    Vec::new()
 }
 
 /// Runs every check of how an engine whose databases are folders treats its targets, in an empty folder.
@@ -54,14 +62,7 @@ pub fn folders_conformance(folder: &Path, open: &OpenAt<'_>) {
     fs::create_dir(path("occupied")).expect("a directory can be made");
     fs::write(path("occupied/notes.txt"), "dear diary").expect("a file can be written");
     let mut names = vec!["notes.txt", "empty.txt", "occupied"];
-    #[cfg(unix)]
-    {
-        use rustix::fs::{CWD, FileType, Mode, mknodat};
-        mknodat(CWD, path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO can be made");
-        std::os::unix::fs::symlink("nothing", path("dangling")).expect("a link can be made");
-        std::os::unix::fs::symlink("occupied", path("link")).expect("a link can be made");
-        names.extend(["fifo", "dangling", "link"]);
-    }
+    names.extend(specials(folder, "occupied"));
     each_is_refused(folder, &names, open);
     fs::create_dir(path("empty")).expect("a directory can be made");
     for name in ["absent", "empty"] {

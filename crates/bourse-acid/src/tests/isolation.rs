@@ -209,16 +209,25 @@ fn sum(balance: Balance, results: &[&TradeResultOutput]) -> Balance {
     Balance::from_units(balance.units() + results.iter().map(|result| result.se_amount.units()).sum::<i64>())
 }
 
-/// Runs I3: two Trade-Results change the same account and broker.
-pub(crate) fn dirty_writes(test_bed: &TestBed<'_>) -> Test {
-    judged("I3", |cases| {
+/// Runs a test's case with each ending as often as it is to be repeated.
+fn with_each_ending(
+    id: &str,
+    test_bed: &TestBed<'_>,
+    case: fn(&TestBed<'_>, Ending) -> Result<Case, AcidError>,
+) -> Test {
+    judged(id, |cases| {
         for ending in [Ending::Commit, Ending::RollBack] {
             for _ in 0..test_bed.config.repeats {
-                cases.push(dirty_write(test_bed, ending)?);
+                cases.push(case(test_bed, ending)?);
             }
         }
         Ok(())
     })
+}
+
+/// Runs I3: two Trade-Results change the same account and broker.
+pub(crate) fn dirty_writes(test_bed: &TestBed<'_>) -> Test {
+    with_each_ending("I3", test_bed, dirty_write)
 }
 
 fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError> {
@@ -282,14 +291,7 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError
 
 /// Runs I4: a customer's position is read while a Trade-Result has changed the account and not committed.
 pub(crate) fn dirty_reads(test_bed: &TestBed<'_>) -> Test {
-    judged("I4", |cases| {
-        for ending in [Ending::Commit, Ending::RollBack] {
-            for _ in 0..test_bed.config.repeats {
-                cases.push(dirty_read(test_bed, ending)?);
-            }
-        }
-        Ok(())
-    })
+    with_each_ending("I4", test_bed, dirty_read)
 }
 
 fn dirty_read(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError> {

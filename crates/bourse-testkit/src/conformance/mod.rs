@@ -11,10 +11,13 @@ mod rows;
 mod statements;
 mod threads;
 
-use bourse_engine::{Dialect, Engine, EngineError, Params, RowExt as _, Session, SessionExt as _, Sql, Value};
+use bourse_engine::{
+    Dialect, Engine, EngineError, ErrorKind, Params, RowExt as _, Session, SessionExt as _, Sql, Value,
+};
 use bourse_schema::tables::{Charge, TradeType};
 use bourse_schema::{Amount, Rows, TableRow as _, Text, create_table};
 pub use routines::routines_conformance;
+use std::time::{Duration, Instant};
 
 /// Guarantee of the seam with its test.
 pub struct Check {
@@ -65,14 +68,34 @@ pub static CHECKS: &[Check] = &[
 /// With the guarantee that is broken and what was found instead.
 pub fn conformance(engine: &dyn Engine) {
     for check in CHECKS {
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (check.run)(engine)));
-        if let Err(panic) = result {
-            let words = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("a panic without words");
-            panic!("the engine breaks a promise: {}\n{words}", check.name);
+        promise(check.name, || (check.run)(engine));
+    }
+}
+
+/// Runs a check of a promise, whose name is put in front of the words of its panic.
+pub(crate) fn promise(name: &str, check: impl FnOnce()) {
+    if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)) {
+        let words = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("a panic without words");
+        panic!("the engine breaks a promise: {name}\n{words}");
+    }
+}
+
+/// Value of the first attempt that meets no conflict, within a minute; `undo` follows each of the others.
+pub(crate) fn without_conflict<S: ?Sized, T>(
+    session: &mut S,
+    mut attempt: impl FnMut(&mut S) -> Result<T, EngineError>,
+    undo: impl Fn(&mut S) -> Result<(), EngineError>,
+) -> T {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match attempt(session) {
+            Ok(value) => return value,
+            Err(e) if e.kind() == ErrorKind::Conflict && Instant::now() < deadline => undo(session).unwrap(),
+            Err(e) => panic!("{e}"),
         }
     }
 }

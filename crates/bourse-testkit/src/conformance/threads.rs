@@ -1,7 +1,7 @@
 //! Sessions on several threads.
 
-use super::{FIRST_CHARGE, load_small, read, set};
-use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation, Session};
+use super::{FIRST_CHARGE, load_small, read, set, without_conflict};
+use bourse_engine::{Access, Engine, EngineError, Isolation, Session};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,31 +12,21 @@ fn retried<T>(
     access: Access,
     mut body: impl FnMut(&mut dyn Session) -> Result<T, EngineError>,
 ) -> T {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let done = session.begin(Isolation::Serializable, access).and_then(|()| {
+    without_conflict(
+        session,
+        |session| {
+            session.begin(Isolation::Serializable, access)?;
             let value = body(session)?;
             session.commit()?;
             Ok(value)
-        });
-        match done {
-            Ok(value) => return value,
-            Err(e) if e.kind() == ErrorKind::Conflict && Instant::now() < deadline => session.rollback().unwrap(),
-            Err(e) => panic!("{e}"),
-        }
-    }
+        },
+        |session| session.rollback(),
+    )
 }
 
 /// Connects, and tries again while other sessions at work make the engine refuse.
 fn connected(engine: &dyn Engine) -> Box<dyn Session> {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        match engine.session() {
-            Ok(session) => return session,
-            Err(e) if e.kind() == ErrorKind::Conflict && Instant::now() < deadline => {}
-            Err(e) => panic!("{e}"),
-        }
-    }
+    without_conflict(&mut (), |()| engine.session(), |()| Ok(()))
 }
 
 pub(super) fn no_lost_update(engine: &dyn Engine) {

@@ -7,6 +7,7 @@ mod keys;
 mod operations;
 mod transactions;
 
+use crate::conformance::promise;
 use bourse_engine::{
     Connection, Engine, EngineError, IndexKind, Key, RecordCapabilities, RecordField, RecordTable, RecordType, Records,
     RowExt as _, Statements, Value,
@@ -90,15 +91,7 @@ pub fn records_conformance(engine: &dyn Engine) -> Vec<&'static str> {
             left_out.push(check.name);
             continue;
         }
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (check.run)(engine)));
-        if let Err(panic) = result {
-            let words = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("a panic without words");
-            panic!("the engine breaks a promise: {}\n{words}", check.name);
-        }
+        promise(check.name, || (check.run)(engine));
     }
     left_out
 }

@@ -1,6 +1,7 @@
 //! Transactions, and concurrent sessions.
 
 use super::{ITEMS, add_to_price, check_price, fresh, insert_item, price, with};
+use crate::conformance::without_conflict;
 use bourse_engine::{Access, Connection, Engine, EngineError, ErrorKind, Key, Records};
 use std::sync::mpsc;
 use std::thread;
@@ -131,22 +132,15 @@ fn retried<T>(
     access: Access,
     mut body: impl FnMut(&mut dyn Records) -> Result<T, EngineError>,
 ) -> T {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let done = with(session, |records| {
+    let attempt = |session: &mut Connection| {
+        with(session, |records| {
             records.begin(access)?;
             let value = body(records)?;
             records.commit()?;
             Ok(value)
-        });
-        match done {
-            Ok(value) => return value,
-            Err(e) if EngineError::kind(&e) == ErrorKind::Conflict && Instant::now() < deadline => {
-                session.rollback().unwrap();
-            }
-            Err(e) => panic!("{e}"),
-        }
-    }
+        })
+    };
+    without_conflict(session, attempt, Connection::rollback)
 }
 
 const THREADS: i64 = 4;
