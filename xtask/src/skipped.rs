@@ -11,7 +11,7 @@ pub(crate) fn file() -> PathBuf {
 }
 
 /// Runs the work with an empty file, and prints the skipped tests, also if it fails.
-pub(crate) fn told(work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+pub(crate) fn with_list(work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let file = file();
     if file.exists() {
         std::fs::remove_file(&file).map_err(|error| format!("{}: {error}", file.display()))?;

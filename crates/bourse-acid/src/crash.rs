@@ -117,7 +117,7 @@ pub(crate) fn child_of_ours(
     crash: Crash,
     seed: u64,
 ) -> Result<CrashResult, AcidError> {
-    let trouble = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
+    let process_error = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
     site.renew()?;
     let before = Snapshot::take(&mut *site.open()?.session()?)?;
     let mut child = site
@@ -126,7 +126,7 @@ pub(crate) fn child_of_ours(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| trouble("the process for the load could not be started", error))?;
+        .map_err(|error| process_error("the process for the load could not be started", error))?;
     let stdout = child.stdout.take().expect("it was asked for");
     let mut stderr = child.stderr.take().expect("it was asked for");
     let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
@@ -153,7 +153,7 @@ pub(crate) fn child_of_ours(
     let mut ended = None;
     while ended.is_none() && !is_enough(results_in(&log), began) && !subject.interrupted.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(10));
-        ended = child.try_wait().map_err(|error| trouble("the process for the load is lost", error))?;
+        ended = child.try_wait().map_err(|error| process_error("the process for the load is lost", error))?;
     }
     if ended.is_none() {
         std::thread::sleep(a_moment(seed));
@@ -161,7 +161,7 @@ pub(crate) fn child_of_ours(
     let took = began.elapsed();
     // A process that has ended already cannot be killed, which is reported below.
     let _ = child.kill();
-    let status = child.wait().map_err(|error| trouble("the process for the load is lost", error))?;
+    let status = child.wait().map_err(|error| process_error("the process for the load is lost", error))?;
     reader.join().expect("reading does not panic");
     let complaints = complaints.join().expect("reading does not panic");
     if ended.is_some() {

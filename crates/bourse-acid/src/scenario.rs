@@ -139,7 +139,7 @@ impl<'l> Scenario<'l> {
         let participant = &mut self.participants[who.0];
         let (what, point, waits) = participant.job.clone().expect("it was started");
         let point = point.expect("it was given a point");
-        match participant.hear(LIMIT) {
+        match participant.next_event(LIMIT) {
             Some(Event::Halted(halt)) => {
                 let outcome = format!("halted {}", point.name);
                 let step = participant.step(what, outcome, halt.read, Some(halt.statement));
@@ -155,7 +155,7 @@ impl<'l> Scenario<'l> {
                 };
                 Err(AcidError::Machinery(format!("{} was to halt {}, but {why}", participant.name, point.name)))
             }
-            None => Err(participant.stuck("halt")),
+            None => Err(participant.error_of_stuck("halt")),
         }
     }
 
@@ -197,7 +197,7 @@ impl<'l> Scenario<'l> {
     }
 
     /// Sends a command to a halted session.
-    pub(crate) fn tell(&mut self, who: Id, word: Command) {
+    pub(crate) fn command(&mut self, who: Id, word: Command) {
         let participant = &mut self.participants[who.0];
         let told = match word {
             Command::GoOn => "goes on",
@@ -213,14 +213,14 @@ impl<'l> Scenario<'l> {
     /// Waits for the end of a session's transaction.
     pub(crate) fn end(&mut self, who: Id) -> Result<Ended, AcidError> {
         let participant = &mut self.participants[who.0];
-        match participant.hear(LIMIT) {
+        match participant.next_event(LIMIT) {
             Some(Event::Ended(ended)) => {
                 let step = participant.ended(&ended);
                 self.case.steps.push(step);
                 Ok(ended)
             }
             Some(Event::Halted(_)) => unreachable!("it halts once"),
-            None => Err(participant.stuck("end")),
+            None => Err(participant.error_of_stuck("end")),
         }
     }
 
@@ -243,7 +243,7 @@ impl<'l> Scenario<'l> {
 }
 
 /// Whether a transaction failed because of a command.
-pub(crate) fn is_on_purpose(ended: &Ended) -> bool {
+pub(crate) fn is_by_command(ended: &Ended) -> bool {
     match ended {
         Err(TxnError { cause: FrameError::Engine(error), .. }) => error.code() == Some(ON_PURPOSE),
         _ => false,
@@ -284,7 +284,7 @@ impl Participant {
         Ok(Self { name, jobs: Some(jobs), words: Some(words), says: heard, doing, thread: Some(thread), job: None })
     }
 
-    fn hear(&self, limit: Duration) -> Option<Event<Ended>> {
+    fn next_event(&self, limit: Duration) -> Option<Event<Ended>> {
         match self.says.recv_timeout(limit) {
             Ok(said) => Some(said),
             Err(RecvTimeoutError::Timeout) => None,
@@ -297,7 +297,7 @@ impl Participant {
         self.doing.lock().unwrap_or_else(PoisonError::into_inner).map(plain)
     }
 
-    fn stuck(&self, what: &str) -> AcidError {
+    fn error_of_stuck(&self, what: &str) -> AcidError {
         let (session, what) = (self.name.clone(), what.to_owned());
         AcidError::Stuck { session, what, limit: LIMIT, statement: self.doing() }
     }
@@ -310,9 +310,9 @@ impl Participant {
     fn ended(&mut self, ended: &Ended) -> Step {
         let what = self.job.take().map_or_else(String::new, |job| job.0);
         let (outcome, read) = match ended {
-            Ok(output) if output.status().code() == 0 => ("committed".to_owned(), told_by(output)),
-            Ok(output) => (format!("ended with status {}", output.status()), told_by(output)),
-            Err(_) if is_on_purpose(ended) => ("rolled back, as requested".to_owned(), Vec::new()),
+            Ok(output) if output.status().code() == 0 => ("committed".to_owned(), examined_values(output)),
+            Ok(output) => (format!("ended with status {}", output.status()), examined_values(output)),
+            Err(_) if is_by_command(ended) => ("rolled back, as requested".to_owned(), Vec::new()),
             Err(error) if is_conflict(error) => {
                 (format!("conflict: {}", error.to_string().lines().next().unwrap_or_default()), Vec::new())
             }
@@ -323,7 +323,7 @@ impl Participant {
 }
 
 /// Values in a transaction's output that tests examine.
-fn told_by(output: &Output) -> Vec<String> {
+fn examined_values(output: &Output) -> Vec<String> {
     match output {
         Output::TradeResult(result) => {
             let held = result.trade.as_ref().map(|trade| format!("hs_qty = {}", trade.hs_qty));

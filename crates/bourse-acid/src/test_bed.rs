@@ -237,7 +237,7 @@ impl<'e> TestBed<'e> {
     }
 
     /// Random security of which the account holds no shares.
-    pub(crate) fn unheld(&self, owner: &Owner) -> Result<Listed, AcidError> {
+    pub(crate) fn security_not_held(&self, owner: &Owner) -> Result<Listed, AcidError> {
         self.listed(
             &format!(
                 "FROM security INNER JOIN last_trade ON lt_s_symb = s_symb

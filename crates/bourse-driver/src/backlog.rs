@@ -80,13 +80,13 @@ impl Queue {
 pub(crate) struct Stream {
     queue: Mutex<Queue>,
     /// Whether a user reports the length of the queue: one does, so that no arrival is counted twice.
-    is_told: AtomicBool,
+    is_reported: AtomicBool,
 }
 
 impl Stream {
     /// A stream of the arrivals of a pacer; at most `limit` wait.
     pub(crate) fn new(pacer: Pacer, limit: usize) -> Self {
-        Self { queue: Mutex::new(Queue::new(pacer, limit)), is_told: AtomicBool::new(false) }
+        Self { queue: Mutex::new(Queue::new(pacer, limit)), is_reported: AtomicBool::new(false) }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -103,7 +103,7 @@ impl Stream {
 #[derive(Debug)]
 enum Source<'s> {
     Own(Queue),
-    Shared { stream: &'s Stream, tells: bool },
+    Shared { stream: &'s Stream, reports: bool },
 }
 
 /// Operations that wait for one user. Always empty if operations are due when the user is free.
@@ -126,7 +126,7 @@ impl<'s> Backlog<'s> {
         let source = match schedule {
             Schedule::Shared { .. } => {
                 let stream = control.stream(schedule, plan.backlog);
-                Source::Shared { stream, tells: !stream.is_told.swap(true, Ordering::Relaxed) }
+                Source::Shared { stream, reports: !stream.is_reported.swap(true, Ordering::Relaxed) }
             }
             _ => Source::Own(Queue::new(schedule.pacer(control.begin().max(now)), plan.backlog)),
         };
@@ -172,7 +172,7 @@ impl<'s> Backlog<'s> {
     pub(crate) fn waiting(&self) -> u64 {
         match &self.source {
             Source::Own(queue) => queue.waiting.len() as u64,
-            Source::Shared { stream, tells: true } => stream.queue().waiting.len() as u64,
+            Source::Shared { stream, reports: true } => stream.queue().waiting.len() as u64,
             Source::Shared { .. } => 0,
         }
     }

@@ -12,7 +12,7 @@ use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Description, Dialect, Engine, EngineError, FileFormat, FileOwner, FileUse, Footprint,
     ForReading, Interface, Isolation, Loader, Location, Opened, RecordCapabilities, Session, Snapshot, SqlCapabilities,
-    SqlEngine, beside,
+    SqlEngine, path_with_suffix,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -156,7 +156,7 @@ impl Engine for DuckDbEngine {
         let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
         Ok(Footprint {
             data_bytes: length(files.path()),
-            log_bytes: length(&beside(files.path(), LOG)),
+            log_bytes: length(&path_with_suffix(files.path(), LOG)),
             memory_bytes,
             ..Footprint::default()
         })

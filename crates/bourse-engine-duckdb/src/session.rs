@@ -116,7 +116,7 @@ impl DuckSession {
         let mut error = failure.error();
         if let (true, State::Open { seen, .. }) = (ran, self.state) {
             // A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
-            if error.kind() == ErrorKind::Constraint && self.database().commits.others_since(seen) {
+            if error.kind() == ErrorKind::Constraint && self.database().commits.has_others_since(seen) {
                 error = error.with_kind(ErrorKind::Conflict);
             }
             self.state = State::Failed(error.kind());
@@ -169,7 +169,7 @@ impl Session for DuckSession {
         let begun = begin.run(&[]).map(drop);
         match begun {
             Ok(()) => {
-                self.state = State::Open { access, seen: self.database().commits.seen() };
+                self.state = State::Open { access, seen: self.database().commits.count() };
                 Ok(())
             }
             Err(failure) => {

@@ -31,7 +31,7 @@ fn copy(database: &Arc<Database>, from: u64) -> Result<u64, EngineError> {
 }
 
 impl Snapshot for MemoryCopy {
-    fn how(&self) -> &str {
+    fn method(&self) -> &str {
         "copied in memory"
     }
 

@@ -4,7 +4,7 @@
 //! thread joins before it calls for that session. So sessions can change threads, and a thread can have several.
 
 use crate::error::{check, note};
-use crate::leftovers::{Leftovers, c_path, clear_memory_of, own, text_of};
+use crate::leftovers::{Leftovers, c_path, clear_memory_of, lock_for_process, text_of};
 use crate::library::{Api, DatabaseMonitor};
 use crate::options::Options;
 use crate::statement::Statements;
@@ -54,7 +54,7 @@ impl Database {
         options: &Options,
     ) -> Result<Arc<Self>, EngineError> {
         let (api, path) = (&library.api, &*files.open_or_make()?);
-        let owned = own(path).map_err(|e| io_error("open", path, &e))?;
+        let owned = lock_for_process(path).map_err(|e| io_error("open", path, &e))?;
         let leftovers = Leftovers::new(path).map_err(|e| io_error("make key files for", path, &e))?;
         let name = CString::new(leftovers.name()).expect("our own name");
         let file = c_path(path).map_err(|e| io_error("open", path, &e))?;

@@ -282,7 +282,7 @@ impl Attachment {
                 );
             })?;
         }
-        Ok(told(&answer))
+        Ok(numbers_of_answer(&answer))
     }
 }
 
@@ -299,7 +299,7 @@ impl Drop for Attachment {
 }
 
 /// Parses the items and numbers of an answer: an item's byte, its length in two bytes, and its bytes, the lowest first.
-fn told(answer: &[u8]) -> Vec<(u8, i64)> {
+fn numbers_of_answer(answer: &[u8]) -> Vec<(u8, i64)> {
     const END: u8 = 1;
     const CUT_SHORT: u8 = 2;
     let mut told = Vec::new();
@@ -339,9 +339,12 @@ mod tests {
 
     #[test]
     fn numbers_are_told_by_their_items() {
-        assert_eq!(told(&[14, 4, 0, 0, 0x20, 0, 0, 52, 4, 0, 1, 0, 0, 0, 1, 9, 9]), [(14, 8_192), (52, 1)]);
-        assert_eq!(told(&[14, 4, 0, 0]), []);
-        assert_eq!(told(&[]), []);
+        assert_eq!(
+            numbers_of_answer(&[14, 4, 0, 0, 0x20, 0, 0, 52, 4, 0, 1, 0, 0, 0, 1, 9, 9]),
+            [(14, 8_192), (52, 1)]
+        );
+        assert_eq!(numbers_of_answer(&[14, 4, 0, 0]), []);
+        assert_eq!(numbers_of_answer(&[]), []);
     }
 
     #[test]

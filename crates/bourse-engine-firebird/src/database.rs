@@ -60,13 +60,13 @@ impl Database {
     ) -> Result<Self, EngineError> {
         let used = FileUse::begin(path, "firebird")?;
         let parameters = |pages| Parameters::new(library).forced_writes(sync == Sync::Full).cache_pages(pages);
-        let mut keeper = Attachment::open(library, path, &parameters(None)).map_err(|e| elsewhere(path, e))?;
+        let mut keeper = Attachment::open(library, path, &parameters(None)).map_err(|e| open_error(path, e))?;
         if let Some(bytes) = options.cache_bytes {
             // The number of pages depends on the page size, which the file has and which is known only once it is open.
             let page_size = page_size(&keeper)?;
             let pages = u32::try_from(bytes / page_size).unwrap_or(u32::MAX);
             drop(keeper);
-            keeper = Attachment::open(library, path, &parameters(Some(pages))).map_err(|e| elsewhere(path, e))?;
+            keeper = Attachment::open(library, path, &parameters(Some(pages))).map_err(|e| open_error(path, e))?;
         }
         Ok(Self {
             library,
@@ -131,7 +131,7 @@ fn page_size(attachment: &Attachment) -> Result<u64, EngineError> {
 }
 
 /// Error of a file that could not be opened: a conflict if another process has it open.
-fn elsewhere(path: &Path, error: EngineError) -> EngineError {
+fn open_error(path: &Path, error: EngineError) -> EngineError {
     if error.kind() != ErrorKind::Conflict {
         return error;
     }

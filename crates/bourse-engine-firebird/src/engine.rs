@@ -135,7 +135,7 @@ impl Engine for FirebirdEngine {
         Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }))
     }
 
-    fn for_a_look(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_inspection(&self) -> Result<Option<ForReading>, EngineError> {
         // A copy of the whole file is too much for a look: what Firebird writes as it opens one is no data.
         Ok(None)
     }

@@ -97,7 +97,7 @@ impl FirebirdSession {
     /// Turns a duplicate key into a conflict if another transaction may have added it since: Firebird refuses it as one that
     /// existed before, though it cannot be seen.
     fn unless_unseen(&self, error: EngineError) -> EngineError {
-        if error.kind() == ErrorKind::Constraint && self.database.commits.others_since(self.seen) {
+        if error.kind() == ErrorKind::Constraint && self.database.commits.has_others_since(self.seen) {
             return error.with_kind(ErrorKind::Conflict);
         }
         error
@@ -171,7 +171,7 @@ impl Session for FirebirdSession {
             (Isolation::Serializable, Serializable::Tables) => &self.begins.alone,
         };
         self.writes = access == Access::Write;
-        self.seen = self.database.commits.seen();
+        self.seen = self.database.commits.count();
         self.transaction = Some(self.attachment.begin(&begins[usize::from(self.writes)])?);
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::session::LmdbSession;
 use bourse_engine::target::{Grammar, Parsed, TargetError};
 use bourse_engine::{
     Capabilities, DatabaseFiles, Durability, EngineError, FileFormat, KeyDatabase, KeyedEngine, Records, TargetFile,
-    beside,
+    path_with_suffix,
 };
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl KeyDatabase for Environment {
 
     /// LMDB takes the file of its locks as its own, whatever is in it; one that a database left holds nothing.
     fn refuse_neighbours(files: &DatabaseFiles) -> Result<(), EngineError> {
-        let lock = beside(files.path(), LOCK);
+        let lock = path_with_suffix(files.path(), LOCK);
         let start = TargetFile::at(&lock)?.start(4)?;
         if start.is_empty() || start == MAGIC.to_ne_bytes() {
             return Ok(());

@@ -44,14 +44,14 @@ impl Connector {
     /// The client's or the server's, with advice where the user can change something.
     pub(crate) fn connect(&self, database: Option<&str>) -> Result<Link, EngineError> {
         let (this, name) = (self.clone(), database.map(str::to_owned));
-        within_limit(&self.server(), move || this.let_in(name.as_deref())).map_err(for_report)
+        within_limit(&self.server(), move || this.log_in(name.as_deref())).map_err(for_report)
     }
 
     fn server(&self) -> String {
         format!("the server at {}", self.address)
     }
 
-    fn let_in(&self, database: Option<&str>) -> Result<Link, EngineError> {
+    fn log_in(&self, database: Option<&str>) -> Result<Link, EngineError> {
         let lock_seconds = self.options.lock_timeout.as_secs();
         // A table in memory may grow as large as it has to: by default it is full at 16 MiB.
         let storage = match self.options.storage {

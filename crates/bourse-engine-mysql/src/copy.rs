@@ -37,7 +37,7 @@ impl StoppedCopy {
 }
 
 impl Snapshot for StoppedCopy {
-    fn how(&self) -> &str {
+    fn method(&self) -> &str {
         "data copied while the server was stopped"
     }
 

@@ -8,7 +8,7 @@ use crate::loader::DatabaseLoader;
 use crate::options::{Flavour, GRAMMAR, Options};
 use crate::products::{PRODUCTS, of_flavour};
 use crate::server::{self, Installed, SOCKET, installed};
-use crate::status::{Status, counters, told_process};
+use crate::status::{Status, counters, process_in_pid_file};
 use crate::target::{FORMS, Place};
 use crate::{describe, hold, ownership};
 use bourse_engine::target::TargetError;
@@ -173,7 +173,7 @@ static FACTS: Facts<Mysql> = Facts {
     command: server::command,
     connector: |target, folder| server::connector(folder.path().join(SOCKET), &target.options, ""),
     wait: server::wait_until_it_answers,
-    tell_to_end: server::tell_to_end,
+    shut_down: server::shut_down,
     connectors: |target| {
         let places: Vec<&Place> = std::iter::once(&target.place).chain(&target.others).collect();
         connectors(&target.options, &places, "", environment())
@@ -270,7 +270,7 @@ fn footprint(engine: &MysqlEngine) -> Result<Footprint, EngineError> {
     };
     let private = engine.private_data();
     if let Some((data, process)) = &private {
-        footprint.server = server_use(told_process(data).unwrap_or(*process));
+        footprint.server = server_use(process_in_pid_file(data).unwrap_or(*process));
         footprint.memory_bytes = footprint.server.map_or(footprint.memory_bytes, |it| it.resident_bytes);
     }
     let database = engine.database();

@@ -54,8 +54,8 @@ pub(crate) fn error(e: &Error) -> EngineError {
 fn of_client(e: &Error) -> EngineError {
     // The client does not name what its codec's errors come from.
     let told = match e {
-        Error::CodecError(e) => bourse_server::client::tls::told(e),
-        other => bourse_server::client::tls::told(other),
+        Error::CodecError(e) => bourse_server::client::tls::certificate_error(e),
+        other => bourse_server::client::tls::certificate_error(other),
     };
     if let Some(words) = told {
         return EngineError::new(ErrorKind::Other, words);

@@ -1,6 +1,6 @@
 //! Connections whose waits for answers an interruption ends.
 
-use bourse_engine::server_wait::{Awaited, read_by_others};
+use bourse_engine::server_wait::{Awaited, run_client_library};
 use mysql::prelude::{AsStatement, Queryable};
 use mysql::{Binary, Conn, Error, Params, QueryResult, Statement, Text};
 use std::io;
@@ -58,7 +58,7 @@ macro_rules! asked {
             awaited.waits();
         }
         let $connection = &mut $self.connection;
-        match read_by_others(move || $ask) {
+        match run_client_library(move || $ask) {
             Some(answered) => answered,
             None => {
                 $self.is_broken = true;

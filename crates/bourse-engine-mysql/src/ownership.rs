@@ -267,14 +267,14 @@ fn plainly_created(sql: &str) -> Option<&str> {
     if ["SELECT", "LIKE", "WITH", "VALUES", "TABLE"].iter().any(|word| first.starts_with(word)) {
         return None;
     }
-    let tail: Vec<String> = behind_parenthesis(body)?.split_whitespace().map(str::to_ascii_uppercase).collect();
+    let tail: Vec<String> = text_after_parenthesis(body)?.split_whitespace().map(str::to_ascii_uppercase).collect();
     let has_no_more = matches!(tail.as_slice(), [])
         || matches!(tail.as_slice(), [character, set, _] if character == "CHARACTER" && set == "SET");
     has_no_more.then_some(*name)
 }
 
 /// Text after the parenthesis that closes one opened before `body`.
-fn behind_parenthesis(body: &str) -> Option<&str> {
+fn text_after_parenthesis(body: &str) -> Option<&str> {
     let (mut depth, mut quote) = (1_u32, None);
     for (at, byte) in body.bytes().enumerate() {
         match (quote, byte) {

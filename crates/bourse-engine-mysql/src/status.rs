@@ -126,7 +126,7 @@ fn io(known: impl Fn(&str) -> Option<u64>) -> IoCounts {
 
 /// Process of the server, from its file in the data directory: the program that Bourse started may be a script above
 /// it.
-pub(crate) fn told_process(data: &Path) -> Option<u32> {
+pub(crate) fn process_in_pid_file(data: &Path) -> Option<u32> {
     fs::read_to_string(data.join("server.pid")).ok()?.trim().parse().ok()
 }
 

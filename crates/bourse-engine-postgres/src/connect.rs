@@ -43,14 +43,14 @@ impl Connector {
     /// Opens a connection that uses `database`.
     pub(crate) fn connect(&self, database: &str) -> Result<Connection, EngineError> {
         let (this, name) = (self.clone(), database.to_owned());
-        within_limit(&self.server(), move || this.let_in(&name)).map_err(for_report)
+        within_limit(&self.server(), move || this.log_in(&name)).map_err(for_report)
     }
 
     fn server(&self) -> String {
         format!("the server at {}", self.address)
     }
 
-    fn let_in(&self, database: &str) -> Result<Connection, EngineError> {
+    fn log_in(&self, database: &str) -> Result<Connection, EngineError> {
         let opened = self.open().map_err(|e| self.unreachable(&e))?;
         let end = opened.end().map_err(|e| self.unreachable(&e))?;
         #[cfg(feature = "tls")]

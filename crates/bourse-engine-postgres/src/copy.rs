@@ -53,7 +53,7 @@ fn create(connection: &mut Connection, new: &str, from: &str) -> Result<(), Engi
 }
 
 impl Snapshot for DatabaseCopy {
-    fn how(&self) -> &str {
+    fn method(&self) -> &str {
         "database copied by the server"
     }
 

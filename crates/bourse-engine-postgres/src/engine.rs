@@ -40,7 +40,7 @@ pub fn open(target: &str) -> Result<PostgresEngine, TargetError> {
 }
 
 /// Database of the server that is accessible even if the target's does not exist.
-fn home(engine: &PostgresEngine) -> &str {
+fn accessible_database(engine: &PostgresEngine) -> &str {
     engine.state().as_deref().unwrap_or_else(|| engine.database())
 }
 
@@ -86,10 +86,10 @@ static FACTS: Facts<Postgres> = Facts {
         ownership::create_database(connector, DATABASE, DATABASE)
     },
     // To PostgreSQL it means: end all sessions, write everything, end.
-    tell_to_end: |_, server, _, _| server.interrupt(),
+    shut_down: |_, server, _, _| server.interrupt(),
     connectors: |target| connectors(target, &environment()),
     examined: |_, nodes| Ok(nodes),
-    watcher: |engine, connector| connector.maintenance(home(engine)),
+    watcher: |engine, connector| connector.maintenance(accessible_database(engine)),
     rests: |_| (),
     limits,
     dialect: |_| &DIALECT,
@@ -109,7 +109,7 @@ static FACTS: Facts<Postgres> = Facts {
     counters: status::counters,
     io_counts: status::io_counts,
     loader: |engine| {
-        let load = |it: &Connector| DatabaseLoader::new(it, engine.database(), home(engine));
+        let load = |it: &Connector| DatabaseLoader::new(it, engine.database(), accessible_database(engine));
         Ok(Box::new(engine.reach(load)?))
     },
 };
@@ -117,7 +117,7 @@ static FACTS: Facts<Postgres> = Facts {
 fn description(engine: &PostgresEngine) -> Result<Description, EngineError> {
     let mut connection = match if_there(engine)? {
         Some(connection) => connection,
-        None => engine.reach(|connector| connector.maintenance(home(engine)))?,
+        None => engine.reach(|connector| connector.maintenance(accessible_database(engine)))?,
     };
     let mut description = describe::describe(engine.target(), &mut connection)?;
     if let Some(nodes) = engine.running()? {

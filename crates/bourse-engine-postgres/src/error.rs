@@ -53,7 +53,7 @@ pub(crate) fn server_error(body: &[u8]) -> EngineError {
 #[cold]
 pub(crate) fn io(e: &io::Error) -> EngineError {
     // With TLS 1.3 a server says only then that it does not accept our certificate.
-    if let Some(words) = bourse_server::client::tls::told(e) {
+    if let Some(words) = bourse_server::client::tls::certificate_error(e) {
         return EngineError::new(ErrorKind::Other, words);
     }
     let message = match e.kind() {

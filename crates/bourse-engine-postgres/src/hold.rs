@@ -70,7 +70,7 @@ pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Resul
     for _ in 0..LOOKS {
         match connection.names(&format!("SELECT pg_try_advisory_lock({key})")) {
             Ok(taken) if taken == ["t"] => {
-                return match found(&mut connection, &key) {
+                return match lock_holder(&mut connection, &key) {
                     Err(lost) if lost.kind() == ErrorKind::ConnectionLost => Err(lost),
                     Ok(Some(other)) => {
                         // The server would give it back some time after the connection is closed.
@@ -86,7 +86,7 @@ pub(crate) fn hold(connector: &Connector, database: &str, holder: &str) -> Resul
             // A product without such locks.
             Err(refused) => return Ok(Hold::Cannot(refused.message().to_owned())),
         }
-        if let Some(other) = found(&mut connection, &key)? {
+        if let Some(other) = lock_holder(&mut connection, &key)? {
             return Ok(held_by(other));
         }
     }
@@ -125,7 +125,7 @@ type Details = Vec<(String, String)>;
 
 /// Identity of another session that has the lock in any database, and details of it. Address and time are visible only to the
 /// same user, and to users who may read all statistics.
-fn found(connection: &mut Connection, key: &str) -> Result<Option<(String, Details)>, EngineError> {
+fn lock_holder(connection: &mut Connection, key: &str) -> Result<Option<(String, Details)>, EngineError> {
     let rows = connection.ask(&format!(
         "SELECT {}, a.application_name, a.usename, a.pid::text, CASE WHEN a.client_port = -1 THEN 'the server''s machine' ELSE host(a.client_addr) END,
                 to_char(a.backend_start, 'YYYY-MM-DD HH24:MI:SS TZ')

@@ -6,7 +6,7 @@ use crate::dialect::DIALECT;
 use crate::error::broken;
 use crate::message;
 use crate::routines;
-use crate::value::{Column, Oid, RecordRow, ServerRow, fits, own_type};
+use crate::value::{Column, Oid, RecordRow, ServerRow, exact_type, fits};
 use crate::wire::{Connection, Field, State};
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Routine, Session, Setting, Slots,
@@ -302,7 +302,7 @@ impl PostgresSession {
 
     /// Runs a text that is parsed for this run alone: one message and its answer, with the values' own types.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
-        let types: Vec<Oid> = params.iter().map(|value| own_type(*value)).collect();
+        let types: Vec<Oid> = params.iter().map(|value| exact_type(*value)).collect();
         let connection = &mut self.connection;
         message::parse(&mut connection.out, "", sql, &types);
         // The text's description comes before its rows.
@@ -346,7 +346,7 @@ impl PostgresSession {
 /// Types for a statement's parameters where those that the server chose cannot hold the values.
 fn declare(chosen: &[Oid], params: &[Value<'_>]) -> Vec<Oid> {
     let each = chosen.iter().zip(params);
-    each.map(|(oid, value)| if fits(*value, *oid) { *oid } else { own_type(*value) }).collect()
+    each.map(|(oid, value)| if fits(*value, *oid) { *oid } else { exact_type(*value) }).collect()
 }
 
 /// Types of parameters, from their description.

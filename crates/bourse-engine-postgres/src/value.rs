@@ -37,7 +37,7 @@ const EPOCH_DAYS: i64 = 10_957;
 const EPOCH_MS: i64 = EPOCH_DAYS * 86_400_000;
 
 /// Type that holds a value exactly, if the server infers another.
-pub(crate) fn own_type(value: Value<'_>) -> Oid {
+pub(crate) fn exact_type(value: Value<'_>) -> Oid {
     match value {
         Value::Null => oid::INFERRED,
         Value::Int(_) => oid::INT8,

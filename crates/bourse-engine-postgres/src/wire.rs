@@ -205,7 +205,7 @@ impl Connection {
                 return Err(server_error(body));
             }
             let Some((code, rest)) = body.split_first_chunk::<4>().filter(|_| message.kind == b'R') else {
-                return Err(self.confused());
+                return Err(self.protocol_error());
             };
             match i32::from_be_bytes(*code) {
                 0 => return Ok(()),
@@ -221,7 +221,7 @@ impl Connection {
                 }
                 11 => {
                     let scram = scram.as_mut().ok_or_else(|| broken("an answer to nothing"))?;
-                    scram.update(few_rounds(rest)?).map_err(|e| wrong_word(&e))?;
+                    scram.update(check_hashing_rounds(rest)?).map_err(|e| wrong_word(&e))?;
                     frontend::sasl_response(scram.message(), &mut self.out).map_err(|e| wrong_word(&e))?;
                 }
                 12 => {
@@ -245,7 +245,7 @@ impl Connection {
         }
         self.round_trips += 1;
         if self.is_patient {
-            self.awaited.waits_for_long()
+            self.awaited.waits_through_interruption()
         } else {
             self.awaited.waits()
         }
@@ -270,7 +270,7 @@ impl Connection {
     }
 
     #[cold]
-    fn confused(&mut self) -> EngineError {
+    fn protocol_error(&mut self) -> EngineError {
         self.is_broken = true;
         broken("a message that nothing asked for")
     }
@@ -295,7 +295,7 @@ impl Connection {
         let head = &self.input[at..at + HEAD];
         let (kind, length) = (head[0], u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize);
         if !(4..=LONGEST_MESSAGE).contains(&length) {
-            return Err(self.confused());
+            return Err(self.protocol_error());
         }
         self.have(1 + length)?;
         let at = self.unread.start;
@@ -486,7 +486,7 @@ fn wrong_word(why: &io::Error) -> EngineError {
 }
 
 /// The server's first answer, unless it demands more rounds of hashing than an honest server would.
-fn few_rounds(answer: &[u8]) -> Result<&[u8], EngineError> {
+fn check_hashing_rounds(answer: &[u8]) -> Result<&[u8], EngineError> {
     const MOST_ROUNDS: u32 = 10_000_000;
     let rounds = answer.split(|byte| *byte == b',').find_map(|field| field.strip_prefix(b"i="));
     let rounds = rounds.and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u32>().ok());
@@ -515,7 +515,7 @@ mod tests {
         for (rounds, is_usual) in
             [("i=4096", true), ("i=4000000000", false), ("i=0", false), ("i=x", false), ("", false)]
         {
-            assert_eq!(few_rounds(format!("r=abc,s=AAAA,{rounds}").as_bytes()).is_ok(), is_usual, "{rounds}");
+            assert_eq!(check_hashing_rounds(format!("r=abc,s=AAAA,{rounds}").as_bytes()).is_ok(), is_usual, "{rounds}");
         }
     }
 

@@ -98,7 +98,7 @@ fn journal_in(folder: &Path) -> PathBuf {
 
 /// Lets a new connection read what was committed when its transaction began: it waits for no writer, and no writer for
 /// it.
-pub(crate) fn read_beside_the_writer(connection: &Connection) -> Result<(), EngineError> {
+pub(crate) fn enable_snapshot_reads(connection: &Connection) -> Result<(), EngineError> {
     // All connections of a process have one environment, in which versions of pages are kept or not.
     if connection.text_of("PRAGMA multiversion")? != "1" {
         connection.run("PRAGMA multiversion = ON")?;

@@ -81,7 +81,7 @@ impl Connection {
             // SAFETY: the connection was just opened by this library.
             this.check(unsafe { library.prepare(this.raw(), key.as_deref()) })?;
             if library.is_berkeley_db() && source.path.is_some() {
-                crate::berkeley::read_beside_the_writer(&this)?;
+                crate::berkeley::enable_snapshot_reads(&this)?;
             }
             if key.is_some() {
                 // The header that would tell is encrypted too. Other libraries than SQLCipher take this for nothing.

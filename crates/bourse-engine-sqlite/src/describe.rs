@@ -33,7 +33,7 @@ pub(crate) fn compile_options(connection: &Connection) -> Result<Vec<String>, En
 pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, EngineError> {
     let read = |name: &&str| {
         let value = connection.text_of(&format!("PRAGMA {name}"))?;
-        let value = in_words(name, &value).map_or(value, str::to_owned);
+        let value = name_of_value(name, &value).map_or(value, str::to_owned);
         Ok(Setting { name: (*name).to_owned(), value })
     };
     PRAGMAS.iter().map(read).collect()
@@ -121,7 +121,7 @@ fn memory_store(target: &Target) -> Option<MemoryStore> {
 }
 
 /// Word for a number that a pragma returns.
-fn in_words(pragma: &str, value: &str) -> Option<&'static str> {
+fn name_of_value(pragma: &str, value: &str) -> Option<&'static str> {
     let words: &[&'static str] = match pragma {
         "synchronous" => &["off", "normal", "full", "extra"],
         "foreign_keys" | "ignore_check_constraints" => &["off", "on"],

@@ -23,7 +23,7 @@ use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, DatabaseFiles, Description, Dialect, Engine, EngineError, FolderParts, Footprint,
     ForReading, Interface, IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, Snapshot,
-    SqlCapabilities, SqlEngine, TargetFile, beside, locked,
+    SqlCapabilities, SqlEngine, TargetFile, locked, path_with_suffix,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -441,8 +441,8 @@ impl Engine for SqliteEngine {
         reading::open(self)
     }
 
-    fn for_a_look(&self) -> Result<Option<ForReading>, EngineError> {
-        if self.parts.is_some() { Ok(None) } else { reading::open_for_a_look(self) }
+    fn for_inspection(&self) -> Result<Option<ForReading>, EngineError> {
+        if self.parts.is_some() { Ok(None) } else { reading::open_for_inspection(self) }
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
@@ -498,7 +498,9 @@ impl Engine for SqliteEngine {
             });
         }
         let (data_bytes, log_bytes, journal_bytes) = match self.path() {
-            Some(path) => (size(path), size(&beside(path, "-wal")), size(&beside(path, "-journal"))),
+            Some(path) => {
+                (size(path), size(&path_with_suffix(path, "-wal")), size(&path_with_suffix(path, "-journal")))
+            }
             None if self.is_ram() => {
                 let name = self.ram_name();
                 (memvfs::size(&name), memvfs::size(&format!("{name}-wal")), memvfs::size(&format!("{name}-journal")))

@@ -95,7 +95,7 @@ impl Library {
     /// [`TargetError::Library`].
     pub(crate) fn fit(self, target: &mut Target, given: &[&'static str]) -> Result<(), TargetError> {
         let refused = |what: &str, why: &str| {
-            Err(TargetError::Library(format!("{what} cannot be used with {}: {why}", self.in_words())))
+            Err(TargetError::Library(format!("{what} cannot be used with {}: {why}", self.description())))
         };
         let is_berkeley_db = self.is_berkeley_db() && target.place != Place::Memory;
         if is_berkeley_db {
@@ -147,7 +147,7 @@ impl Library {
         let mut found = connection.lines_of("PRAGMA integrity_check(1000000000)")?;
         let mut has_null = BTreeMap::new();
         for row in &found {
-            if let Some((table, column)) = said_to_be_null(row)
+            if let Some((table, column)) = null_column(row)
                 && !has_null.contains_key(row)
             {
                 // `IS NULL` would be taken for false, as the column is declared.
@@ -162,7 +162,7 @@ impl Library {
 }
 
 /// Table and column of a row of the integrity check that reports a NULL.
-fn said_to_be_null(row: &str) -> Option<(&str, &str)> {
+fn null_column(row: &str) -> Option<(&str, &str)> {
     let (table, column) = row.strip_prefix("NULL value in ")?.split_once('.')?;
     let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     (is_plain(table) && is_plain(column)).then_some((table, column))

@@ -311,7 +311,7 @@ impl Library {
     }
 
     /// Name, version and path, for a message.
-    pub(crate) fn in_words(self) -> String {
+    pub(crate) fn description(self) -> String {
         format!("{ENGINE} {} of {}", self.version(), self.0.path.display())
     }
 

@@ -9,7 +9,9 @@
 use crate::engine::SqliteEngine;
 use crate::format::has_log;
 use crate::target::Place;
-use bourse_engine::{EngineError, FileOwner, FileUse, ForReading, ReadCopy, TargetFile, beside, is_changed, stamp};
+use bourse_engine::{
+    EngineError, FileOwner, FileUse, ForReading, ReadCopy, TargetFile, is_changed, path_with_suffix, stamp,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,12 +65,12 @@ pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineEr
 /// Opens an engine's database to read its catalogue before a command decides whether to use it: through the index of its log, if
 /// another process has that open or a killed one has left it, and otherwise as [`open`] does. `None` if this process has
 /// the database open, since its settings are made already.
-pub(crate) fn open_for_a_look(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineError> {
+pub(crate) fn open_for_inspection(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineError> {
     let Some(path) = engine.path().filter(|_| engine.is_full()) else { return Ok(None) };
     if FileUse::unless_used(path, || ()).is_none() {
         return Ok(None);
     }
-    let has_index = ["-wal", "-shm"].iter().all(|suffix| fs::symlink_metadata(beside(path, suffix)).is_ok());
+    let has_index = ["-wal", "-shm"].iter().all(|suffix| fs::symlink_metadata(path_with_suffix(path, suffix)).is_ok());
     if !has_index || engine.files().is_none_or(|files| !matches!(files.owner(), Ok(FileOwner::Bourse))) {
         return open(engine);
     }
@@ -80,12 +82,12 @@ pub(crate) fn open_for_a_look(engine: &SqliteEngine) -> Result<Option<ForReading
 
 /// Log of a database, or journal that must be rolled back; `None` without either.
 fn log_of(path: &Path) -> Result<Option<PathBuf>, EngineError> {
-    let log = beside(path, "-wal");
+    let log = path_with_suffix(path, "-wal");
     if fs::symlink_metadata(&log).is_ok() {
         return Ok(Some(log));
     }
     // One that was cut to nothing, or whose header was overwritten, has nothing to undo.
-    let journal = beside(path, "-journal");
+    let journal = path_with_suffix(path, "-journal");
     let is_hot = TargetFile::at(&journal)?.start(1)?.first().is_some_and(|first| *first != 0);
     Ok(is_hot.then_some(journal))
 }

@@ -97,7 +97,7 @@ impl SqliteSession {
         let in_session = shared.library.begin_session().ok_or_else(|| {
             EngineError::unsupported(format!(
                 "{} was compiled with THREADSAFE=0: it bears one session, and another one is open",
-                shared.library.in_words()
+                shared.library.description()
             ))
         })?;
         let active = Prepared::new(connection, shared.begin)?;

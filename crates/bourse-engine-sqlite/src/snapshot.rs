@@ -68,7 +68,7 @@ impl MemoryCopy {
 }
 
 impl Snapshot for MemoryCopy {
-    fn how(&self) -> &str {
+    fn method(&self) -> &str {
         "copied in memory"
     }
 

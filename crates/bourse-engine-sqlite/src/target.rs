@@ -52,11 +52,11 @@ impl Target {
         let place = text.strip_prefix(SCHEME).and_then(|rest| rest.strip_prefix(':')?.split('?').next());
         let is_memory = place == Some(MEMORY);
         let defaults = if is_memory { Options::MEMORY } else { Options::FILE };
-        let mut parsed = GRAMMAR.parse(text, defaults).map_err(known_elsewhere)?;
+        let mut parsed = GRAMMAR.parse(text, defaults).map_err(setting_of_other_engine)?;
         if parsed.options.defaults == Defaults::Sqlite {
             // Wherever it stands in the target: what is said beside it holds.
             let defaults = if is_memory { Options::SQLITE_MEMORY } else { Options::SQLITE_FILE };
-            parsed = GRAMMAR.parse(text, defaults).map_err(known_elsewhere)?;
+            parsed = GRAMMAR.parse(text, defaults).map_err(setting_of_other_engine)?;
             parsed.options.sets = Sets::of(&parsed.given);
         }
         let place = if is_memory { Place::Memory } else { Place::File(PathBuf::from(&parsed.place)) };
@@ -78,7 +78,7 @@ impl Target {
 const MEMORY: &str = ":memory:";
 
 /// Recognises a setting of another engine, for a helpful error.
-fn known_elsewhere(error: TargetError) -> TargetError {
+fn setting_of_other_engine(error: TargetError) -> TargetError {
     match error {
         TargetError::UnknownOption { name, .. } if name == "index" => TargetError::Impossible {
             what: "index".to_owned(),

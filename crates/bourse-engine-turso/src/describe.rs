@@ -30,10 +30,10 @@ const BETA: &str = "Turso is a beta by its own word, and MVCC an experiment in i
 /// # Errors
 /// The text of Turso's error.
 pub fn version() -> Result<String, String> {
-    asked_version().map_err(|error| error.to_string())
+    queried_version().map_err(|error| error.to_string())
 }
 
-fn asked_version() -> Result<String, EngineError> {
+fn queried_version() -> Result<String, EngineError> {
     let database = Database::in_memory(Arc::new(MemoryIO::new()), Options::DEFAULT)?;
     Connection::plain(&database)?.text("SELECT turso_version()")
 }
@@ -42,7 +42,7 @@ fn asked_version() -> Result<String, EngineError> {
 pub(crate) fn settings_of(connection: &Connection) -> Result<Vec<Setting>, EngineError> {
     let read = |name: &str| {
         let value = connection.text(&format!("PRAGMA {name}"))?;
-        let value = in_words(name, &value).map_or(value, str::to_owned);
+        let value = name_of_value(name, &value).map_or(value, str::to_owned);
         Ok::<_, EngineError>(Setting { name: name.to_owned(), value })
     };
     let mut settings = PRAGMAS.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
@@ -73,7 +73,7 @@ pub(crate) fn describe(
     let (durability, durability_reason, warning) = durability_at(path, durability(journal, sync));
     Ok(Description {
         engine: "turso".to_owned(),
-        version: asked_version()?,
+        version: queried_version()?,
         target: target.text.clone(),
         durability,
         may_lose: (durability == Durability::Consistent).then_some(MayLose::SinceCheckpoint),
@@ -95,7 +95,7 @@ const fn begin(journal: Journal) -> &'static str {
 }
 
 /// Name of a numeric value that a pragma returns.
-fn in_words(pragma: &str, value: &str) -> Option<&'static str> {
+fn name_of_value(pragma: &str, value: &str) -> Option<&'static str> {
     let words: &[&'static str] = match pragma {
         "synchronous" => &["off", "normal", "full"],
         "foreign_keys" | "ignore_check_constraints" | "mvcc_group_commit" => &["off", "on"],

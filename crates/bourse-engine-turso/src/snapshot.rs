@@ -50,7 +50,7 @@ fn write(io: &dyn IO, file: &dyn File, bytes: &[Arc<Buffer>]) -> turso_core::Res
 }
 
 impl Snapshot for MemoryCopy {
-    fn how(&self) -> &str {
+    fn method(&self) -> &str {
         "copied in memory"
     }
 

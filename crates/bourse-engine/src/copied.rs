@@ -76,7 +76,7 @@ impl FileCopy {
     }
 
     /// Method by which the copy was made, for a person.
-    pub(crate) const fn how(&self) -> &'static str {
+    pub(crate) const fn method(&self) -> &'static str {
         self.how
     }
 

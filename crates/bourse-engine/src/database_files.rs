@@ -9,7 +9,8 @@
 use crate::side_file::{COPY, LOADING, RESTORED, SNAPSHOT};
 use crate::target_file::is_no_fault_of_the_file;
 use crate::{
-    EngineError, ErrorKind, TargetFile, beside, copy_file, folder_of, locked, open_regular, other_files, sync_names,
+    EngineError, ErrorKind, TargetFile, copy_file, folder_of, locked, open_regular, other_files, path_with_suffix,
+    sync_names,
 };
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -139,7 +140,7 @@ impl DatabaseFiles {
 
     /// Paths of the companions, which need not exist.
     pub fn companions(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        self.format.companions.iter().map(|suffix| beside(&self.path, suffix))
+        self.format.companions.iter().map(|suffix| path_with_suffix(&self.path, suffix))
     }
 
     /// Removes the companions that would be taken for those of another database at the path.
@@ -258,12 +259,12 @@ impl DatabaseFiles {
     }
 
     fn exclusive(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        self.format.exclusive.iter().map(|suffix| beside(&self.path, suffix))
+        self.format.exclusive.iter().map(|suffix| path_with_suffix(&self.path, suffix))
     }
 
     /// Log that holds a part of the data.
     pub(crate) fn log(&self) -> Option<PathBuf> {
-        let mut logs = self.format.logs.iter().map(|suffix| beside(&self.path, suffix));
+        let mut logs = self.format.logs.iter().map(|suffix| path_with_suffix(&self.path, suffix));
         logs.find(|log| fs::metadata(log).is_ok_and(|found| found.len() > 0))
     }
 
@@ -368,19 +369,19 @@ impl DatabaseFiles {
 
     /// Path of the mark.
     fn marked_by(&self) -> PathBuf {
-        beside(&database_of(&self.path), MARK)
+        path_with_suffix(&database_of(&self.path), MARK)
     }
 
     /// The files of a database with that suffix to its name, next to this one.
     pub(crate) fn next_to(&self, suffix: &str) -> Self {
-        Self { path: beside(&self.path, suffix), format: self.format }
+        Self { path: path_with_suffix(&self.path, suffix), format: self.format }
     }
 
     /// Removes the mark if nothing of what it could list is there.
     pub(crate) fn unmark_if_gone(&self) {
         let database = database_of(&self.path);
         let kinds = [&LOADING, &SNAPSHOT, &RESTORED, &COPY];
-        let mut all = kinds.iter().map(|kind| beside(&database, kind.suffix)).chain([database.clone()]);
+        let mut all = kinds.iter().map(|kind| path_with_suffix(&database, kind.suffix)).chain([database.clone()]);
         if all.all(|path| fs::symlink_metadata(path).is_err()) {
             self.unmark();
         }

@@ -87,7 +87,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The engine's.
-    fn for_a_look(&self) -> Result<Option<ForReading>, EngineError> {
+    fn for_inspection(&self) -> Result<Option<ForReading>, EngineError> {
         self.for_reading()
     }
 
@@ -460,7 +460,7 @@ pub struct SideDatabase {
 /// A copy of a database; removed when dropped.
 pub trait Snapshot: Send {
     /// Method by which it was made, for a person.
-    fn how(&self) -> &str;
+    fn method(&self) -> &str;
 
     /// Restores the database to the state that was copied. No session may be open.
     ///

@@ -160,7 +160,7 @@ struct FolderCopy {
 }
 
 impl Snapshot for FolderCopy {
-    fn how(&self) -> &str {
+    fn method(&self) -> &str {
         "copied"
     }
 

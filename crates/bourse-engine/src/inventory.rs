@@ -70,7 +70,7 @@ impl Inventory {
         if sql.dialect().objects.is_none() || engine.foreign()?.is_some() {
             return Ok(None);
         }
-        let Some(looked) = engine.for_a_look()? else { return Self::of_opened(engine) };
+        let Some(looked) = engine.for_inspection()? else { return Self::of_opened(engine) };
         let inventory = Self::of_opened(looked.engine.as_ref())?;
         (looked.unchanged)()?;
         Ok(inventory)
@@ -124,8 +124,8 @@ impl Inventory {
     /// Reason not to replace the database: the objects that Bourse did not make; `None` if there are none.
     pub fn foreign(&self) -> Option<String> {
         // What a person's table consists of says no more than the table.
-        let is_told = |part: &DatabaseObject| self.others().any(|whole| part.is_part_of(whole));
-        foreign_among(&self.others().filter(|it| !is_told(it)).map(ToString::to_string).collect::<Vec<_>>())
+        let is_part_of_other = |part: &DatabaseObject| self.others().any(|whole| part.is_part_of(whole));
+        foreign_among(&self.others().filter(|it| !is_part_of_other(it)).map(ToString::to_string).collect::<Vec<_>>())
     }
 
     /// Adds to the list all that a session's database holds now, as a workload may make tables after the load.

@@ -97,13 +97,13 @@ impl Commits {
 
     /// Number of commits that have ended, all of which a transaction that begins now sees.
     #[inline]
-    pub fn seen(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.ended.load(Ordering::Acquire)
     }
 
     /// Whether others may have committed since a transaction began that saw this many commits.
     #[inline]
-    pub fn others_since(&self, seen: u64) -> bool {
+    pub fn has_others_since(&self, seen: u64) -> bool {
         self.begun.load(Ordering::Acquire) != seen
     }
 }

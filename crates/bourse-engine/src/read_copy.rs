@@ -1,7 +1,7 @@
 //! Copies of databases to be read, in folders of their own below the system's for temporary files.
 
 use crate::side_file::COPY;
-use crate::{DatabaseFiles, EngineError, ErrorKind, SideFile, beside};
+use crate::{DatabaseFiles, EngineError, ErrorKind, SideFile, path_with_suffix};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl ReadCopy {
             let before = stamps()?;
             file.fill_from(database.path())?;
             for suffix in companions {
-                file.copy_companion(suffix, &beside(database.path(), suffix))?;
+                file.copy_companion(suffix, &path_with_suffix(database.path(), suffix))?;
             }
             if before == stamps()? {
                 file.lend_lock()?;
@@ -123,9 +123,9 @@ mod tests {
         for folder in [&left, &theirs] {
             make_private(folder).unwrap();
             assert!(make_private(folder).is_err(), "it is taken");
-            fs::write(beside(&folder.join(NAME), COPY.suffix), "content").unwrap();
+            fs::write(path_with_suffix(&folder.join(NAME), COPY.suffix), "content").unwrap();
         }
-        DatabaseFiles::at(beside(&left.join(NAME), COPY.suffix), &FORMAT).mark().unwrap();
+        DatabaseFiles::at(path_with_suffix(&left.join(NAME), COPY.suffix), &FORMAT).mark().unwrap();
         remove_leftovers(&DatabaseFiles::at("x", &FORMAT));
         assert!(!left.exists() && theirs.exists());
         fs::remove_dir_all(theirs).unwrap();

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Time after which a wait is reported to the user.
-const TOLD_AFTER: Duration = Duration::from_secs(2);
+const REPORT_AFTER: Duration = Duration::from_secs(2);
 
 /// Time that answers in progress have after an interruption.
 const GRACE: Duration = Duration::from_millis(700);
@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_millis(700);
 const TICK: Duration = Duration::from_millis(50);
 
 static LIMIT_MS: AtomicU64 = AtomicU64::new(CONNECT_LIMIT.as_secs() * 1_000);
-static TELL: OnceLock<fn(&str)> = OnceLock::new();
+static REPORT: OnceLock<fn(&str)> = OnceLock::new();
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Servers that the interruption found silent, and that have let no session in since.
 static SILENT: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -44,8 +44,8 @@ pub fn connect_limit() -> Duration {
 }
 
 /// Sets the function that reports long waits to the user; only the first call has an effect.
-pub fn tell_by(tell: fn(&str)) {
-    let _ = TELL.set(tell);
+pub fn report_waits_with(tell: fn(&str)) {
+    let _ = REPORT.set(tell);
 }
 
 /// Whether the program was interrupted.
@@ -113,10 +113,10 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
     let lost = |message: String| E::from(EngineError::new(ErrorKind::ConnectionLost, message));
     let spawned = std::thread::Builder::new().name("connecting".to_owned()).spawn(move || {
         // Nobody listens any more once the time is over.
-        let _ = answer.send(read_by_others(connect));
+        let _ = answer.send(run_client_library(connect));
     });
     spawned.map_err(|e| lost(format!("cannot connect to {server}: no thread can be started: {e}")))?;
-    let mut is_told = false;
+    let mut is_reported = false;
     loop {
         match answered.recv_timeout(TICK) {
             Ok(Some(connected)) => {
@@ -141,9 +141,9 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
         if !was_interrupted && is_interrupted() {
             return Err(interrupted().into());
         }
-        if waited >= TOLD_AFTER && !is_told {
-            is_told = true;
-            if let Some(tell) = TELL.get() {
+        if waited >= REPORT_AFTER && !is_reported {
+            is_reported = true;
+            if let Some(tell) = REPORT.get() {
                 tell(&format!("waiting for {server} to let a session in, {} s at most", limit.as_secs_f64()));
             }
         }
@@ -151,21 +151,21 @@ pub fn within_limit<T: Send + 'static, E: From<EngineError> + Send + 'static>(
 }
 
 thread_local! {
-    static IS_READ_BY_OTHERS: Cell<bool> = const { Cell::new(false) };
+    static IS_IN_CLIENT_LIBRARY: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether this thread is in a client library's parsing of a server's answer, where a panic is the server's fault.
-pub fn is_read_by_others() -> bool {
-    IS_READ_BY_OTHERS.get()
+pub fn is_in_client_library() -> bool {
+    IS_IN_CLIENT_LIBRARY.get()
 }
 
 /// Result of a client library's parsing of a server's answer; `None` if the library panicked on it, which leaves the
 /// connection unusable.
-pub fn read_by_others<T>(read: impl FnOnce() -> T) -> Option<T> {
-    let before = IS_READ_BY_OTHERS.replace(true);
+pub fn run_client_library<T>(read: impl FnOnce() -> T) -> Option<T> {
+    let before = IS_IN_CLIENT_LIBRARY.replace(true);
     // What a panic leaves behind is only dropped.
     let found = catch_unwind(AssertUnwindSafe(read)).ok();
-    IS_READ_BY_OTHERS.set(before);
+    IS_IN_CLIENT_LIBRARY.set(before);
     found
 }
 
@@ -230,7 +230,7 @@ impl Awaited {
     }
 
     /// Marks the begin of a wait that an interruption does not end.
-    pub fn waits_for_long(&self) {
+    pub fn waits_through_interruption(&self) {
         self.0.state.store(WAITS_FOR_LONG, Ordering::Relaxed);
     }
 
@@ -257,7 +257,7 @@ mod tests {
         let broken = || -> Result<(), EngineError> { panic!("capacity overflow") };
         let told_of = within_limit("the server", broken).unwrap_err();
         assert_eq!(told_of.message(), "the server has sent what cannot be read");
-        assert!(!is_read_by_others());
+        assert!(!is_in_client_library());
         set_connect_limit(Duration::from_millis(300));
         let late = within_limit("the server", silent).unwrap_err();
         assert_eq!(late.kind(), ErrorKind::ConnectionLost);
@@ -276,7 +276,7 @@ mod tests {
         let elsewhere = to("another server");
         [&waits, &rests, &is_gone].iter().for_each(|it| it.waits());
         rests.rests();
-        is_patient.waits_for_long();
+        is_patient.waits_through_interruption();
         drop(is_gone);
         let connecting = std::thread::spawn(move || within_limit("the server", silent).unwrap_err());
         std::thread::sleep(4 * TICK);

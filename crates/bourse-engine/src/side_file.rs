@@ -1,7 +1,7 @@
 //! Temporary files that Bourse makes in a database's folder: a load in progress, a copy that rounds are restored from.
 
 use crate::copied::copy_by_pages;
-use crate::target_file::{beside, is_no_fault_of_the_file, open_regular, start_of};
+use crate::target_file::{is_no_fault_of_the_file, open_regular, path_with_suffix, start_of};
 use crate::{DatabaseFiles, EngineError, ErrorKind};
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _};
@@ -120,8 +120,8 @@ impl SideFile {
         let files = at(database, kind);
         let mut file = open_regular(files.path(), false).ok()?;
         let found = file.metadata().ok()?;
-        let is_left =
-            (found.len() == 0 || is_bourses(&files, kind, &mut file, &found).ok()?) && file.try_lock_shared().is_ok();
+        let is_left = (found.len() == 0 || is_made_by_bourse(&files, kind, &mut file, &found).ok()?)
+            && file.try_lock_shared().is_ok();
         is_left.then(|| files.path().to_owned())
     }
 
@@ -191,7 +191,7 @@ impl SideFile {
 
     fn companions(&self) -> impl Iterator<Item = PathBuf> {
         let of_template = OF_TEMPLATE.iter().filter(|_| self.kind.text.is_none());
-        self.files.companions().chain(of_template.map(|suffix| beside(self.path(), suffix)))
+        self.files.companions().chain(of_template.map(|suffix| path_with_suffix(self.path(), suffix)))
     }
 
     /// Path of the file.
@@ -221,7 +221,7 @@ impl SideFile {
     /// Those of `make`; the system's.
     pub(crate) fn fill_with(&self, make: impl FnOnce(&Path) -> Result<(), EngineError>) -> Result<(), EngineError> {
         self.remove_companions();
-        let template = beside(self.path(), TEMPLATE);
+        let template = path_with_suffix(self.path(), TEMPLATE);
         make(&template)?;
         self.fill_from(&template).map(drop)
     }
@@ -290,7 +290,7 @@ impl SideFile {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             source => source.map_err(|e| EngineError::io("read", from, &e))?,
         };
-        let path = beside(self.path(), suffix);
+        let path = path_with_suffix(self.path(), suffix);
         let made = OpenOptions::new().write(true).create_new(true).open(&path);
         let copied = made.and_then(|companion| copy_by_pages(&mut source, &companion));
         copied.map_err(|e| EngineError::io("copy to", &path, &e))
@@ -358,7 +358,7 @@ fn at(database: &DatabaseFiles, kind: &SideFileKind) -> DatabaseFiles {
 }
 
 /// Whether Bourse made a side file that is not empty.
-fn is_bourses(
+fn is_made_by_bourse(
     files: &DatabaseFiles,
     kind: &SideFileKind,
     file: &mut File,
@@ -384,7 +384,7 @@ fn open_marked(files: &DatabaseFiles, kind: &SideFileKind) -> Result<(File, bool
         false => foreign(&format!("which cannot be used ({e})")),
     })?;
     let found = file.metadata().map_err(|e| EngineError::io("look at", path, &e))?;
-    if found.len() > 0 && !is_bourses(files, kind, &mut file, &found)? {
+    if found.len() > 0 && !is_made_by_bourse(files, kind, &mut file, &found)? {
         return Err(foreign("without the mark of a file of Bourse"));
     }
     Ok((file, found.len() == 0))
@@ -421,11 +421,11 @@ mod tests {
         }
 
         fn side(&self) -> PathBuf {
-            beside(self.0.path(), ".bourse-test")
+            path_with_suffix(self.0.path(), ".bourse-test")
         }
 
         fn log(&self) -> PathBuf {
-            beside(self.0.path(), ".bourse-test-log")
+            path_with_suffix(self.0.path(), ".bourse-test-log")
         }
     }
 

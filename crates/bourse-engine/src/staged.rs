@@ -151,8 +151,8 @@ struct StagedSnapshot {
 }
 
 impl Snapshot for StagedSnapshot {
-    fn how(&self) -> &str {
-        self.copy.how()
+    fn method(&self) -> &str {
+        self.copy.method()
     }
 
     fn restore(&self) -> Result<(), EngineError> {

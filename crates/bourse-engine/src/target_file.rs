@@ -100,7 +100,7 @@ impl TargetFile {
 }
 
 /// The path with `suffix` appended to its whole name.
-pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub fn path_with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

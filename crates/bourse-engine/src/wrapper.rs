@@ -54,8 +54,8 @@ impl<W: Wrapper> Engine for W {
     fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
         self.inner().for_reading()
     }
-    fn for_a_look(&self) -> Result<Option<ForReading>, EngineError> {
-        self.inner().for_a_look()
+    fn for_inspection(&self) -> Result<Option<ForReading>, EngineError> {
+        self.inner().for_inspection()
     }
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
         self.inner().leftovers()

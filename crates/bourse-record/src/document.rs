@@ -203,7 +203,7 @@ mod tests {
                         measured_s: 5.0,
                         worst_limit_ratio: Some(0.2),
                         violations: vec![],
-                        untold: vec![text("read: 16 operations, too few for a p99")],
+                        undetermined: vec![text("read: 16 operations, too few for a p99")],
                     }],
                 }),
                 origin: None,

@@ -201,8 +201,8 @@ impl Latency {
     /// Quantile (0 to 1) over operations with a time and those that count as slower; `None` without times.
     pub fn quantile(&self, quantile: f64) -> Option<Quantile> {
         let shown = self.known().or(self.at_least.as_ref().and_then(|it| it.known())).is_some();
-        let is_told = self.operations() as f64 >= self.needed(quantile);
-        shown.then(|| if is_told { self.quantile_of_any(quantile) } else { Quantile::TooFew })
+        let is_sufficient = self.operations() as f64 >= self.needed(quantile);
+        shown.then(|| if is_sufficient { self.quantile_of_any(quantile) } else { Quantile::TooFew })
     }
 
     /// Number of operations: those with a time, and those that count as slower.

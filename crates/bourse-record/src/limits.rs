@@ -48,12 +48,12 @@ impl ResponseLimit {
     /// If the limit is on the longest response (quantile 1), operations still queued at the end of the interval count
     /// with the time that they had waited, if known: at any moment something may be waiting.
     pub fn reached(&self, round: &Round) -> Vec<LimitedQuantile> {
-        let is_meant = |it: &&Operation| match &self.operation {
+        let is_limited = |it: &&Operation| match &self.operation {
             Some(name) => it.name == *name,
             None => it.by_schedule,
         };
-        let meant = round.operations.iter().filter(is_meant);
-        meant
+        let limited = round.operations.iter().filter(is_limited);
+        limited
             .filter_map(|operation| {
                 let waited = round.arrivals.map_or(0, |arrivals| arrivals.unstarted_ns_longest);
                 let all = Latency::of_round(round, &operation.name)?;

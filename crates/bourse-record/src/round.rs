@@ -205,11 +205,11 @@ impl Round {
     /// Whether other processes or the host disturbed the round: they took more than [`Interference::NOTICED`], or a
     /// fixed CPU loop took more than [`SLOWED`](Self::SLOWED) times its best time.
     pub fn is_disturbed(&self) -> bool {
-        self.taken() > Interference::NOTICED || self.slowdown.is_some_and(|slowdown| slowdown > Self::SLOWED)
+        self.cpus_taken() > Interference::NOTICED || self.slowdown.is_some_and(|slowdown| slowdown > Self::SLOWED)
     }
 
     /// CPUs certainly taken by others, on average; 0 if the system does not report them.
-    pub fn taken(&self) -> f64 {
+    pub fn cpus_taken(&self) -> f64 {
         self.interference.map_or(0.0, Interference::from_us)
     }
 

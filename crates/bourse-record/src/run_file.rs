@@ -159,26 +159,27 @@ pub struct Probe {
     pub worst_limit_ratio: Option<f64>,
     /// Description of the limits exceeded; empty if none was.
     pub violations: Vec<String>,
-    /// Quantiles of too few operations, which neither meet nor miss their limits, with the remedy; empty if all are told.
+    /// Quantiles of too few operations, which neither meet nor miss their limits, with the remedy; empty if every quantile was
+    /// determined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub untold: Vec<String>,
+    pub undetermined: Vec<String>,
 }
 
 impl Probe {
-    /// Limits exceeded and quantiles that cannot be told, as text; empty for a round within all limits.
+    /// Limits exceeded and undetermined quantiles, as text; empty for a round within all limits.
     pub fn reasons(&self) -> String {
-        let all: Vec<&str> = self.violations.iter().chain(&self.untold).map(String::as_str).collect();
+        let all: Vec<&str> = self.violations.iter().chain(&self.undetermined).map(String::as_str).collect();
         all.join("; ")
     }
 }
 
 impl Search {
-    /// Quantile that the rounds at the last rate were too short to tell, with the remedy, if the search ended for that.
-    pub fn untold(&self) -> Option<&str> {
+    /// Quantile that the rounds at the last rate were too short to determine, with the remedy, if the search ended for that.
+    pub fn undetermined(&self) -> Option<&str> {
         let rate = self.probes.last().filter(|_| !self.confirmed)?.rate;
         let last: Vec<&Probe> = self.probes.iter().rev().take_while(|probe| probe.rate == rate).collect();
-        let untold = last.iter().find_map(|probe| probe.untold.first()).map(String::as_str);
-        untold.filter(|_| last.iter().all(|probe| probe.violations.is_empty()))
+        let undetermined = last.iter().find_map(|probe| probe.undetermined.first()).map(String::as_str);
+        undetermined.filter(|_| last.iter().all(|probe| probe.violations.is_empty()))
     }
 }
 

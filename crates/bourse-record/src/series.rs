@@ -26,7 +26,7 @@ impl Series {
             });
             let column = &mut self.columns[at].values;
             if column.len() == before {
-                column.push(value.map(kept));
+                column.push(value.map(rounded_for_storage));
             }
         }
         self.columns.iter_mut().for_each(|column| column.values.resize(before + 1, None));
@@ -45,7 +45,7 @@ impl Series {
 }
 
 /// A value rounded for storage.
-fn kept(value: f64) -> f64 {
+fn rounded_for_storage(value: f64) -> f64 {
     if !value.is_finite() || value == value.trunc() {
         return value;
     }

@@ -8,7 +8,7 @@ use crate::tables::{Cell, Head, Table, Tone};
 use crate::text::markdown_parts;
 use crate::units;
 use bourse_record::{Better, Provenance, Verdict};
-use bourse_verdict::comparison::words::{beside, change, ends, sentence};
+use bourse_verdict::comparison::words::{change, context_lines, ends, sentence};
 use bourse_verdict::comparison::{Compared, Comparison, Difference};
 
 /// The metrics of one comparison.
@@ -31,7 +31,7 @@ fn table(it: &Comparison) -> Table {
             Cell::figure(metric.head, metric.text),
             Cell::text(&change(metric.ratio)),
             Cell::text(interval.as_deref().unwrap_or("too few rounds")),
-            Cell::or_nothing(verdict.map(|(verdict, name)| Cell::text(name).tone(tone(verdict)))),
+            Cell::or_missing(verdict.map(|(verdict, name)| Cell::text(name).tone(tone(verdict)))),
         ]);
     }
     table
@@ -81,7 +81,7 @@ pub(crate) fn parts(compared: &Compared, with_charts: bool) -> Vec<Part> {
             parts.push(Part::Charts(chart(it, at, compared.tolerance).into_iter().collect()));
         }
         parts.push(Part::Table(table(it)));
-        parts.push(Part::list(Tone::Plain, beside(it)));
+        parts.push(Part::list(Tone::Plain, context_lines(it)));
         let about = format!(
             "A and B have the figures of their reports. The difference is the estimate over pairs of rounds, which need not be \
              that of the two. Figures within {} of one another count as alike. A metric without a verdict is shown for \

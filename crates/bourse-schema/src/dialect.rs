@@ -92,7 +92,7 @@ impl Dialect {
     }
 
     /// Holes for which the dialect has a word and the standard has none: other engines would leave them open.
-    pub fn words_of_its_own(&self) -> Vec<&'static str> {
+    pub fn own_holes(&self) -> Vec<&'static str> {
         let is_known = |hole| STANDARD_HOLES.iter().any(|(known, _)| *known == hole);
         self.holes.iter().map(|(hole, _)| *hole).filter(|hole| !is_known(*hole)).collect()
     }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn a_word_for_a_hole_that_nobody_else_fills_is_found() {
         let other = Dialect { holes: &[("one", "1"), ("colour", "red")], ..Dialect::STANDARD };
-        assert_eq!(other.words_of_its_own(), ["colour"]);
-        assert!(SQLITE.words_of_its_own().is_empty());
+        assert_eq!(other.own_holes(), ["colour"]);
+        assert!(SQLITE.own_holes().is_empty());
     }
 }

@@ -39,7 +39,7 @@ impl Address {
     pub const UNIX_SCHEME: &'static str = "bourse+unix";
 
     /// Whether a target's text has a server's scheme, even if the rest is wrong.
-    pub fn is_meant(target: &str) -> bool {
+    pub fn has_scheme(target: &str) -> bool {
         let scheme = target.split_once(':').map(|(scheme, _)| scheme);
         scheme.is_some_and(|scheme| scheme == Self::SCHEME || scheme == Self::UNIX_SCHEME)
     }
@@ -179,7 +179,11 @@ mod tests {
             let error = text.parse::<Address>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("invalid server address '{text}': ")), "{error}");
         }
-        assert!(Address::is_meant("bourse:x") && Address::is_meant("bourse+unix:x") && !Address::is_meant("bourse.db"));
+        assert!(
+            Address::has_scheme("bourse:x")
+                && Address::has_scheme("bourse+unix:x")
+                && !Address::has_scheme("bourse.db")
+        );
     }
 
     proptest! {

@@ -58,7 +58,7 @@ impl Stream {
     }
 
     /// Whether the peer has sent bytes that were not read yet, or has closed the connection; does not wait.
-    pub(crate) fn is_heard(&self) -> bool {
+    pub(crate) fn has_input(&self) -> bool {
         let mut byte = [0_u8];
         // A flag of this call only: non-blocking mode would affect every thread that reads from the socket.
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;

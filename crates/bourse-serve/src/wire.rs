@@ -134,8 +134,8 @@ impl Wire {
     }
 
     /// Whether the peer has sent bytes or closed the connection; does not wait.
-    pub(crate) fn is_heard(&self) -> bool {
-        self.stream.is_heard()
+    pub(crate) fn has_input(&self) -> bool {
+        self.stream.has_input()
     }
 }
 

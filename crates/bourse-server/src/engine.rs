@@ -248,7 +248,7 @@ pub fn stop<S: System>(
 ) -> Result<(), EngineError> {
     server.check_alive()?;
     let until = Instant::now() + target.common().start_timeout;
-    (S::FACTS.tell_to_end)(target, server, connector, until)?;
+    (S::FACTS.shut_down)(target, server, connector, until)?;
     server.wait_until_it_ends(until)
 }
 

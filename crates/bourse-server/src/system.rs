@@ -141,7 +141,7 @@ pub struct Facts<S: System> {
     /// Waits until a private server answers and has its database.
     pub wait: fn(&Target<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
     /// Tells a private server to end in good order.
-    pub tell_to_end: fn(&Target<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
+    pub shut_down: fn(&Target<S>, &mut PrivateServer, &S::Connector, Instant) -> Result<(), EngineError>,
     /// Connectors to a target's running servers, each with its name.
     pub connectors: fn(&Target<S>) -> Result<Vec<(String, S::Connector)>, EngineError>,
     /// Adds to the running servers what the first one that is reached reports.

@@ -110,8 +110,8 @@ fn processes(processes: &[UsersOfProcess]) -> Option<String> {
 
 /// Lengths of warm-up and interval of a classic workload that runs until its time is over; the brokerage's are parameters.
 fn lengths(case: &Case) -> impl Iterator<Item = NameValue> {
-    let is_meant = case.workload.kind == WorkloadKind::Micro && case.workload.has_lasting_rate;
-    let phases = case.rounds.first().filter(|_| is_meant).map_or(&[][..], |round| &round.phases);
+    let has_lengths = case.workload.kind == WorkloadKind::Micro && case.workload.has_lasting_rate;
+    let phases = case.rounds.first().filter(|_| has_lengths).map_or(&[][..], |round| &round.phases);
     phases.iter().filter_map(|phase| {
         let name = match phase.kind {
             PhaseKind::WarmUp => "warm-up",

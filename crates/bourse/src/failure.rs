@@ -45,7 +45,7 @@ impl Failure {
     }
 
     /// An error if nothing could be tried: each target with the reason, once.
-    pub(crate) fn nothing_tried<'a>(untried: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+    pub(crate) fn all_unavailable<'a>(untried: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let mut failure = Self::usage("nothing could be tried: the result says nothing about any target");
         for (target, why) in untried {
             if !failure.details.iter().any(|(known, _)| known == target) {

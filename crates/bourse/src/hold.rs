@@ -6,10 +6,12 @@
 
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::{engine_failure, refuse_foreign, refused};
-use crate::output::kept_from_us;
+use crate::output::refusal_to_replace;
 use crate::progress::note;
 use crate::{engines, interrupt};
-use bourse_engine::{DatabaseFiles, DatabaseLock, Engine, ErrorKind, FileFormat, Hold, SideFile, SideFileKind, beside};
+use bourse_engine::{
+    DatabaseFiles, DatabaseLock, Engine, ErrorKind, FileFormat, Hold, SideFile, SideFileKind, path_with_suffix,
+};
 use bourse_serve::Address;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -54,7 +56,7 @@ impl Held {
     ///
     /// # Errors
     /// Another command may have used the database since.
-    pub(crate) fn still(&mut self, target: &str) -> Result<(), Failure> {
+    pub(crate) fn check_held(&mut self, target: &str) -> Result<(), Failure> {
         let lock = self.at_servers.iter_mut().find(|(of, _)| of == target);
         lock.map_or(Ok(()), |(_, lock)| lock.still_held()).map_err(|error| {
             Failure::new(Exit::Target, format!("the lock that held {target} against other commands was lost"))
@@ -72,15 +74,15 @@ type Holder = Vec<(String, String)>;
 /// Another command has one of them, and is not waited for or does not end in time; one is foreign, or cannot be looked at.
 pub(crate) fn for_writing<'t>(targets: impl IntoIterator<Item = &'t str> + Clone) -> Result<Held, Failure> {
     targets.clone().into_iter().try_for_each(engines::make_folder)?;
-    targets.clone().into_iter().try_for_each(refuse_kept)?;
+    targets.clone().into_iter().try_for_each(refuse_unwritable)?;
     for_reading(targets)
 }
 
 /// Refuses to change or to replace a database in files that belong to another user, or are read-only.
-fn refuse_kept(target: &str) -> Result<(), Failure> {
+fn refuse_unwritable(target: &str) -> Result<(), Failure> {
     let location = engines::location(target)?;
     let Some(found) = location.file().and_then(|path| path.metadata().ok()) else { return Ok(()) };
-    kept_from_us(&found).map_or(Ok(()), |why| Err(refused(target, &format!("the database {why}"))))
+    refusal_to_replace(&found).map_or(Ok(()), |why| Err(refused(target, &format!("the database {why}"))))
 }
 
 /// Refuses a name that Bourse or SQLite gives to a file next to a database.
@@ -101,7 +103,7 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
     // Each once, and in the same order in all commands, since two that waited for each other would never end.
     let mut files = BTreeMap::new();
     let mut at_servers = BTreeMap::new();
-    for target in targets.into_iter().filter(|target| !Address::is_meant(target)) {
+    for target in targets.into_iter().filter(|target| !Address::has_scheme(target)) {
         let engine = engines::open(target)?;
         engine.location().file().map_or(Ok(()), |path| refuse_side_name(target, path))?;
         refuse_foreign(target, engine.as_ref())?;
@@ -111,10 +113,10 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
         }
     }
     for (path, target) in files {
-        held.files.extend(patiently(target, || of_file(target, &path))?);
+        held.files.extend(wait_until_released(target, || of_file(target, &path))?);
     }
     for (target, engine) in at_servers {
-        let lock = patiently(target, || at_server(target, engine.as_ref()))?;
+        let lock = wait_until_released(target, || at_server(target, engine.as_ref()))?;
         held.at_servers.extend(lock.map(|lock| (target.to_owned(), lock)));
     }
     Ok(held)
@@ -125,7 +127,7 @@ pub(crate) fn for_reading<'t>(targets: impl IntoIterator<Item = &'t str>) -> Res
 /// # Errors
 /// Another command has it, and is not waited for or does not end in time.
 pub(crate) fn without_mark(target: &str, path: &Path) -> Result<Held, Failure> {
-    let file = patiently(target, || of_file(target, &resolved(path)))?;
+    let file = wait_until_released(target, || of_file(target, &resolved(path)))?;
     Ok(Held { files: file.into_iter().collect(), ..Held::default() })
 }
 
@@ -146,7 +148,7 @@ pub(crate) fn join(target: &str) -> Result<Held, Failure> {
 }
 
 /// Result of `hold`, once no other command has the database.
-fn patiently<T>(target: &str, hold: impl Fn() -> Result<Result<T, Holder>, Failure>) -> Result<T, Failure> {
+fn wait_until_released<T>(target: &str, hold: impl Fn() -> Result<Result<T, Holder>, Failure>) -> Result<T, Failure> {
     let begun = Instant::now();
     let mut told = false;
     loop {
@@ -198,7 +200,7 @@ fn of_file(target: &str, database: &Path) -> Result<Result<Option<SideFile>, Hol
                 if SideFile::is_used(&file_at(database), &LOCK) {
                     break;
                 }
-                note_unheld(target, error.message());
+                note_without_lock(target, error.message());
                 return Ok(Ok(None));
             }
         }
@@ -211,7 +213,7 @@ fn file_at(database: &Path) -> DatabaseFiles {
     DatabaseFiles::at(database, &FileFormat::FILE)
 }
 
-fn note_unheld(target: &str, why: &str) {
+fn note_without_lock(target: &str, why: &str) {
     note(&format!("{target} is not held against other commands: {why}"));
 }
 
@@ -232,7 +234,7 @@ fn at_server(target: &str, engine: &dyn Engine) -> Result<Result<Option<Box<dyn 
         }
         Hold::Nothing => Ok(Ok(None)),
         Hold::Cannot(why) => {
-            note_unheld(target, &why);
+            note_without_lock(target, &why);
             Ok(Ok(None))
         }
     }
@@ -279,7 +281,7 @@ fn machine() -> String {
 
 /// The holder named in the file next to a database; empty if it has not written its name yet.
 fn read(database: &Path) -> Holder {
-    let text = std::fs::read_to_string(beside(database, LOCK.suffix)).unwrap_or_default();
+    let text = std::fs::read_to_string(path_with_suffix(database, LOCK.suffix)).unwrap_or_default();
     let lines = text.strip_prefix(MARK).unwrap_or_default().lines();
     let mut holder: Holder = lines
         .filter_map(|line| line.split_once(": "))

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     spent::begin();
     panics::install();
     // A panic of a thread that was never joined is no success either.
-    let ended = panics::caught(command).and_then(|code| panics::unreported().map_or(Ok(code), Err));
+    let ended = panics::catch_panic(command).and_then(|code| panics::unreported().map_or(Ok(code), Err));
     ended.unwrap_or_else(|failure| {
         progress::lines(&failure.render());
         ExitCode::from(failure.exit as u8)
@@ -60,12 +60,12 @@ fn command() -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(code));
         }
     };
-    panics::asked_for("start");
+    panics::panic_if_requested("start");
     provenance::set_revision(arguments.revision);
-    progress::tell_every(arguments.progress);
+    progress::set_report_interval(arguments.progress);
     hold::wait_for_others(arguments.wait);
     server_wait::set_connect_limit(arguments.connect_limit);
-    server_wait::tell_by(live::told);
+    server_wait::report_waits_with(live::print_note);
     run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
 

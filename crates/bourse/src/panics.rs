@@ -1,6 +1,6 @@
 //! Panics: a defect of Bourse ends the run with its results written, one clear message and exit code 2, never with 101.
 //!
-//! [`caught`] wraps each round, so that the rounds before it are published as after any other failure, and the whole
+//! [`catch_panic`] wraps each round, so that the rounds before it are published as after any other failure, and the whole
 //! command. Panics of a round's threads become the round's fault in `bourse-driver`.
 
 use crate::failure::{Exit, Failure};
@@ -20,7 +20,7 @@ struct Panic {
 /// immediately, in one line.
 pub(crate) fn install() {
     std::panic::set_hook(Box::new(|info: &PanicHookInfo<'_>| {
-        if bourse_engine::server_wait::is_read_by_others() {
+        if bourse_engine::server_wait::is_in_client_library() {
             return;
         }
         let payload = info.payload();
@@ -42,7 +42,7 @@ pub(crate) fn install() {
 }
 
 /// Runs `work`; a panic in it is a failure of the command with exit code 2.
-pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     // State after a panic is only written out or dropped: nothing is computed from it.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(unreported().unwrap_or_else(|| failure(None))))
 }
@@ -66,7 +66,7 @@ fn failure(panic: Option<Panic>) -> Failure {
 }
 
 /// Panics if a test requests it: `BOURSE_TEST_PANIC` names the place. Only in debug builds.
-pub(crate) fn asked_for(place: &str) {
+pub(crate) fn panic_if_requested(place: &str) {
     #[cfg(debug_assertions)]
     if std::env::var("BOURSE_TEST_PANIC").is_ok_and(|wanted| wanted == place) {
         panic!("asked for at {place}");

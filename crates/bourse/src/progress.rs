@@ -47,7 +47,7 @@ pub(crate) fn release() {
 static EVERY_MS: AtomicU64 = AtomicU64::new(10_000);
 
 /// Sets the interval of the lines about a running step, off a terminal; never if it is zero.
-pub(crate) fn tell_every(time: Duration) {
+pub(crate) fn set_report_interval(time: Duration) {
     EVERY_MS.store(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 

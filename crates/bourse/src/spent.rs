@@ -155,7 +155,7 @@ pub(crate) fn of_process(parts: &Parts) {
 }
 
 /// Counts so much of the time of a part to none: nothing came of it.
-pub(crate) fn in_vain(part: Part, time: Duration) {
+pub(crate) fn count_in_vain(part: Part, time: Duration) {
     let (mut watch, now) = watch();
     watch.give(now, part, Part::Other, time);
 }
@@ -184,7 +184,7 @@ pub(crate) fn of_round(round: &Round, is_probe: bool) {
 }
 
 /// All of the time until now, for a document.
-pub(crate) fn told() -> TimeSpent {
+pub(crate) fn time_spent() -> TimeSpent {
     let (mut watch, now) = watch();
     let parts = watch.parts(now);
     let part =

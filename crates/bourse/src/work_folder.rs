@@ -52,14 +52,14 @@ fn remove_leftovers(prefix: &str, below: &Path) {
     for entry in entries.flatten() {
         let is_named = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix));
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_named && is_folder && is_left(&entry.path()) {
+        if is_named && is_folder && is_abandoned(&entry.path()) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
 /// Whether a folder is one of Bourse's that no process has in use.
-fn is_left(folder: &Path) -> bool {
+fn is_abandoned(folder: &Path) -> bool {
     let path = folder.join(LOCK);
     let is_file = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && it.len() == MARK.len() as u64);
     is_file && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) && fs::read(&path).is_ok_and(|it| it == MARK)

@@ -70,7 +70,7 @@ impl Class {
 pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
     let work = &observed.work.events;
     let acknowledged = count(work, |event| matches!(event, Event::Acknowledged(_)));
-    let stood = count(work, |event| matches!(event, Event::Stands(_))) + u64::from(failed_one_is_there(observed));
+    let stood = count(work, |event| matches!(event, Event::Stands(_))) + u64::from(is_failed_one_present(observed));
     let errors: Vec<String> = work
         .iter()
         .filter_map(|event| match event {
@@ -91,15 +91,15 @@ pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
 }
 
 /// Whether the last transaction was reported as failed and is in the database nevertheless.
-fn failed_one_is_there(observed: &Observed) -> bool {
+fn is_failed_one_present(observed: &Observed) -> bool {
     match (observed.work.events.last(), observed.look.events.first()) {
         (Some(Event::Error { transaction, .. }), Some(Event::Found { progress, .. })) => transaction == progress,
         _ => false,
     }
 }
 
-fn count(events: &[Event], is_meant: impl Fn(&Event) -> bool) -> u64 {
-    events.iter().filter(|event| is_meant(event)).count() as u64
+fn count(events: &[Event], matches: impl Fn(&Event) -> bool) -> u64 {
+    events.iter().filter(|event| matches(event)).count() as u64
 }
 
 fn reaction(fault: &Fault, observed: &Observed, has_errors: bool) -> Reaction {

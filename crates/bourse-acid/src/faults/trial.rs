@@ -44,16 +44,16 @@ impl Trial {
     /// # Errors
     /// If the control cannot be read, or the image of the disk is incomplete, so that the trial shows nothing.
     pub fn of(control: &Control, work: Account, look: Account) -> Result<Self, AcidError> {
-        let trouble = |error: io::Error| AcidError::Machinery(format!("a trial cannot be read: {error}"));
-        if let Some(why) = control.trouble().map_err(trouble)? {
+        let unreadable = |error: io::Error| AcidError::Machinery(format!("a trial cannot be read: {error}"));
+        if let Some(why) = control.incompleteness().map_err(unreadable)? {
             return Err(AcidError::Machinery(format!("the image of the disk could not be kept: {why}")));
         }
         Ok(Self {
-            counts: control.counts().map_err(trouble)?,
-            loaded: control.loaded().map_err(trouble)?,
-            maps: control.maps().map_err(trouble)?,
-            fired: control.fired().map_err(trouble)?,
-            met: control.what().map_err(trouble)?,
+            counts: control.counts().map_err(unreadable)?,
+            loaded: control.loaded().map_err(unreadable)?,
+            maps: control.maps().map_err(unreadable)?,
+            fired: control.fired().map_err(unreadable)?,
+            met: control.first_hit().map_err(unreadable)?,
             work,
             look,
         })

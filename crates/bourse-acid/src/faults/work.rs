@@ -241,13 +241,13 @@ fn transaction(records: &mut dyn Records, model: &Model, number: u64) -> Result<
 
 /// Opens the database as its next user would, reads every row, and runs the engine's own check.
 pub fn look(engine: &dyn Engine, seed: u64) -> Event {
-    match looked(engine, seed) {
+    match try_look(engine, seed) {
         Ok(event) => event,
         Err(error) => Event::Unreadable(words(&error)),
     }
 }
 
-fn looked(engine: &dyn Engine, seed: u64) -> Result<Event, EngineError> {
+fn try_look(engine: &dyn Engine, seed: u64) -> Result<Event, EngineError> {
     let compared = engine.connect()?.with_records(Statements::Prepared, |records| compare(records, seed));
     let (progress, differs) = compared?;
     // Without a check of its own an engine can be judged by its rows alone.

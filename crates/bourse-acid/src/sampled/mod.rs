@@ -41,13 +41,13 @@ pub fn sampled(
     states: u32,
     file: &Path,
 ) -> Result<SampledStates, AcidError> {
-    let trouble = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
+    let process_error = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
     site.renew()?;
     let ended = site
         .recording(target, subject.config.seed, file)?
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| trouble("the process for the recorded load could not be started", error))?;
+        .map_err(|error| process_error("the process for the recorded load could not be started", error))?;
     site.check_intercepted()?;
     if !ended.status.success() {
         let said = String::from_utf8_lossy(&ended.stderr);
@@ -57,7 +57,7 @@ pub fn sampled(
             said.trim()
         )));
     }
-    let bytes = std::fs::read(file).map_err(|error| trouble("the recorded trace cannot be read", error))?;
+    let bytes = std::fs::read(file).map_err(|error| process_error("the recorded trace cannot be read", error))?;
     let mut trace = LoadTrace::from_bytes(&bytes).map_err(|error| AcidError::Machinery(error.to_string()))?;
     site.renew()?;
     trace.complete(site.copy())?;

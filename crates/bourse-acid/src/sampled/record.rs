@@ -33,7 +33,7 @@ pub struct LoadRecording {
     seed: u64,
 }
 
-fn trouble(error: io::Error) -> AcidError {
+fn recording_error(error: io::Error) -> AcidError {
     AcidError::Machinery(format!("file operations cannot be recorded: {error}"))
 }
 
@@ -44,14 +44,14 @@ impl LoadRecording {
     /// # Errors
     /// If the file cannot be read, or this process is not recorded.
     pub fn begin(copy: &Path, target: &str, seed: u64) -> Result<Self, AcidError> {
-        let recorder = Arc::new(Recorder::of_this_process().map_err(trouble)?);
+        let recorder = Arc::new(Recorder::of_this_process().map_err(recording_error)?);
         let base = Base::of(copy)?;
         let file = copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut main = FileImage::default();
         main.set_size(base.bytes);
         let mut files = Directory { files: [(DATABASE.to_owned(), main)].into() };
-        for (name, path) in files_beside(copy).map_err(trouble)? {
-            files.files.insert(name, FileImage::from(&fs::read(path).map_err(trouble)?[..]));
+        for (name, path) in files_beside(copy).map_err(recording_error)? {
+            files.files.insert(name, FileImage::from(&fs::read(path).map_err(recording_error)?[..]));
         }
         Ok(Self { recorder, file, files, base, target: target.to_owned(), seed })
     }
@@ -98,7 +98,8 @@ impl LoadRecording {
         let is_full = is_full();
         // The last connection moves a log into the database when it is closed, which is recorded too.
         drop(engine);
-        let trace = self.recorder.trace(self.files, &|path| name_in_trace(&self.file, path)).map_err(trouble)?;
+        let trace =
+            self.recorder.trace(self.files, &|path| name_in_trace(&self.file, path)).map_err(recording_error)?;
         let acknowledged = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
         let ended = match (acknowledged.len() >= ENOUGH_TRADES, is_full) {
             (true, _) => format!("{ENOUGH_TRADES} trades were acknowledged"),

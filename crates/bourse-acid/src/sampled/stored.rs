@@ -297,11 +297,11 @@ impl LoadTrace {
 
 /// Copies a database with its other files into a folder, under their names in a trace.
 pub(super) fn keep(copy: &Path, folder: &Path) -> Result<(), AcidError> {
-    let trouble = |error: io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
-    new_folder(folder).map_err(trouble)?;
-    let others = files_beside(copy).map_err(trouble)?;
+    let file_error = |error: io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
+    new_folder(folder).map_err(file_error)?;
+    let others = files_beside(copy).map_err(file_error)?;
     for (name, path) in std::iter::once((DATABASE.to_owned(), copy.to_owned())).chain(others) {
-        fs::copy(path, folder.join(name)).map_err(trouble)?;
+        fs::copy(path, folder.join(name)).map_err(file_error)?;
     }
     Ok(())
 }

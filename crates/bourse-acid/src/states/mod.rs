@@ -190,10 +190,10 @@ pub fn folder_of(state: &str, below: &Path) -> PathBuf {
 }
 
 fn write(state: &Directory, folder: &Path) -> Result<(), AcidError> {
-    let trouble = |error: std::io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
-    std::fs::create_dir_all(folder).map_err(trouble)?;
+    let file_error = |error: std::io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(file_error)?;
     let mut files = state.files.iter();
-    files.try_for_each(|(name, file)| std::fs::write(folder.join(name), file.to_bytes())).map_err(trouble)
+    files.try_for_each(|(name, file)| std::fs::write(folder.join(name), file.to_bytes())).map_err(file_error)
 }
 
 /// Explores the recovery of some states, spread over the trace: a second power loss during the recovery from the first.

@@ -89,22 +89,22 @@ impl<'p> Recordings<'p> {
     pub fn new(command: &'p (dyn Fn(&str) -> io::Result<Command> + Sync)) -> Result<Self, AcidError> {
         let bytes =
             library().map_err(|why| AcidError::Machinery(format!("no file operations can be recorded: {why}")))?;
-        let folder = tempfile::tempdir().map_err(trouble)?;
-        write_library(&folder.path().join("preload.so"), bytes).map_err(trouble)?;
+        let folder = tempfile::tempdir().map_err(recording_error)?;
+        write_library(&folder.path().join("preload.so"), bytes).map_err(recording_error)?;
         Ok(Self { command, library: folder })
     }
 
     /// Runs a process below `folder`, and reads what it did to the files of its folder `files`.
     fn run(&self, folder: &TempDir, work: &RecordedWork) -> Result<Recording, AcidError> {
         let recording = folder.path().join("recording");
-        fs::write(&recording, []).map_err(trouble)?;
+        fs::write(&recording, []).map_err(recording_error)?;
         let control = folder.path().join("control");
-        let made = Control::create(&control).map_err(trouble)?;
+        let made = Control::create(&control).map_err(recording_error)?;
         let places = Places { control, files: work.folder.clone(), image: None, recording: Some(recording.clone()) };
         let argument = serde_json::to_string(work).expect("a struct of texts and numbers has a form");
         let environment: Vec<(OsString, OsString)> = places.preloading(&self.library.path().join("preload.so"));
-        let ended = (self.command)(&argument).map_err(trouble)?.envs(environment).stdin(Stdio::null()).output();
-        let ended = ended.map_err(trouble)?;
+        let ended = (self.command)(&argument).map_err(recording_error)?.envs(environment).stdin(Stdio::null()).output();
+        let ended = ended.map_err(recording_error)?;
         if !ended.status.success() {
             let said = String::from_utf8_lossy(&ended.stderr);
             return Err(AcidError::Machinery(format!(
@@ -117,7 +117,7 @@ impl<'p> Recordings<'p> {
     }
 }
 
-fn trouble(error: io::Error) -> AcidError {
+fn recording_error(error: io::Error) -> AcidError {
     AcidError::Machinery(format!("file operations cannot be recorded: {error}"))
 }
 
@@ -133,7 +133,7 @@ impl Recording {
         let name = |path: &str| {
             path.strip_prefix(folder).filter(|name| !name.contains('/') && is_part(name)).map(str::to_owned)
         };
-        read_recording(&self.path, &self.control, base, &name).map_err(trouble)
+        read_recording(&self.path, &self.control, base, &name).map_err(recording_error)
     }
 }
 
@@ -166,7 +166,7 @@ fn directory() -> Result<TempDir, AcidError> {
 /// Path of a folder below another, without links: the library compares paths.
 fn below(folder: &TempDir, name: &str) -> Result<PathBuf, AcidError> {
     let path = folder.path().join(name);
-    fs::create_dir(&path).and_then(|()| path.canonicalize()).map_err(trouble)
+    fs::create_dir(&path).and_then(|()| path.canonicalize()).map_err(recording_error)
 }
 
 /// Target with a case's settings. Small pages and a small cache give many states of few bytes; a log is checkpointed often.
@@ -233,7 +233,7 @@ pub(super) fn record(recordings: &Recordings<'_>, case: &Case, seed: u64) -> Res
         }
         _ => {}
     }
-    let base = read_files(&files).map_err(trouble)?;
+    let base = read_files(&files).map_err(recording_error)?;
     let work = RecordedWork { case: case.to_string(), seed, folder: files, recoveries: None };
     let trace = recordings.run(&directory, &work)?.trace("", base)?;
     let history = match case.activity {

@@ -3,7 +3,7 @@
 use super::judged;
 use crate::pausable_session::{Command, Point};
 use crate::points::{COMMIT, ORDER_WRITTEN};
-use crate::scenario::{Scenario, is_on_purpose};
+use crate::scenario::{Scenario, is_by_command};
 use crate::test_bed::{AcidError, Listed, Owner, TestBed, result_of};
 use bourse_egen::TradeType;
 use bourse_egen::txn::TradeOrder;
@@ -93,7 +93,7 @@ fn in_words(rows: &[(&str, i64)]) -> String {
 pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
     judged(if roll_it_back { "A2" } else { "A1" }, |cases| {
         let owner = test_bed.owner()?;
-        let listed = test_bed.unheld(&owner)?;
+        let listed = test_bed.security_not_held(&owner)?;
         for (what, order) in orders(&owner, &listed) {
             let order = TradeOrder { roll_it_back, ..order };
             let mut scenario = test_bed.scenario();
@@ -132,7 +132,7 @@ pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
 pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: Command) -> Test {
     judged(id, |cases| {
         let owner = test_bed.owner()?;
-        let listed = test_bed.unheld(&owner)?;
+        let listed = test_bed.security_not_held(&owner)?;
         for (what, order) in orders(&owner, &listed) {
             for point in [ORDER_WRITTEN, COMMIT] {
                 let mut scenario = test_bed.scenario();
@@ -177,10 +177,10 @@ fn halted(
     let session = scenario.session()?;
     scenario.start(session, what, request, Some(point));
     scenario.until_halted(session)?;
-    scenario.tell(session, word);
+    scenario.command(session, word);
     let ended = scenario.end(session)?;
     let outcome = match &ended {
-        _ if is_on_purpose(&ended) => "undone".to_owned(),
+        _ if is_by_command(&ended) => "undone".to_owned(),
         Ok(output) => format!("ended with status {}", output.status()),
         Err(error) => error.to_string(),
     };

@@ -6,7 +6,7 @@
 use super::judged;
 use crate::pausable_session::Command;
 use crate::points::{COMMIT, ORDER_PRICE, RESULT_FRAME_1};
-use crate::scenario::{Contention, Scenario, is_on_purpose};
+use crate::scenario::{Contention, Scenario, is_by_command};
 use crate::test_bed::{AcidError, Listed, Owner, TestBed, is_conflict, result_of};
 use bourse_egen::txn::{CustomerPosition, MarketFeed, TickerEntry, TradeOrder};
 use bourse_record::acid::{Case, Finding, Test};
@@ -65,7 +65,7 @@ pub(crate) fn phantoms(test_bed: &TestBed<'_>) -> Test {
     judged("I1", |cases| {
         for _ in 0..test_bed.config.repeats {
             let owner = test_bed.owner()?;
-            let listed = test_bed.unheld(&owner)?;
+            let listed = test_bed.security_not_held(&owner)?;
             cases.push(same_position(test_bed, &owner, &listed, Position::default())?);
             cases.push(same_position(test_bed, &owner, &listed, Position { shares: BOUGHT[0] + BOUGHT[1], lots: 2 })?);
         }
@@ -95,7 +95,7 @@ fn same_position(test_bed: &TestBed<'_>, owner: &Owner, listed: &Listed, before:
     scenario.start(s2, format!("Trade-Result of {}, {qty2} shares", second.trade_id), second, None);
     let met = scenario.watch(s2);
     scenario.met(met_by(&met));
-    scenario.tell(s1, Command::GoOn);
+    scenario.command(s1, Command::GoOn);
     let end1 = scenario.end(s1)?;
     let end2 = ended(&mut scenario, s2, met)?;
     let result1 = as_result(scenario.settle(s1, first, end1)?);
@@ -160,7 +160,7 @@ pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> Test {
                 Contention::Ended(Ok(_)) => "the first keeps its version",
                 met => met_by(met),
             });
-            scenario.tell(s1, Command::GoOn);
+            scenario.command(s1, Command::GoOn);
             let end1 = scenario.end(s1)?;
             let end2 = ended(&mut scenario, s2, met)?;
             let Output::TradeOrder(ordered) = scenario.settle(s1, order, end1)? else {
@@ -233,7 +233,7 @@ pub(crate) fn dirty_writes(test_bed: &TestBed<'_>) -> Test {
 fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError> {
     let owner = test_bed.owner()?;
     let submit = |qty| -> Result<_, AcidError> {
-        let listed = test_bed.unheld(&owner)?;
+        let listed = test_bed.security_not_held(&owner)?;
         Ok(result_of(test_bed.submit(&owner, &listed, qty)?, listed.price))
     };
     let (first, second) = (submit(100)?, submit(200)?);
@@ -247,11 +247,11 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError
     let met = scenario.watch(s2);
     scenario.met(met_by(&met));
     let came_first = matches!(met, Contention::Ended(Ok(_)));
-    scenario.tell(s1, if ending == Ending::Commit { Command::GoOn } else { Command::GiveUp });
+    scenario.command(s1, if ending == Ending::Commit { Command::GoOn } else { Command::GiveUp });
     let end1 = scenario.end(s1)?;
     let end2 = ended(&mut scenario, s2, met)?;
     let result1 = match end1 {
-        undone if is_on_purpose(&undone) => None,
+        undone if is_by_command(&undone) => None,
         end1 => Some(as_result(scenario.settle(s1, first, end1)?)),
     };
     let result2 = as_result(scenario.settle(s2, second, end2)?);
@@ -296,7 +296,7 @@ pub(crate) fn dirty_reads(test_bed: &TestBed<'_>) -> Test {
 
 fn dirty_read(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError> {
     let owner = test_bed.owner()?;
-    let listed = test_bed.unheld(&owner)?;
+    let listed = test_bed.security_not_held(&owner)?;
     let trade = test_bed.submit(&owner, &listed, 100)?;
     let result = result_of(trade, listed.price);
     let before = Accounts::of(test_bed, &owner)?.cash;
@@ -320,10 +320,10 @@ fn dirty_read(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError>
     if let Contention::Ended(Ok(output)) = &met {
         scenario.find(Finding::equal("CA_BAL seen before the first ended", &before.to_string(), &seen(output)));
     }
-    scenario.tell(s1, if ending == Ending::Commit { Command::GoOn } else { Command::GiveUp });
+    scenario.command(s1, if ending == Ending::Commit { Command::GoOn } else { Command::GiveUp });
     let end1 = scenario.end(s1)?;
     let after = match end1 {
-        undone if is_on_purpose(&undone) => before,
+        undone if is_by_command(&undone) => before,
         end1 => sum(before, &[&as_result(scenario.settle(s1, result, end1)?)]),
     };
     let end2 = ended(&mut scenario, s2, met)?;

@@ -212,7 +212,7 @@ impl Control {
     ///
     /// # Errors
     /// The system's.
-    pub fn what(&self) -> io::Result<String> {
+    pub fn first_hit(&self) -> io::Result<String> {
         self.text::<{ at::WHAT_BYTES }>(at::WHAT)
     }
 
@@ -220,7 +220,7 @@ impl Control {
     ///
     /// # Errors
     /// The system's.
-    pub fn trouble(&self) -> io::Result<Option<String>> {
+    pub fn incompleteness(&self) -> io::Result<Option<String>> {
         let text = self.text::<{ at::TROUBLE_BYTES }>(at::TROUBLE)?;
         Ok(Some(text).filter(|text| !text.is_empty()))
     }

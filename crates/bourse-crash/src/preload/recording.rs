@@ -95,7 +95,7 @@ pub fn read_recording(
     name: &dyn Fn(&str) -> Option<String>,
 ) -> io::Result<Trace> {
     refuse_unloaded(control)?;
-    if let Some(why) = control.trouble()? {
+    if let Some(why) = control.incompleteness()? {
         return Err(io::Error::other(why));
     }
     let bytes = fs::read(path)?;

@@ -213,11 +213,11 @@ fn run_in(folder: &Path, body: &str, fault: Option<Spec>, recording: Option<&Pat
     let signal = output.status.signal();
     assert!(output.status.success() || signal.is_some(), "{}", String::from_utf8_lossy(&output.stdout));
     assert!(control.loaded().expect("can be read") > 0);
-    assert!(places.recording.is_some() || control.trouble().expect("can be read").is_none());
+    assert!(places.recording.is_some() || control.incompleteness().expect("can be read").is_none());
     let read = |folder: &Path| fs::read(folder.join("x")).unwrap_or_default();
     Some(Left {
         fired: control.fired().expect("can be read"),
-        met: control.what().expect("can be read"),
+        met: control.first_hit().expect("can be read"),
         counts: control.counts().expect("can be read"),
         file: read(&files),
         image: read(&image),

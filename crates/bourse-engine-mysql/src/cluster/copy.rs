@@ -32,7 +32,7 @@ impl StoppedCopy {
 }
 
 impl Snapshot for StoppedCopy {
-    fn how(&self) -> &str {
+    fn method(&self) -> &str {
         "data of the first node copied while no node ran"
     }
 

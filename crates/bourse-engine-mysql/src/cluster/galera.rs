@@ -118,7 +118,7 @@ fn joined(connection: &mut Link, _: &Plan<'_>, _: Role) -> Result<(), EngineErro
 pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), EngineError> {
     let position = recovered(cluster, node)?.map(|(history, sequence)| start_position(&history, sequence));
     cluster.start_node(node, &position.iter().map(String::as_str).collect::<Vec<_>>())?;
-    cluster.join(node, Role::Joiner, cluster.until())
+    cluster.join(node, Role::Joiner, cluster.start_deadline())
 }
 
 /// Restarts all nodes after a kill of all, beginning with the most advanced one.
@@ -132,14 +132,14 @@ pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
     };
     cluster.with_folder(first, |folder| folder.write_data(POSITION, &may_be_first(history, *sequence)))?;
     cluster.start_node(first, &[NEW_CLUSTER, &start_position(history, *sequence)])?;
-    cluster.join(first, Role::First, cluster.until())?;
+    cluster.join(first, Role::First, cluster.start_deadline())?;
     nodes.filter(|node| *node != first).try_for_each(|node| restart(cluster, node))
 }
 
 /// Position of the data of a stopped node, as its server finds it: the history, and the number of the last change.
 fn recovered(cluster: &PrivateCluster, node: usize) -> Result<Option<(String, i64)>, EngineError> {
     let said = cluster.with_folder(node, |folder| {
-        folder.look_at_data(cluster.plan().command(node, folder, &[RECOVER]), cluster.until())
+        folder.look_at_data(cluster.plan().command(node, folder, &[RECOVER]), cluster.start_deadline())
     })?;
     Ok(said.lines().rev().find_map(position_in))
 }

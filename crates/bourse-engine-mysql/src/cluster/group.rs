@@ -151,7 +151,7 @@ fn joined(connection: &mut Link, plan: &Plan<'_>, role: Role) -> Result<(), Engi
 /// Restarts a killed node; others send it the missing changes. It does not join before they have noticed that it was away: a
 /// join that comes too early is not answered, and repeated after a minute.
 pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), EngineError> {
-    let until = cluster.until();
+    let until = cluster.start_deadline();
     cluster.start_node(node, &[])?;
     let uuid: Option<String> =
         cluster.connection(node, until)?.query_first("SELECT @@server_uuid").map_err(|e| error(&e))?;
@@ -161,12 +161,12 @@ pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), Engin
             std::thread::sleep(Duration::from_millis(100));
         }
     }
-    cluster.join(node, Role::Joiner, cluster.until())
+    cluster.join(node, Role::Joiner, cluster.start_deadline())
 }
 
 /// Whether a node regards the server with that UUID as a member.
 fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str) -> Result<bool, EngineError> {
-    let mut connection = cluster.connection(node, cluster.until())?;
+    let mut connection = cluster.connection(node, cluster.start_deadline())?;
     let sql = "SELECT count(*) FROM performance_schema.replication_group_members WHERE member_id = ?";
     let found: Option<i64> = connection.exec_first(sql, (uuid,)).map_err(|e| error(&e))?;
     Ok(found.is_some_and(|found| found > 0))
@@ -174,7 +174,7 @@ fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str) -> Result<bool, 
 
 /// Restarts all nodes after a kill of all: the group starts from the most advanced one.
 pub(crate) fn restart_all(cluster: &PrivateCluster) -> Result<(), EngineError> {
-    let until = cluster.until();
+    let until = cluster.start_deadline();
     let nodes = 0..cluster.len();
     nodes.clone().try_for_each(|node| cluster.start_node(node, &[]))?;
     let mut connections = nodes.clone().map(|node| cluster.connection(node, until)).collect::<Result<Vec<_>, _>>()?;

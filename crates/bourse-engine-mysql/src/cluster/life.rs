@@ -9,7 +9,7 @@ use crate::connect::Connector;
 use crate::error::error;
 use crate::link::Link;
 use crate::server::{SOCKET, connector, fill_command};
-use crate::status::told_process;
+use crate::status::process_in_pid_file;
 use crate::{Options as ServerOptions, Place, Target as ServerTarget};
 use bourse_engine::{EngineError, ErrorKind, ServerProcess, locked};
 use bourse_server::private::{PrivateServer, ServerFolder, processes, sweep_below};
@@ -106,7 +106,7 @@ impl PrivateCluster {
             false => first.join(&plan, Role::First, until)?,
         };
         (facts.prepare)(&mut connection, &plan).map_err(|e| error(&e))?;
-        first.tell_to_end(connection)?;
+        first.shut_down(connection)?;
         first.wait_for_its_end(until)?;
         let folders = folders.collect::<Vec<_>>();
         folders.iter().try_for_each(|folder| folder.copy_data_of(locked(&first.server).folder(), facts.not_copied))?;
@@ -147,7 +147,7 @@ impl PrivateCluster {
     /// Process of a node's server; `None` while it does not run.
     pub(crate) fn process(&self, node: usize) -> Option<u32> {
         let server = self.nodes.get(node)?;
-        let process = told_process(&server.data)?;
+        let process = process_in_pid_file(&server.data)?;
         (self.product.facts().private.serves)(process, &server.data).then_some(process)
     }
 
@@ -220,12 +220,12 @@ impl PrivateCluster {
     /// Shuts the first node down cleanly, with all committed data; the data of the others, which are killed, is no longer
     /// needed.
     fn stop(&self) -> Result<(), EngineError> {
-        let until = self.until();
+        let until = self.start_deadline();
         let waiting = self.nodes[0].connector(&self.server.options, self.product.settings(true));
         waiting.connect(None)?.query_drop("START TRANSACTION READ ONLY").map_err(|e| error(&e))?;
         let connection = self.connection(0, until)?;
         self.note_use(0);
-        self.nodes[0].tell_to_end(connection)?;
+        self.nodes[0].shut_down(connection)?;
         self.nodes[0].wait_for_its_end(until)?;
         (1..self.len()).try_for_each(|node| self.kill(node))?;
         self.with_folder(0, self.product.facts().may_be_first)
@@ -234,7 +234,7 @@ impl PrivateCluster {
     /// Starts all nodes on copies of the first one's data, so that no node needs a state transfer.
     fn begin_again(&self) -> Result<(), EngineError> {
         let facts = self.product.facts();
-        let until = self.until();
+        let until = self.start_deadline();
         let first = locked(&self.nodes[0].server);
         let others = self.nodes.iter().skip(1);
         others
@@ -254,7 +254,7 @@ impl PrivateCluster {
     }
 
     /// Deadline of a start that begins now.
-    pub(crate) fn until(&self) -> Instant {
+    pub(crate) fn start_deadline(&self) -> Instant {
         Instant::now() + self.server.options.common.start_timeout
     }
 
@@ -305,7 +305,7 @@ impl PrivateNode {
     }
 
     /// Makes the server shut down.
-    fn tell_to_end(&self, mut connection: Link) -> Result<(), EngineError> {
+    fn shut_down(&self, mut connection: Link) -> Result<(), EngineError> {
         connection.query_drop("SHUTDOWN").map_err(|e| error(&e).with_statement("SHUTDOWN"))
     }
 

@@ -7,4 +7,4 @@ mod system;
 
 pub use find::{Installed, SERVER_VARIABLE, installed};
 pub(crate) use start::{KIND, SOCKET, command, datadir_argument, fill, fill_command, server_command};
-pub(crate) use start::{connector, tell_to_end, wait_until_it_answers};
+pub(crate) use start::{connector, shut_down, wait_until_it_answers};

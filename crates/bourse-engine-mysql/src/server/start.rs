@@ -65,7 +65,7 @@ pub(crate) fn connector(socket: PathBuf, options: &Options, settings: &'static s
 }
 
 /// Tells a server to end in good order.
-pub(crate) fn tell_to_end(
+pub(crate) fn shut_down(
     target: &Target,
     server: &mut PrivateServer,
     connector: &Connector,

@@ -30,7 +30,7 @@ fn rounds_begin_alike(test: &str, product: Product) {
     run(0, "CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL)");
     run(1, "INSERT INTO account VALUES (1, 10), (2, 20)");
     let copy = engine.snapshot().unwrap();
-    assert!(copy.how().contains("while no node ran"), "{}", copy.how());
+    assert!(copy.method().contains("while no node ran"), "{}", copy.method());
     let loaded = [(1, 10), (2, 20)];
     for round in 0..2 {
         for node in 0..3 {

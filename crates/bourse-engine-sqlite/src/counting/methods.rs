@@ -46,7 +46,7 @@ pub(super) unsafe fn file_system(
 impl OverUsual for CountingFiles {
     unsafe fn default_vfs(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
         // SAFETY: as the caller promises.
-        unsafe { ours(vfs) }.default_vfs
+        unsafe { counting_files(vfs) }.default_vfs
     }
 }
 
@@ -78,7 +78,7 @@ unsafe extern "C" fn characteristics(_: *mut ffi::sqlite3_file) -> c_int {
 
 /// # Safety
 /// `vfs` must be a counting file system.
-unsafe fn ours<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a CountingFiles {
+unsafe fn counting_files<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a CountingFiles {
     // SAFETY: `file_system` put it there, and it is alive while its description is registered.
     unsafe { &*(*vfs).pAppData.cast::<CountingFiles>().cast_const() }
 }
@@ -102,8 +102,8 @@ unsafe extern "C" fn open(
     // SAFETY: see above; the room is of `size_of_file`.
     unsafe {
         overlay::open::<CountingFiles, _>(vfs, name, file, (flags, out_flags), &TABLES, |methods| State {
-            counter: ours(vfs).opened(flags),
-            files: ours(vfs),
+            counter: counting_files(vfs).opened(flags),
+            files: counting_files(vfs),
             default_vfs: methods,
             folder_too: cfg!(unix) && flags & ffi::SQLITE_OPEN_CREATE != 0 && flags & journals != 0,
         })
@@ -173,7 +173,7 @@ unsafe extern "C" fn delete(vfs: *mut ffi::sqlite3_vfs, name: *const c_char, syn
             blocked_on(wait, || call(default_vfs, name, sync_folder))
         });
         if code == ffi::SQLITE_OK && sync_folder & 1 != 0 {
-            ours(vfs).synced_folder(since(begun));
+            counting_files(vfs).synced_folder(since(begun));
         }
         code
     }

@@ -226,7 +226,7 @@ fn a_database_that_is_read_stays_as_it_is() {
         if let Some(session) = session {
             // As a process leaves it that is killed: with its log.
             let left = ["", "-wal"].map(|suffix| {
-                let path = bourse_engine::beside(&path, suffix);
+                let path = bourse_engine::path_with_suffix(&path, suffix);
                 (fs::read(&path).unwrap(), path)
             });
             drop(session);
@@ -535,7 +535,7 @@ fn a_snapshot_brings_back_what_was_there() {
             drop(session);
             assert_eq!(names(&engine), ["NEW", "OLD"], "{target}");
             snapshot.restore().unwrap();
-            assert_eq!(names(&engine), ["OLD"], "{target}, {}", snapshot.how());
+            assert_eq!(names(&engine), ["OLD"], "{target}, {}", snapshot.method());
         }
     }
     assert_eq!(files(directory.path()), ["delete.db", "wal.db"], "a snapshot that is dropped leaves nothing");

@@ -1,7 +1,7 @@
 //! Files: made, found again, copied and restored.
 
 use crate::folder;
-use bourse_engine::{Access, Checkpoint, Engine as _, ErrorKind, Isolation, Session, beside};
+use bourse_engine::{Access, Checkpoint, Engine as _, ErrorKind, Isolation, Session, path_with_suffix};
 use bourse_engine_turso::{TursoEngine, open};
 use bourse_testkit::{
     is_opened_once, numbers, rounds_begin_alike, what_is_in_use_is_not_replaced, with_one_number,
@@ -133,7 +133,7 @@ fn what_is_written_is_counted_and_a_checkpoint_empties_the_log() {
         let counts = engine.io_counts().unwrap().unwrap().since(before);
         assert_eq!((counts.log.syncs, counts.database.syncs), (1, 0), "{journal}: {counts:?}");
         assert!(counts.log.writes > 0 && counts.log.written_bytes > 0, "{journal}: {counts:?}");
-        assert!(std::fs::metadata(beside(&path, log)).unwrap().len() > 0, "{journal}");
+        assert!(std::fs::metadata(path_with_suffix(&path, log)).unwrap().len() > 0, "{journal}");
         assert!(engine.footprint().unwrap().log_bytes > 0, "{journal}");
         assert!(session.checkpoint(Checkpoint::Truncate).unwrap(), "{journal}");
         assert_eq!(engine.footprint().unwrap().log_bytes, 0, "{journal}");
@@ -151,12 +151,12 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
         assert!(engine.for_reading().unwrap().is_none(), "it is open");
         assert_eq!(engine.description().unwrap().version, bourse_engine_turso::version().unwrap());
         // State after a crash: the change is in the log only.
-        for suffix in ["", "-wal", "-log"].into_iter().filter(|suffix| beside(&path, suffix).exists()) {
-            std::fs::copy(beside(&path, suffix), beside(&copy, suffix)).unwrap();
+        for suffix in ["", "-wal", "-log"].into_iter().filter(|suffix| path_with_suffix(&path, suffix).exists()) {
+            std::fs::copy(path_with_suffix(&path, suffix), path_with_suffix(&copy, suffix)).unwrap();
         }
         drop(session);
-        assert!(std::fs::metadata(beside(&copy, log)).unwrap().len() > 0, "{journal}");
-        let files = || ["", "-wal", "-log"].map(|suffix| std::fs::read(beside(&copy, suffix)).ok());
+        assert!(std::fs::metadata(path_with_suffix(&copy, log)).unwrap().len() > 0, "{journal}");
+        let files = || ["", "-wal", "-log"].map(|suffix| std::fs::read(path_with_suffix(&copy, suffix)).ok());
         let before = files();
         at(&copy, "").location().database_files().unwrap().mark().unwrap();
         let reading = at(&copy, &format!("journal={journal}")).for_reading().unwrap().unwrap();

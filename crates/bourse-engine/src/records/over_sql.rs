@@ -56,7 +56,7 @@ impl<'s> RecordsOverSql<'s> {
 }
 
 /// Whether a change by key changed its row; an error if it changed several.
-fn one_at_most(table: &RecordTable, changed: u64) -> Result<bool, EngineError> {
+fn is_one_changed(table: &RecordTable, changed: u64) -> Result<bool, EngineError> {
     match changed {
         0 => Ok(false),
         1 => Ok(true),
@@ -102,7 +102,7 @@ impl Records for RecordsOverSql<'_> {
         let get = &table.sql().get;
         match self.statements {
             Statements::Prepared => self.session.query_first(get, Params::of(&[key.into()]), each),
-            Statements::Parsed => one_at_most(table, self.query(get, &[key.into()], each)?),
+            Statements::Parsed => is_one_changed(table, self.query(get, &[key.into()], each)?),
         }
     }
 
@@ -147,7 +147,7 @@ impl Records for RecordsOverSql<'_> {
 
     #[inline]
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
-        one_at_most(table, self.execute(&table.sql().update, Params::of(values).then(&[key.into()]))?)
+        is_one_changed(table, self.execute(&table.sql().update, Params::of(values).then(&[key.into()]))?)
     }
 
     #[inline]
@@ -156,12 +156,12 @@ impl Records for RecordsOverSql<'_> {
             Change::Add(field, by) => (&table.sql().add[field], by.into()),
             Change::Set(field, value) => (&table.sql().set[field], value),
         };
-        one_at_most(table, self.execute(sql, Params::of(&[value, key.into()]))?)
+        is_one_changed(table, self.execute(sql, Params::of(&[value, key.into()]))?)
     }
 
     #[inline]
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
-        one_at_most(table, self.execute(&table.sql().delete, Params::of(&[key.into()]))?)
+        is_one_changed(table, self.execute(&table.sql().delete, Params::of(&[key.into()]))?)
     }
 
     #[inline]

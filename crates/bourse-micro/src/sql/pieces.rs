@@ -32,7 +32,7 @@ impl<'t> Piece<'t> {
     }
 
     /// Whether an engine would act on it.
-    pub(super) fn says_something(self) -> bool {
+    pub(super) fn is_executed(self) -> bool {
         match self {
             Self::LineComment(_) | Self::BlockComment(_) => false,
             other => !other.text().trim().is_empty(),
@@ -117,10 +117,10 @@ pub(super) fn statements(text: &str) -> Vec<(usize, &str)> {
     let mut parts = Vec::new();
     let (mut from, mut at) = (0_usize, 0_usize);
     let mut routine = Routine::default();
-    let mut says_something = false;
-    let mut end_part = |from: usize, to: usize, says_something: bool| {
+    let mut is_executed = false;
+    let mut end_part = |from: usize, to: usize, is_executed: bool| {
         let part = text.get(from..to).unwrap_or_default();
-        if says_something {
+        if is_executed {
             let begin = from.saturating_add(part.len().saturating_sub(part.trim_start().len()));
             parts.push((text.get(..begin).unwrap_or_default().matches('\n').count(), part.trim()));
         }
@@ -128,15 +128,15 @@ pub(super) fn statements(text: &str) -> Vec<(usize, &str)> {
     for piece in Pieces::of(text) {
         let behind = at.saturating_add(piece.text().len());
         if piece == Piece::Other(";") && !routine.is_open() {
-            end_part(from, at, says_something);
-            (from, routine, says_something) = (behind, Routine::default(), false);
+            end_part(from, at, is_executed);
+            (from, routine, is_executed) = (behind, Routine::default(), false);
         } else {
             routine.read(piece);
-            says_something |= piece.says_something();
+            is_executed |= piece.is_executed();
         }
         at = behind;
     }
-    end_part(from, at, says_something);
+    end_part(from, at, is_executed);
     parts
 }
 

@@ -210,7 +210,7 @@ pub(crate) fn insert_digests(contents: &Contents) -> String {
 ///
 /// # Errors
 /// The engine's.
-pub fn kept(db: &mut dyn Session, workload: &dyn Workload) -> Result<Option<Vec<Contents>>, EngineError> {
+pub fn stored_contents(db: &mut dyn Session, workload: &dyn Workload) -> Result<Option<Vec<Contents>>, EngineError> {
     let mut found = Vec::new();
     let sql = db.dialect().fill(SELECT_DIGESTS);
     let read = db.query_text(&sql, &[], &mut |row| {
@@ -254,7 +254,7 @@ pub fn check(
 ) -> Result<(), EngineError> {
     const SOURCE: &str = "the generator";
     const WORDS: &str = "what no transaction changes is as it was generated";
-    let Some(kept) = kept(db, workload)? else {
+    let Some(kept) = stored_contents(db, workload)? else {
         let why = "the database was loaded by an earlier version, which kept no digests of its rows";
         progress(Checked::not_run("contents", SOURCE, WORDS, why));
         return Ok(());
@@ -266,7 +266,7 @@ pub fn check(
         let Some(query) = lasting.query(table, first_new) else { continue };
         let Some(generated) = kept.iter().find(|contents| contents.table == *table) else {
             let offences = vec!["the database has no digest of the generated rows".to_owned()];
-            progress(Checked::found(&name, SOURCE, WORDS, offences));
+            progress(Checked::of_offences(&name, SOURCE, WORDS, offences));
             continue;
         };
         if depth == Depth::Quick && matches!(lasting, Lasting::InitialRows { .. }) {
@@ -280,7 +280,7 @@ pub fn check(
             (false, false) => vec![format!("{} rows were generated, {} are there", wanted.rows, there.rows)],
             (false, true) => vec![format!("of {} rows some are not those that were generated", wanted.rows)],
         };
-        progress(Checked { sql: query, ..Checked::found(&name, SOURCE, WORDS, offences) });
+        progress(Checked { sql: query, ..Checked::of_offences(&name, SOURCE, WORDS, offences) });
     }
     Ok(())
 }

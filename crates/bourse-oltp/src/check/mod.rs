@@ -66,7 +66,7 @@ impl Checked {
     }
 
     /// Result of a check without a query, which found these offences.
-    pub fn found(name: &str, source: &str, words: &str, offences: Vec<String>) -> Self {
+    pub fn of_offences(name: &str, source: &str, words: &str, offences: Vec<String>) -> Self {
         Self {
             name: name.to_owned(),
             source: source.to_owned(),
@@ -84,7 +84,7 @@ impl Checked {
         Self {
             evidence: vec![format!("not run: {why}")],
             not_run: Some(why),
-            ..Self::found(name, source, words, vec![])
+            ..Self::of_offences(name, source, words, vec![])
         }
     }
 }
@@ -161,7 +161,7 @@ pub fn integrity(engine: &dyn Engine) -> Result<Checked, EngineError> {
     const SOURCE: &str = "the engine's own check";
     const WORDS: &str = "the engine finds its data and its indexes whole";
     Ok(match engine.integrity_check()? {
-        Some(damage) => Checked::found(NAME, SOURCE, WORDS, damage),
+        Some(damage) => Checked::of_offences(NAME, SOURCE, WORDS, damage),
         None => Checked::not_run(NAME, SOURCE, WORDS, "the engine has no check of its own"),
     })
 }

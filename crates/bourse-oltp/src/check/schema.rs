@@ -147,7 +147,7 @@ pub fn check(db: &mut dyn Session, workload: &dyn Workload, constraints: Constra
     let source = workload.source_of_schema();
     Ok(match differences(db, workload, constraints)? {
         None => Checked::not_run("schema", source, WORDS, "no query for this engine's catalog is known"),
-        Some(found) => Checked::found("schema", source, WORDS, found.iter().map(ToString::to_string).collect()),
+        Some(found) => Checked::of_offences("schema", source, WORDS, found.iter().map(ToString::to_string).collect()),
     })
 }
 

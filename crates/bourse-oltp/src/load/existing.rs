@@ -85,7 +85,7 @@ pub fn identify(engine: &dyn Engine, workload: &dyn Workload) -> Result<Existing
     if let Some(why) = engine.foreign()? {
         return Ok(Existing::Foreign(why));
     }
-    let Some(looked) = engine.for_a_look()? else { return identify_opened(engine, workload) };
+    let Some(looked) = engine.for_inspection()? else { return identify_opened(engine, workload) };
     let existing = identify_opened(looked.engine.as_ref(), workload)?;
     (looked.unchanged)()?;
     Ok(existing)

@@ -139,7 +139,7 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, MergeError> {
             whole.warnings.push(Warning::DifferentMachines { processor: run.provenance.machine.processor.clone() });
         }
     }
-    each_once(&mut whole.warnings);
+    remove_duplicates(&mut whole.warnings);
     let seeds: Vec<String> = runs.iter().map(|run| run.provenance.seed.to_string()).collect();
     if seeds.iter().any(|seed| Some(seed) != seeds.first()) {
         let seeds = NameValue { name: "seeds of the drivers".to_owned(), value: seeds.join("; ") };
@@ -149,7 +149,7 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, MergeError> {
 }
 
 /// Removes repeated warnings and preserves the order.
-pub fn each_once(warnings: &mut Vec<Warning>) {
+pub fn remove_duplicates(warnings: &mut Vec<Warning>) {
     let mut seen: Vec<Warning> = Vec::with_capacity(warnings.len());
     for warning in warnings.drain(..) {
         if !seen.contains(&warning) {

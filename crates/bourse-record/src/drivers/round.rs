@@ -3,7 +3,7 @@
 
 use super::operation::{one_operation, total};
 use super::series::{one_series, rates};
-use super::{MergeError, each_once, one_value};
+use super::{MergeError, one_value, remove_duplicates};
 use crate::{
     Arrivals, Check, CheckStatus, ConflictCount, FileActivity, Interference, NameValue, Operation, Round, Series,
     SharedRound, TimeSplit, Warning,
@@ -114,7 +114,7 @@ fn warnings(parts: &[&Round], arrivals: Option<Arrivals>) -> Vec<Warning> {
             });
         }
     }
-    each_once(&mut warnings);
+    remove_duplicates(&mut warnings);
     if let Some(Arrivals { due, dropped, unstarted: waiting, .. }) = arrivals {
         warnings.extend((dropped > 0).then_some(Warning::OperationsDropped { dropped, due }));
         warnings.extend((waiting > 0).then_some(Warning::OperationsWaiting { waiting, due }));

@@ -216,7 +216,7 @@ data_table! {
             => round.server.map(|it| it.read_bytes);
         server_written_bytes: Count, "Bytes that the server's process caused to be written to storage"
             => round.server.map(|it| it.written_bytes);
-        taken_cpus: Real, "CPUs that others took for certain, on average" => round.interference.map(|_| round.taken());
+        taken_cpus: Real, "CPUs that others took for certain, on average" => round.interference.map(|_| round.cpus_taken());
         slowdown: Real, "90th percentile of a fixed CPU loop after the round, as a multiple of its best time in the run"
             => round.slowdown;
         due: Count, "Operations that a schedule made due; empty in closed loops" => round.arrivals.map(|it| it.due);

@@ -93,7 +93,7 @@ fn details(view: &CaseView<'_>, facts: Table, settings_id: String) -> Vec<Part> 
 /// The figure of a case with its durability class.
 pub(crate) fn figure(view: &CaseView<'_>) -> Answer {
     let unit = units::printable(view.unit());
-    let sure = view.sure().map(|it| format!(" {it}")).unwrap_or_default();
+    let sure = view.uncertainty().map(|it| format!(" {it}")).unwrap_or_default();
     let (figure, unit) = match (view.valid_figure(), view.standing()) {
         (Some(figure), _) => (units::number(figure), format!("{unit}{sure}")),
         (None, Standing::Void) => (format!("VOID: no {unit}"), String::new()),
@@ -102,7 +102,7 @@ pub(crate) fn figure(view: &CaseView<'_>) -> Answer {
     let class = view.case.engine.durability.to_string();
     let mut beside: Vec<String> = view.results().into_iter().collect();
     // The answer to a search is its rate; what was completed at it stands next to that, or first if it is less.
-    if let Some(found) = view.found() {
+    if let Some(found) = view.search_answer() {
         if let Some([reached, requested]) = view.short_of_rate().filter(|_| found.is_confirmed) {
             let results = units::printable(&view.case.workload.headline_unit);
             let requested = units::plain(requested);

@@ -97,7 +97,7 @@ fn of_trend(nth: usize, trend: &Trend<'_>) -> Vec<Part> {
             let level = units::significant(100.0 * it.level, 3);
             format!(" ({level} % interval {} to {})", percent(it.low), percent(it.high))
         });
-        let news = trend.news(change.at);
+        let news = trend.changes_at(change.at);
         let news = if news.is_empty() { String::new() } else { format!("; new in that run: {}", news.join(", ")) };
         let (ratio, interval) = (percent(change.ratio.value), interval.unwrap_or_default());
         parts.push(Part::toned(Tone::Doubtful, format!("{ratio} from {} on{interval}{news}", run.folder)));
@@ -117,7 +117,7 @@ fn chart(nth: usize, trend: &Trend<'_>) -> Option<Drawing> {
     let day = |run: &StoredRun| run.started_at.chars().skip(5).take(5).collect::<String>();
     let is_one_day = trend.points.windows(2).all(|pair| day(pair[0].0) == day(pair[1].0));
     let points = trend.points.iter().enumerate().map(|(at, (run, figure, value))| {
-        let news = trend.news(at);
+        let news = trend.changes_at(at);
         let mut words = vec![run.folder.clone(), minute(&run.started_at), result(figure)];
         words.extend(run.revision.clone());
         words.extend(news.iter().map(|it| format!("new: {it}")));

@@ -47,7 +47,7 @@ impl<'a> Trend<'a> {
     }
 
     /// Changes at a point, compared to the one before: engine, revision, version of Bourse.
-    pub(super) fn news(&self, at: usize) -> Vec<String> {
+    pub(super) fn changes_at(&self, at: usize) -> Vec<String> {
         let (run, figure, _) = self.points[at];
         let Some((before, old, _)) = at.checked_sub(1).map(|before| self.points[before]) else { return Vec::new() };
         let mut news = Vec::new();

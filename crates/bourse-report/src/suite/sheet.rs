@@ -154,7 +154,7 @@ fn evidence(lines: &[view::Line]) -> Table {
             let of = cell.work.map(|work| format!(" of {}", units::count(work))).unwrap_or_default();
             format!("{}{range}{of}", units::count(least))
         });
-        let or_nothing = |text: Option<String>| Cell::or_nothing(text.map(|text| Cell::text(&text)));
+        let or_nothing = |text: Option<String>| Cell::or_missing(text.map(|text| Cell::text(&text)));
         table.push(vec![
             Cell::text(&line.table),
             Cell::text(&line.row),

@@ -271,7 +271,7 @@ fn ratio_text(ratio: &Estimate) -> String {
 /// The ratio of a case to its reference, or the reason why there is none.
 fn relative(view: &CaseView<'_>, reference: Option<&Reference<'_, '_>>, views: &[&CaseView<'_>]) -> Cell {
     if view.valid_figure().is_none() {
-        return Cell::nothing();
+        return Cell::missing();
     }
     let is_other = |it: &&&CaseView<'_>| {
         let is_like = it.case.workload.name == view.case.workload.name && it.unit() == view.unit();
@@ -300,19 +300,19 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<Cell> {
     let result = match (figure, view.standing()) {
         (Some(figure), _) => Cell::figure(figure, units::number),
         (None, Standing::Void) => Cell::text("VOID").tone(Tone::Bad),
-        (None, _) => Cell::nothing(),
+        (None, _) => Cell::missing(),
     };
     // The extremes of a void case are as void as its result.
     let bound = |bound: Option<&f64>| {
         let bound = bound.filter(|_| figure.is_some() && figures.len() > 1);
-        Cell::or_nothing(bound.map(|bound| Cell::figure(*bound, units::number)))
+        Cell::or_missing(bound.map(|bound| Cell::figure(*bound, units::number)))
     };
     let certain = view.estimate().and_then(|it| it.interval).filter(|_| figure.is_some());
-    let sure = |of: fn(&Interval) -> f64| Cell::or_nothing(certain.map(|it| Cell::figure(of(&it), units::number)));
+    let sure = |of: fn(&Interval) -> f64| Cell::or_missing(certain.map(|it| Cell::figure(of(&it), units::number)));
     let ratio = reference.and_then(|it| it.relative(view));
     let interval = ratio.and_then(|it| it.interval);
     let end = |of: fn(&Interval) -> f64| {
-        Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
+        Cell::or_missing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
     };
     let headline = figure.and(view.headline_operation());
     let quantile = |at: f64| Cell::quantile(headline.and_then(|operation| operation.response.quantile(at)));
@@ -320,10 +320,10 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<Cell> {
         let ratio = reference.filter(|_| figure.is_some()).and_then(|it| it.relative_quantile(view, at));
         let interval = ratio.and_then(|it| it.interval);
         let end = |of: fn(&Interval) -> f64| {
-            Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
+            Cell::or_missing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
         };
         let value = ratio.map(|ratio| Cell::figure(ratio.value, |_| ratio_text(&ratio)));
-        [Cell::or_nothing(value), end(|it| it.low), end(|it| it.high)]
+        [Cell::or_missing(value), end(|it| it.low), end(|it| it.high)]
     });
     let cost = view.cost();
     vec![
@@ -346,12 +346,12 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<Cell> {
         p99,
         p99_low,
         p99_high,
-        Cell::or_nothing(headline.map(|operation| queue(view, operation))),
-        Cell::or_nothing(cost.map(|it| it.own_cpu_ns).map(Cell::duration_ns)),
-        Cell::or_nothing(cost.and_then(|it| it.server_cpu_ns).map(Cell::duration_ns)),
-        Cell::or_nothing(cost.and_then(|it| it.written_bytes).map(|bytes| Cell::figure(bytes, units::bytes))),
-        Cell::or_nothing(cost.and_then(|it| it.server_counted_bytes).map(|bytes| Cell::figure(bytes, units::bytes))),
-        Cell::or_nothing(cost.and_then(|it| it.syncs).map(|syncs| Cell::figure(syncs, units::number))),
+        Cell::or_missing(headline.map(|operation| queue(view, operation))),
+        Cell::or_missing(cost.map(|it| it.own_cpu_ns).map(Cell::duration_ns)),
+        Cell::or_missing(cost.and_then(|it| it.server_cpu_ns).map(Cell::duration_ns)),
+        Cell::or_missing(cost.and_then(|it| it.written_bytes).map(|bytes| Cell::figure(bytes, units::bytes))),
+        Cell::or_missing(cost.and_then(|it| it.server_counted_bytes).map(|bytes| Cell::figure(bytes, units::bytes))),
+        Cell::or_missing(cost.and_then(|it| it.syncs).map(|syncs| Cell::figure(syncs, units::number))),
         largest(view, "log_bytes"),
         largest(view, "journal_bytes"),
         Cell::count(view.failed()),
@@ -362,5 +362,5 @@ fn row(view: &CaseView<'_>, views: &[&CaseView<'_>]) -> Vec<Cell> {
 fn largest(view: &CaseView<'_>, metric: &str) -> Cell {
     let fine = view.case.rounds.iter().filter_map(|round| round.fine_series.column(metric));
     let largest = fine.flatten().flatten().copied().filter(|bytes| bytes.is_finite()).reduce(f64::max);
-    Cell::or_nothing(largest.filter(|bytes| *bytes > 0.0).map(|bytes| Cell::figure(bytes, units::bytes)))
+    Cell::or_missing(largest.filter(|bytes| *bytes > 0.0).map(|bytes| Cell::figure(bytes, units::bytes)))
 }

@@ -153,7 +153,7 @@ const MACHINE: &str = "Machine and program";
 
 fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, Cell)> {
     let Machine { system, processor, cores, memory_bytes, load_average, harness_ns: _, details } = machine;
-    let load = load_average.map_or_else(Cell::nothing, |load| Cell::figure(load, |load| format!("{load:.2}")));
+    let load = load_average.map_or_else(Cell::missing, |load| Cell::figure(load, |load| format!("{load:.2}")));
     let mut facts = vec![
         ("system".to_owned(), Cell::text(system)),
         ("processor".to_owned(), Cell::text(processor)),
@@ -287,7 +287,7 @@ pub(crate) fn search(view: &CaseView<'_>) -> Table {
     let mut table = Table::new("The search for the highest rate", heads);
     let Some(search) = &view.case.search else { return table };
     for probe in &search.probes {
-        let verdict = match (probe.violations.as_slice(), probe.untold.as_slice()) {
+        let verdict = match (probe.violations.as_slice(), probe.undetermined.as_slice()) {
             ([], []) => Cell::text("within limits").tone(Tone::Good),
             ([], _) => Cell::text("too few to tell").tone(Tone::Doubtful),
             _ => Cell::text("beyond limits").tone(Tone::Doubtful),

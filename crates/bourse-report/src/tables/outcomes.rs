@@ -22,7 +22,7 @@ pub(crate) fn outcomes(view: &CaseView<'_>) -> Table {
                 Outcome::Completed => Tone::Plain,
                 _ => Tone::Doubtful,
             };
-            let code = if outcome.code == 0 { Cell::nothing() } else { Cell::text(&format!("{:+}", outcome.code)) };
+            let code = if outcome.code == 0 { Cell::missing() } else { Cell::text(&format!("{:+}", outcome.code)) };
             let share = if all == 0 { f64::NAN } else { 100.0 * outcome.count as f64 / all as f64 };
             table.push(vec![
                 Cell::text(&operation.name),

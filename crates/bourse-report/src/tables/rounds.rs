@@ -32,15 +32,15 @@ pub(crate) fn rounds(view: &CaseView<'_>) -> Table {
             Cell::text(&number),
             Cell::figure(round.offset_s, units::seconds),
             Cell::figure(round.measured_s, units::seconds),
-            if counts { Cell::figure(view.figure_of(round), units::number) } else { Cell::nothing() },
+            if counts { Cell::figure(view.figure_of(round), units::number) } else { Cell::missing() },
             Cell::text(view.unit()),
             Cell::text(name),
             Cell::figure(round.cpu_user_s, units::seconds),
             Cell::figure(round.cpu_system_s, units::seconds),
             Cell::figure(round.read_bytes as f64, units::bytes),
             Cell::figure(round.written_bytes as f64, units::bytes),
-            Cell::or_nothing(taken),
-            Cell::or_nothing(
+            Cell::or_missing(taken),
+            Cell::or_missing(
                 round.slowdown.map(|it| Cell::figure(it, |it| format!("× {}", units::significant(it, 3)))),
             ),
         ]);

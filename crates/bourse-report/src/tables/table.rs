@@ -99,7 +99,7 @@ impl Cell {
     }
 
     /// A cell without a value: a dash.
-    pub(crate) fn nothing() -> Self {
+    pub(crate) fn missing() -> Self {
         Self { text: units::NOTHING.to_owned(), tone: Tone::Faint, ..Self::default() }
     }
 
@@ -113,7 +113,7 @@ impl Cell {
         if value.is_finite() {
             Self { text: text(value), is_zero: value == 0.0, ..Self::default() }
         } else {
-            Self::nothing()
+            Self::missing()
         }
     }
 
@@ -125,7 +125,7 @@ impl Cell {
     /// failed, were dropped or never started, it is more than the slowest of the others.
     pub(crate) fn quantile(found: Option<Quantile>) -> Self {
         match found {
-            None | Some(Quantile::TooFew) => Self::nothing(),
+            None | Some(Quantile::TooFew) => Self::missing(),
             Some(Quantile::At(ns)) => Self::duration_ns(ns as f64),
             Some(Quantile::Beyond(ns)) => Self { text: units::beyond_ns(ns), tone: Tone::Bad, ..Self::default() },
         }
@@ -136,8 +136,8 @@ impl Cell {
     }
 
     /// A cell, or nothing.
-    pub(crate) fn or_nothing(cell: Option<Self>) -> Self {
-        cell.unwrap_or_else(Self::nothing)
+    pub(crate) fn or_missing(cell: Option<Self>) -> Self {
+        cell.unwrap_or_else(Self::missing)
     }
 
     pub(crate) fn tone(self, tone: Tone) -> Self {

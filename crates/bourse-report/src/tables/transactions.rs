@@ -36,7 +36,7 @@ fn latency_heads(view: &CaseView<'_>) -> impl Iterator<Item = Head> {
 fn latency_cells(latency: &Latency) -> impl Iterator<Item = Cell> + use<'_> {
     let summary = latency.summary.filter(|summary| summary.count > 0);
     COLUMNS.iter().map(move |(.., figure)| match figure {
-        Figure::Mean => Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.mean_ns))),
+        Figure::Mean => Cell::or_missing(summary.map(|summary| Cell::duration_ns(summary.mean_ns))),
         Figure::Quantile(quantile) => Cell::quantile(latency.quantile(*quantile)),
         Figure::Max => Cell::quantile(latency.longest()),
     })
@@ -83,19 +83,19 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
             Cell::text(&operation.name),
             Cell::count(operation.ended()),
             share(operation),
-            Cell::or_nothing(operation.target_percent.map(|target| Cell::percent(target).tone(Tone::Faint))),
-            Cell::or_nothing(operation.expected_percent.map(|share| Cell::percent(share).tone(Tone::Faint))),
+            Cell::or_missing(operation.target_percent.map(|target| Cell::percent(target).tone(Tone::Faint))),
+            Cell::or_missing(operation.expected_percent.map(|share| Cell::percent(share).tone(Tone::Faint))),
         ];
         row.extend(latency_cells(operation.latency(Clock::Response)));
-        row.push(Cell::or_nothing(operation.harness_overhead_ns.map(Cell::duration_ns)));
-        row.push(Cell::or_nothing(
+        row.push(Cell::or_missing(operation.harness_overhead_ns.map(Cell::duration_ns)));
+        row.push(Cell::or_missing(
             operation.round_trips.map(|trips| Cell::figure(trips, |trips| format!("{trips:.1}"))),
         ));
         row.push(batch(operation));
-        row.push(Cell::or_nothing(
+        row.push(Cell::or_missing(
             operation.one_in.map(|it| Cell::figure(it, |it| format!("1 in {}", units::significant(it, 3)))),
         ));
-        row.extend([limit(operation), kept(operation)]);
+        row.extend([limit(operation), limit_cell(operation)]);
         row.extend([troubling(operation.late, Tone::Doubtful), troubling(operation.failed, Tone::Bad)]);
         row.extend(endings.iter().map(|(.., of)| Cell::count(of(operation))));
         row.push(troubling(operation.retries, Tone::Plain));
@@ -115,7 +115,7 @@ pub(super) const DRIVER_QUEUE: &str = "includes";
 
 /// The driver's own queue, if the response times include it.
 pub(super) fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
-    Cell::or_nothing(view.driver_queue(&operation.name).map(|queue| Cell::text(&queue)))
+    Cell::or_missing(view.driver_queue(&operation.name).map(|queue| Cell::text(&queue)))
 }
 
 /// Takes that column out of a table, for outputs that have a line below it instead; returns the line, if any row has that
@@ -131,12 +131,12 @@ pub(crate) fn take_queue(table: &mut Table) -> Option<String> {
     let (with, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|[_, queue]| !queue.is_empty());
     let queue = &with.first()?[1].text;
     let names: Vec<&str> = with.iter().map(|[name, _]| name.text.as_str()).collect();
-    let of = if others.is_empty() { String::new() } else { format!(" of {}", the_first(&names)) };
+    let of = if others.is_empty() { String::new() } else { format!(" of {}", first_names(&names)) };
     Some(format!("response times{of} include the {queue}"))
 }
 
 /// Up to three names, or the first two and the number of others.
-fn the_first(names: &[&str]) -> String {
+fn first_names(names: &[&str]) -> String {
     match names {
         [one] => (*one).to_owned(),
         [first, second, others @ ..] if others.len() > 1 => format!("{first}, {second} and {} others", others.len()),
@@ -167,16 +167,16 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
         let under_way = operation.under_way.map_or(0, |it| it.timed());
         let count = summary.map_or(0, |summary| summary.count).saturating_sub(under_way);
         let mut row = vec![Cell::text(&operation.name), Cell::count(count)];
-        row.push(Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
+        row.push(Cell::or_missing(summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
         row.extend(latency_cells(service));
         row.push(Cell::count(service.clamped));
         let columns = row.len();
         table.push(row);
         if let Some([_, service]) = &operation.failed_times {
             let mut row = vec![failed_name(operation), Cell::count(operation.failed)];
-            row.push(Cell::or_nothing(service.summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
+            row.push(Cell::or_missing(service.summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
             row.extend(latency_cells(service));
-            row.resize_with(columns, Cell::nothing);
+            row.resize_with(columns, Cell::missing);
             table.push(row);
         }
     }
@@ -200,7 +200,7 @@ pub(crate) fn quantiles(view: &CaseView<'_>) -> Table {
         let mut row = vec![Cell::text(&operation.name)];
         for estimate in found {
             let cell =
-                |of: fn(&(f64, Interval)) -> f64| Cell::or_nothing(estimate.map(|it| Cell::duration_ns(of(&it))));
+                |of: fn(&(f64, Interval)) -> f64| Cell::or_missing(estimate.map(|it| Cell::duration_ns(of(&it))));
             row.extend([cell(|it| it.0), cell(|it| it.1.low), cell(|it| it.1.high)]);
         }
         row.push(level);
@@ -255,7 +255,7 @@ pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
         let Some(ServerLatency { server, engine, network }) = &operation.server else { continue };
         let cell = |latency: &Latency, of: fn(&LatencySummary) -> f64| {
             let summary = latency.summary.filter(|summary| summary.count > 0);
-            Cell::or_nothing(summary.map(|summary| Cell::duration_ns(of(&summary))))
+            Cell::or_missing(summary.map(|summary| Cell::duration_ns(of(&summary))))
         };
         let mean = |it: &LatencySummary| it.mean_ns;
         let p90 = |it: &LatencySummary| it.p90_ns as f64;
@@ -279,9 +279,9 @@ pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
 
 /// A row for the times of failed operations, which are in no quantile of the row above.
 fn failed_row(operation: &OperationView, response: &Latency, columns: usize) -> Vec<Cell> {
-    let mut row = vec![failed_name(operation), Cell::count(operation.failed), Cell::nothing(), Cell::nothing()];
+    let mut row = vec![failed_name(operation), Cell::count(operation.failed), Cell::missing(), Cell::missing()];
     row.extend(latency_cells(response));
-    row.resize_with(columns, Cell::nothing);
+    row.resize_with(columns, Cell::missing);
     row
 }
 
@@ -290,7 +290,7 @@ fn failed_name(operation: &OperationView) -> Cell {
 }
 
 fn batch(operation: &OperationView) -> Cell {
-    Cell::or_nothing(operation.batches().map(|batch| Cell::figure(batch, |batch| units::significant(batch, 3))))
+    Cell::or_missing(operation.batches().map(|batch| Cell::figure(batch, |batch| units::significant(batch, 3))))
 }
 
 fn troubling(count: u64, tone: Tone) -> Cell {
@@ -299,7 +299,7 @@ fn troubling(count: u64, tone: Tone) -> Cell {
 
 /// The share, marked if it is off by more than its tolerance.
 fn share(operation: &OperationView) -> Cell {
-    let Some(share) = operation.share_percent else { return Cell::nothing() };
+    let Some(share) = operation.share_percent else { return Cell::missing() };
     let cell = Cell::percent(share);
     if operation.mix_kept() == Some(false) {
         return Cell { text: format!("{} !", cell.text), tone: Tone::Doubtful, ..cell };
@@ -308,27 +308,27 @@ fn share(operation: &OperationView) -> Cell {
 }
 
 fn limit(operation: &OperationView) -> Cell {
-    let Some(limit_ns) = operation.limit_ns else { return Cell::nothing() };
+    let Some(limit_ns) = operation.limit_ns else { return Cell::missing() };
     let text = units::duration_ns(limit_ns as f64).replace(".00 ", " ").replace(".0 ", " ");
     Cell { text, ..Cell::default() }
 }
 
-fn kept(operation: &OperationView) -> Cell {
+fn limit_cell(operation: &OperationView) -> Cell {
     match operation.limit_kept() {
         Some(true) => Cell::text("yes").tone(Tone::Good),
         Some(false) => Cell::text("NO").tone(Tone::Bad),
-        None => Cell::nothing(),
+        None => Cell::missing(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::the_first;
+    use super::first_names;
 
     #[test]
     fn many_names_are_counted() {
         let names = ["a", "b", "c", "d", "e"];
-        let told = [1, 2, 3, 4, 5].map(|count| the_first(&names[..count]));
+        let told = [1, 2, 3, 4, 5].map(|count| first_names(&names[..count]));
         assert_eq!(told, ["a", "a and b", "a, b and c", "a, b and 2 others", "a, b and 3 others"]);
     }
 }

@@ -94,7 +94,12 @@ impl Coordinated {
 
     /// Sends driver 1 a sign of life once a second, until `is_over`. Cuts the round if it is `interrupted`, or if driver 1 is
     /// lost, and then returns the error.
-    pub fn stay_in_touch(&self, clock: &dyn Clock, interrupted: &AtomicBool, is_over: &AtomicBool) -> Option<String> {
+    pub fn send_signs_of_life(
+        &self,
+        clock: &dyn Clock,
+        interrupted: &AtomicBool,
+        is_over: &AtomicBool,
+    ) -> Option<String> {
         const LOOK: Duration = Duration::from_millis(20);
         let mut told = Instant::now();
         while !is_over.load(Ordering::Relaxed) {

@@ -24,10 +24,10 @@ impl Caller {
     /// Calls the server.
     pub(super) fn call(&self, purpose: Purpose) -> Result<(Wire, Admission), ServeError> {
         let this = self.clone();
-        within_limit(&format!("the server at {}", self.address), move || this.let_in(purpose))
+        within_limit(&format!("the server at {}", self.address), move || this.authenticate(purpose))
     }
 
-    fn let_in(&self, purpose: Purpose) -> Result<(Wire, Admission), ServeError> {
+    fn authenticate(&self, purpose: Purpose) -> Result<(Wire, Admission), ServeError> {
         let limit = connect_limit();
         let address = self.address.to_string();
         let stream = self.connect().map_err(|cause| ServeError::Connect { address: address.clone(), cause })?;

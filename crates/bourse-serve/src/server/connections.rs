@@ -68,7 +68,7 @@ impl State {
         }
         let mut old = self.unauthenticated.iter().filter(|(_, pending)| pending.since.elapsed() >= MOMENT);
         // One that has sent something is about to be read. One whose bytes were read and are no whole message counts as silent.
-        let silent = old.clone().find(|(_, pending)| !pending.stream.is_heard());
+        let silent = old.clone().find(|(_, pending)| !pending.stream.has_input());
         silent.or_else(|| old.next()).map_or(Room::Soon, |(number, _)| Room::Of(*number))
     }
 }
@@ -181,7 +181,7 @@ mod tests {
         let newcomer = pair();
         let (_guest, closed) = limits.enter(HERE, &newcomer.0).unwrap();
         assert_eq!(closed, Some(peer(1)));
-        assert!(lines[1].0.is_heard(), "its connection has ended, which wakes its thread");
+        assert!(lines[1].0.has_input(), "its connection has ended, which wakes its thread");
         assert!(!connections[1].admitted(), "what it says now comes too late");
         assert!(connections[0].admitted());
         // Once all have spoken, the oldest leaves.

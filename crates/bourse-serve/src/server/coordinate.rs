@@ -25,7 +25,7 @@ const STILL: Duration = Duration::from_secs(1);
 const STILL_WITHIN: Duration = Duration::from_secs(30);
 
 /// Parameters of the round for drivers that send their statements themselves.
-pub(super) fn own(table: &Table, house: &BrokerageHouse) -> OwnStatements {
+pub(super) fn own_statements(table: &Table, house: &BrokerageHouse) -> OwnStatements {
     let sessions = table.members.iter().map(|(member, _)| member.sessions).fold(0, u32::saturating_add);
     OwnStatements { first_trade: house.next_trade().0, sessions }
 }

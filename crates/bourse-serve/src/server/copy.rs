@@ -37,7 +37,7 @@ pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepa
             return Err("the snapshot of the database is gone: another run has taken one".to_owned());
         };
         found.snapshot.restore().map_err(|error| format!("cannot restore the database: {error}"))?;
-        let (seconds, how) = (begun.elapsed().as_secs_f64(), found.snapshot.how());
+        let (seconds, how) = (begun.elapsed().as_secs_f64(), found.snapshot.method());
         let words = format!("restored in {seconds:.1} s to the state before the first round ({how})");
         return Ok(Prepared { kept: None, words });
     }

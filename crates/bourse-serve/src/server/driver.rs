@@ -43,7 +43,7 @@ fn converse(shared: &Shared<'_>, wire: &mut Wire, state: &mut State<'_>) -> Resu
             }
             Ok(())
         })?;
-        let answer = state.answer(shared, asked, &mut teller(wire))?;
+        let answer = state.answer(shared, asked, &mut progress_sender(wire))?;
         match answer {
             Answer::News(news) => wire.send(&news, REPLY_BYTES)?,
             Answer::Nothing => {}
@@ -170,11 +170,11 @@ fn refusal(gone: WaitEnd) -> Result<News, ServeError> {
 }
 
 /// Callback that sends a waiting driver the progress once a second, and fails as soon as the driver is gone.
-fn teller(wire: &mut Wire) -> impl FnMut(Waiting) -> Result<(), ServeError> {
+fn progress_sender(wire: &mut Wire) -> impl FnMut(Waiting) -> Result<(), ServeError> {
     let mut told = Instant::now();
     move |Waiting { ready, of, what }| {
         // A waiting driver sends nothing: what comes is its farewell, or the end of the connection.
-        if wire.is_heard() {
+        if wire.has_input() {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it disconnected while it waited").into());
         }
         if told.elapsed() < Duration::from_secs(1) {

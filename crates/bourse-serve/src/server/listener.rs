@@ -131,7 +131,7 @@ fn converse(shared: &Shared<'_>, engine: &ServedEngine, stream: Arc<Stream>, mut
         Ok(hello) => hello,
         Err(error) => return refuse(error.to_string()),
     };
-    if let Some(why) = out_of_place(hello.purpose, shared.options.coordinates) {
+    if let Some(why) = refusal_of_purpose(hello.purpose, shared.options.coordinates) {
         // The connection is closed whether this arrives or not.
         let _ = wire.send(&Admission::Refused(why.to_owned()), GREETING_BYTES);
         return refuse(why.to_owned());
@@ -171,7 +171,7 @@ fn converse(shared: &Shared<'_>, engine: &ServedEngine, stream: Arc<Stream>, mut
 }
 
 /// Reason that this kind of server refuses a connection of that purpose; `None` if it serves it.
-fn out_of_place(purpose: Purpose, coordinates: bool) -> Option<&'static str> {
+fn refusal_of_purpose(purpose: Purpose, coordinates: bool) -> Option<&'static str> {
     match (purpose, coordinates) {
         (Purpose::Driver | Purpose::User { .. }, true) => {
             Some("this is driver 1 of several, which serves no database: join it with --coordinate and --part")

@@ -137,7 +137,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
             "there is a socket that no server of this user has made; it is left as it is",
         );
     }
-    if is_listened_to(path)? {
+    if has_listener(path)? {
         return keep(ErrorKind::AddrInUse, "a server listens there already");
     }
     std::fs::remove_file(path)
@@ -145,7 +145,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
 
 /// Whether a server listens on a socket. Does not wait: the queue of a busy server may be full.
 #[cfg(target_os = "linux")]
-fn is_listened_to(path: &Path) -> io::Result<bool> {
+fn has_listener(path: &Path) -> io::Result<bool> {
     use rustix::io::Errno;
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -159,7 +159,7 @@ fn is_listened_to(path: &Path) -> io::Result<bool> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_listened_to(_: &Path) -> io::Result<bool> {
+fn has_listener(_: &Path) -> io::Result<bool> {
     Ok(true)
 }
 

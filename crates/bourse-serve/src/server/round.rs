@@ -395,7 +395,7 @@ impl Round {
         let mut table = lock(&self.stage);
         match opened {
             Ok((prepared, house, opened)) => {
-                let own = shared.options.coordinates.then(|| coordinate::own(&table, &house));
+                let own = shared.options.coordinates.then(|| coordinate::own_statements(&table, &house));
                 let house = Arc::new(house);
                 for (member, _) in &table.members {
                     member.house.set(Arc::clone(&house)).expect("a round is opened once");

@@ -237,7 +237,7 @@ fn clocks_are_read_and_a_driver_that_loses_driver_1_stops() {
     });
     let driver = driver.expect("it has joined");
     let begun = clock.now();
-    if let Some(words) = driver.stay_in_touch(&clock, &NEVER, &is_over) {
+    if let Some(words) = driver.send_signs_of_life(&clock, &NEVER, &is_over) {
         lost = Some(words);
     }
     assert!(clock.now() - begun < 20 * SECOND);

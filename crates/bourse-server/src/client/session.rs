@@ -70,7 +70,7 @@ impl<C: Reach> NodeSession<C> {
     }
 
     /// Returns to the assigned node, between transactions, once that is reachable again.
-    fn go_home(&mut self) {
+    fn return_to_assigned_node(&mut self) {
         if self.at != self.home && self.nodes.is_up(self.home) {
             self.at = self.home;
             self.end_session();
@@ -95,7 +95,7 @@ impl<C: Reach> NodeSession<C> {
     }
 
     /// Converts an error of a statement by its effect on the transaction, and counts it.
-    fn told(&mut self, e: EngineError) -> EngineError {
+    fn counted_error(&mut self, e: EngineError) -> EngineError {
         match (e.kind(), self.state) {
             (ErrorKind::ConnectionLost, State::Open) => {
                 let told = self.lost(ErrorKind::Conflict, "in a transaction, of which nothing was committed", e);
@@ -127,7 +127,7 @@ impl<C: Reach> NodeSession<C> {
             return Err(self.refusal());
         }
         let done = self.session().and_then(act);
-        done.map_err(|e| self.told(e))
+        done.map_err(|e| self.counted_error(e))
     }
 
     fn refusal(&self) -> EngineError {
@@ -145,7 +145,7 @@ impl<C: Reach> Session for NodeSession<C> {
         if self.state != State::Idle {
             return Err(EngineError::already_open());
         }
-        self.go_home();
+        self.return_to_assigned_node();
         let isolation = self.nodes.given(isolation);
         let mut left = self.nodes.len();
         loop {
@@ -159,7 +159,7 @@ impl<C: Reach> Session for NodeSession<C> {
                     self.forget();
                 }
                 Err(e) if e.kind() == ErrorKind::ConnectionLost => return Err(e),
-                Err(e) => return Err(self.told(e)),
+                Err(e) => return Err(self.counted_error(e)),
             }
         }
     }
@@ -239,7 +239,7 @@ impl<C: Reach> Session for NodeSession<C> {
                     self.forget();
                     Err(told)
                 }
-                done => done.map_err(|e| self.told(e)),
+                done => done.map_err(|e| self.counted_error(e)),
             },
         }
     }

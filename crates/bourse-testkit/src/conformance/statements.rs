@@ -166,7 +166,7 @@ pub(super) fn plans(engine: &dyn Engine) {
 }
 
 pub(super) fn holes(engine: &dyn Engine) {
-    let own = dialect(engine).words_of_its_own();
+    let own = dialect(engine).own_holes();
     assert!(own.is_empty(), "the SQL standard has no word for {own:?}: `bourse-schema` gives it one");
 }
 

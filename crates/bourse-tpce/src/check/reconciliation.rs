@@ -159,12 +159,12 @@ impl Snapshot {
     /// The engine's.
     pub fn take(db: &mut dyn Session) -> Result<Self, EngineError> {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
-        let taken = Self::take_in(db);
+        let taken = Self::read_totals(db);
         db.rollback()?;
         taken
     }
 
-    fn take_in(db: &mut dyn Session) -> Result<Self, EngineError> {
+    fn read_totals(db: &mut dyn Session) -> Result<Self, EngineError> {
         let totals = read(db, &[LAST_TRADE], "")?;
         let last_trade = TradeId(totals.of("last trade"));
         let totals = read(db, GROWTHS.before_and_after, "")?;

@@ -189,7 +189,7 @@ impl RunOptions {
     }
 
     /// Requested rate in Trade-Results a second; `None` in a closed loop.
-    pub fn asked(&self) -> Option<f64> {
+    pub fn requested_rate(&self) -> Option<f64> {
         self.open_loop.map(|it| Self::rate_of_customers(it.per_second))
     }
 
@@ -204,7 +204,7 @@ impl RunOptions {
     pub(super) fn round_plan(&self) -> Plan {
         /// Longer than any limit, so that a broken one shows, and short enough for a drain.
         const SECONDS: f64 = 5.0;
-        let whole = match (self.backlog, self.asked()) {
+        let whole = match (self.backlog, self.requested_rate()) {
             (Some(backlog), _) => backlog as f64,
             (None, Some(rate)) => rate * CUSTOMERS_PER_RESULT * SECONDS,
             (None, None) => 0.0,
@@ -329,7 +329,7 @@ mod tests {
             assert_eq!(sum(|it| it.market_room), MARKET_ROOM);
             assert_eq!(sum(|it| it.backlog.unwrap()), 100);
             assert_eq!(sum(RunOptions::sessions), whole.sessions(), "one maintenance");
-            let rate: f64 = parts.iter().filter_map(RunOptions::asked).sum();
+            let rate: f64 = parts.iter().filter_map(RunOptions::requested_rate).sum();
             assert!((rate - 50.0).abs() < 1e-9, "{rate}");
             assert!(whole.of_process(processes + 1).is_err());
         }

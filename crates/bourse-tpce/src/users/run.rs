@@ -163,9 +163,9 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
             initial_days: part.days().unsigned_abs(),
         }),
         arrival_streams: options.open_loop.map(OpenLoop::streams),
-        requested_rate: options.asked().map(|rate| (rate * 1e6).round() / 1e6),
+        requested_rate: options.requested_rate().map(|rate| (rate * 1e6).round() / 1e6),
         market_aged_at: options.aged_at.map(|rate| (rate * 1e6).round() / 1e6),
-        driver_queue: options.asked().is_none().then(|| DriverQueue {
+        driver_queue: options.requested_rate().is_none().then(|| DriverQueue {
             room: options.market_room as u64,
             operations: [Transaction::TradeResult, Transaction::MarketFeed].map(|it| it.name().to_owned()).to_vec(),
         }),
@@ -194,7 +194,7 @@ pub fn isolation(capabilities: &Capabilities) -> Vec<OperationIsolation> {
 fn in_words(options: &RunOptions, OpenLoop { per_second, evenly, .. }: OpenLoop) -> String {
     let how = if evenly { "evenly" } else { "at random moments" };
     let waiting = options.most_waiting();
-    let asked = (options.asked().unwrap_or_default() * 1e6).round() / 1e6;
+    let asked = (options.requested_rate().unwrap_or_default() * 1e6).round() / 1e6;
     format!(
         "{asked} Trade-Results a second asked for: {per_second:.1} customers' transactions a second, {how}; at most \
          {waiting} of them wait, the others are dropped"

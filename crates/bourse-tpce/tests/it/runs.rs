@@ -195,7 +195,7 @@ fn a_rate_beyond_reach_drops_what_finds_no_room() {
     let copy = Copy::new("beyond.db");
     let open_loop = Some(RunOptions::at_rate(1e5, true));
     let options = RunOptions { open_loop, backlog: Some(20), ..options(0, SECOND) };
-    assert_eq!(options.asked(), Some(1e5));
+    assert_eq!(options.requested_rate(), Some(1e5));
     let ran = run(&copy.engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert_sound(&copy.engine, &ran);
     let arrivals = ran.round.arrivals.unwrap();

@@ -21,7 +21,7 @@ pub struct Disturbance {
     pub slowdown: Option<f64>,
 }
 
-fn taken(round: &Round) -> Option<f64> {
+fn cpus_taken(round: &Round) -> Option<f64> {
     round.interference.map(Interference::from_us)
 }
 
@@ -84,7 +84,7 @@ pub(super) fn unmeasured(sides: &[Disturbance; 2]) -> f64 {
 /// that, the fixed CPU loop was slower too, and its factor is multiplied.
 pub(super) fn explains(pair: &Pair) -> f64 {
     let pairs = || pair.base.rounds.iter().zip(&pair.head.rounds);
-    let more: Vec<f64> = pairs().filter_map(|(one, other)| Some(taken(other)? - taken(one)?)).collect();
+    let more: Vec<f64> = pairs().filter_map(|(one, other)| Some(cpus_taken(other)? - cpus_taken(one)?)).collect();
     let more = median(&more).filter(|more| more.abs() > Interference::NOTICED).unwrap_or(0.0);
     let slower: Vec<f64> = pairs().filter_map(|(one, other)| Some(other.slowdown? / one.slowdown?)).collect();
     let is_unlike = |ratio: &f64| *ratio > Round::SLOWED || *ratio < 1.0 / Round::SLOWED;

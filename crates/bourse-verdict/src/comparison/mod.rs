@@ -480,7 +480,7 @@ mod tests {
     /// Sentence of the verdict, and the lines below it.
     fn text(compared: &Compared) -> String {
         let it = &compared.comparisons[0];
-        let lines = std::iter::once(words::sentence(it, compared.tolerance)).chain(words::beside(it));
+        let lines = std::iter::once(words::sentence(it, compared.tolerance)).chain(words::context_lines(it));
         lines.map(|line| line + "\n").collect()
     }
 

@@ -10,7 +10,7 @@ fn percent(part: f64) -> String {
 }
 
 /// Lines below a comparison: the disturbances of each side, and the difference it could have shown.
-pub fn beside(compared: &Comparison) -> Vec<String> {
+pub fn context_lines(compared: &Comparison) -> Vec<String> {
     let [base, head] = &compared.disturbance;
     let mut lines = Vec::new();
     if !(base.is_none() && head.is_none()) {

@@ -198,9 +198,9 @@ fn verdict(low: f64, high: f64, at_least: Option<f64>, at_most: Option<f64>) -> 
 
 /// Tested value in each round; for a row of means, in each row.
 fn values(test: &Test, tables: &[TableResult]) -> Result<Vec<f64>, String> {
-    let one = told(&test.cell, test.measure, tables)?;
+    let one = paired_figures(&test.cell, test.measure, tables)?;
     let Some(by) = &test.by else { return Ok(one.into_iter().map(|(_, value)| value).collect()) };
-    let other = told(by, test.measure, tables)?;
+    let other = paired_figures(by, test.measure, tables)?;
     let pairs = one.iter().filter_map(|(key, value)| {
         let (_, other) = other.iter().find(|(known, _)| known == key)?;
         Some(value / other)
@@ -219,7 +219,7 @@ fn values(test: &Test, tables: &[TableResult]) -> Result<Vec<f64>, String> {
 }
 
 /// Figures of a cell with a key to pair them by: one for each round; for a row of means, one for each measured row.
-fn told(path: &str, measure: Measure, tables: &[TableResult]) -> Result<Vec<(String, f64)>, String> {
+fn paired_figures(path: &str, measure: Measure, tables: &[TableResult]) -> Result<Vec<(String, f64)>, String> {
     let cell = cell(path, tables).ok_or_else(|| format!("there is no cell {path}"))?;
     let nothing = || format!("{path} has no such figure");
     if cell.row == MEAN_ROW {

@@ -146,7 +146,7 @@ impl<'a> CaseView<'a> {
 
     /// Uncertainty of the figure of a single round: `± 2.6 %`, or in brackets the reason why there is no interval and the
     /// remedy.
-    pub fn sure(&self) -> Option<String> {
+    pub fn uncertainty(&self) -> Option<String> {
         self.plus_minus().or_else(|| standing::no_interval(self).map(|it| format!("({it})")))
     }
 
@@ -189,8 +189,8 @@ impl<'a> CaseView<'a> {
     }
 
     /// Answer to a search for the highest rate, if the case was one whose figure counts.
-    pub fn found(&self) -> Option<standing::Found> {
-        standing::found(self)
+    pub fn search_answer(&self) -> Option<standing::Found> {
+        standing::search_answer(self)
     }
 
     /// Result of a search for the highest rate, if the case was one.

@@ -81,7 +81,7 @@ fn processors(view: &CaseView<'_>) -> Option<String> {
     if let Some(server) = view.server_cores_busy() {
         words.push_str(&format!(", {} of it by the server", units::significant(server, 3)));
     }
-    let taken = taken(view);
+    let taken = cpus_taken(view);
     if taken > Interference::NOTICED {
         words.push_str(&format!("; other processes took {}", units::significant(taken, 3)));
     }
@@ -89,7 +89,7 @@ fn processors(view: &CaseView<'_>) -> Option<String> {
 }
 
 /// CPUs that other processes took, on average over the rounds that measured it.
-fn taken(view: &CaseView<'_>) -> f64 {
+fn cpus_taken(view: &CaseView<'_>) -> f64 {
     let each: Vec<f64> = view.case.rounds.iter().filter_map(|it| Some(it.interference?.from_us())).collect();
     each.iter().sum::<f64>() / each.len().max(1) as f64
 }
@@ -142,7 +142,7 @@ fn cause(view: &CaseView<'_>, largest: Part) -> &'static str {
             "the harness and the workload's own code: null: is no database"
         }
         Part::Cpu | Part::Runnable if ours >= FULL * cores(view) => "CPU: the users need more than there are",
-        Part::Runnable if taken(view) > Interference::NOTICED => "waiting for CPU (other processes)",
+        Part::Runnable if cpus_taken(view) > Interference::NOTICED => "waiting for CPU (other processes)",
         Part::Runnable => "waiting for CPU",
         Part::Cpu => "computing, one core for each user at work",
         Part::Harness => "the harness's own CPU time",

@@ -77,7 +77,7 @@ pub fn other_warnings(file: &RunFile) -> Vec<String> {
         if !disturbed.is_empty() {
             let most =
                 |of: fn(&Round) -> Option<f64>| disturbed.iter().filter_map(|round| of(round)).fold(0.0, f64::max);
-            let (taken, slowdown) = (most(|round| Some(round.taken())), most(|round| round.slowdown));
+            let (taken, slowdown) = (most(|round| Some(round.cpus_taken())), most(|round| round.slowdown));
             let how = match taken > Interference::NOTICED {
                 true => format!("they took up to {taken:.2} CPUs"),
                 false => format!("a fixed CPU loop took up to {slowdown:.1}× its best time"),

@@ -125,12 +125,12 @@ impl OperationView {
     }
 
     fn as_one(rounds: &[Round], operation: Option<&str>) -> Option<Self> {
-        let is_meant = |part: &&Operation| operation.is_none_or(|name| part.name == name);
-        let parts: Vec<&Operation> = rounds.iter().flat_map(|round| &round.operations).filter(is_meant).collect();
+        let is_selected = |part: &&Operation| operation.is_none_or(|name| part.name == name);
+        let parts: Vec<&Operation> = rounds.iter().flat_map(|round| &round.operations).filter(is_selected).collect();
         let mut view = (!parts.is_empty()).then(|| Self::merged(operation.unwrap_or(ALL), &parts))?;
         for round in rounds {
-            let meant = round.operations.iter().filter(is_meant);
-            meant.for_each(|part| view.response.never_started(round, &part.name));
+            let selected = round.operations.iter().filter(is_selected);
+            selected.for_each(|part| view.response.never_started(round, &part.name));
         }
         Some(view)
     }

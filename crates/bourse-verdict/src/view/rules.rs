@@ -190,12 +190,12 @@ fn response_limits(view: &CaseView<'_>) -> (RuleStatus, String) {
         let words = format!("{found} of {}", units::seconds(limit / 1e9));
         Some((p90 / limit, words))
     });
-    let untold = view.operations.iter().filter(|it| p90_of(it).is_some() && it.is_too_few(0.9));
-    let untold: Vec<String> = untold.map(|it| units::printable(&it.name)).collect();
-    if status == RuleStatus::No || untold.is_empty() {
+    let too_few = view.operations.iter().filter(|it| p90_of(it).is_some() && it.is_too_few(0.9));
+    let too_few: Vec<String> = too_few.map(|it| units::printable(&it.name)).collect();
+    if status == RuleStatus::No || too_few.is_empty() {
         return (status, found);
     }
-    (RuleStatus::Unknown, format!("too few to tell of {}", untold.join(", ")))
+    (RuleStatus::Unknown, format!("too few to tell of {}", too_few.join(", ")))
 }
 
 fn response_means(view: &CaseView<'_>) -> (RuleStatus, String) {

@@ -222,7 +222,7 @@ pub struct Found {
 }
 
 /// Answer to a search, if the figure counts.
-pub(super) fn found(view: &CaseView<'_>) -> Option<Found> {
+pub(super) fn search_answer(view: &CaseView<'_>) -> Option<Found> {
     let search = view.case.search.as_ref().filter(|_| view.standing() == Standing::Counts)?;
     let (is_confirmed, unit) = (search.confirmed, units::printable(&search.unit));
     let (rate, unit) = match (search.highest_passing, search.lowest_failing) {
@@ -230,7 +230,9 @@ pub(super) fn found(view: &CaseView<'_>) -> Option<Found> {
         (Some(low), Some(high)) => {
             (format!("between {} and {}", units::plain(low), units::plain(high)), format!("{unit}, not confirmed"))
         }
-        (None, _) if search.untold().is_some() => ("no rate".to_owned(), "shown to be within every limit".to_owned()),
+        (None, _) if search.undetermined().is_some() => {
+            ("no rate".to_owned(), "shown to be within every limit".to_owned())
+        }
         (Some(low), None) => (format!("above {}", units::plain(low)), format!("{unit}, not confirmed")),
         (None, _) => ("no rate".to_owned(), "within every limit".to_owned()),
     };
@@ -242,10 +244,10 @@ pub(super) fn search(view: &CaseView<'_>) -> Option<Remark> {
     let search = view.case.search.as_ref()?;
     let unit = units::printable(&search.unit);
     let tried = units::counted(search.probes.len() as u64, "round", "rounds");
-    if let Some(untold) = search.untold() {
+    if let Some(undetermined) = search.undetermined() {
         return Some(Remark::new(
             Tone::Bad,
-            format!("no rate is shown to meet every limit: {}", units::printable(untold)),
+            format!("no rate is shown to meet every limit: {}", units::printable(undetermined)),
         ));
     }
     let Some(found) = search.highest_passing else {

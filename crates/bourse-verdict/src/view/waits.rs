@@ -14,10 +14,10 @@ fn phases<'a>(view: &CaseView<'a>) -> impl Iterator<Item = &'a LatencyPhase> + u
 /// its response times would be those of another rate.
 pub fn latency_case(view: &CaseView<'_>) -> Option<Case> {
     let rounds: Vec<_> = phases(view).map(|phase| phase.round.clone()).collect();
-    let is_told = !rounds.is_empty() && phases(view).all(LatencyPhase::kept_pace);
+    let has_kept_pace = !rounds.is_empty() && phases(view).all(LatencyPhase::kept_pace);
     // Scheduled arrivals do not pause for the driver's queue, and wait in it no longer than a customer does.
     let conditions = Conditions { driver_queue: None, ..view.case.conditions.clone() };
-    is_told.then(|| Case { rounds, conditions, ..view.case.clone() })
+    has_kept_pace.then(|| Case { rounds, conditions, ..view.case.clone() })
 }
 
 /// Customers' response times at that part of the rate, in a sentence; `None` if they were not measured.

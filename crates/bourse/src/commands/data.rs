@@ -6,7 +6,7 @@ use crate::engines;
 use crate::failure::Failure;
 use crate::hold;
 use crate::oltp::database::{engine_failure, refuse_foreign};
-use crate::output::{has_color, kept_from_us, print, terminal_width};
+use crate::output::{has_color, print, refusal_to_replace, terminal_width};
 use crate::progress::note;
 use crate::work_folder::WorkFolder;
 use bourse_engine::{
@@ -217,7 +217,7 @@ fn removable(file: &Path) -> Result<Database, Failure> {
     let foreign = |why: &str| cannot(why).hint("it is left as it is; move what is yours elsewhere, and try again");
     for file in &found.files {
         let metadata = file.symlink_metadata().map_err(|error| cannot(&error.to_string()))?;
-        if let Some(why) = kept_from_us(&metadata) {
+        if let Some(why) = refusal_to_replace(&metadata) {
             return Err(cannot(&format!("it {why}")).hint("it is left as it is"));
         }
     }

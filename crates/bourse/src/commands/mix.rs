@@ -29,7 +29,7 @@ pub(crate) fn run(mixed: &'static dyn Mixed, command: MixCommand) -> Result<(), 
         }
         MixCommand::Load(MixLoad { target, database, plan }) => {
             let (name, size) = (mixed.workload().name(), mixed.size(database.size));
-            let described = (format!("{}, {LOADED}", mixed.in_words(&size)), rows(mixed, &size));
+            let described = (format!("{}, {LOADED}", mixed.size_text(&size)), rows(mixed, &size));
             super::oltp::load::load(&target, name, needs, described, plan, |then| wanted(mixed, &database, then))
         }
         MixCommand::Check(arguments) => super::oltp::check::check(mixed.workload(), &arguments),
@@ -54,7 +54,7 @@ fn wanted<T>(
         adopt: &|_| (size.clone(), constraints),
         reload: database.reload,
         threads: 1,
-        in_words: &|size| mixed.in_words(size),
+        size_text: &|size| mixed.size_text(size),
     })
 }
 
@@ -76,7 +76,7 @@ fn verify(mixed: &dyn Mixed, arguments: &MixVerify) -> Result<(), Failure> {
     if settings.plan.dry_run {
         let size = mixed.size(arguments.database.size);
         let name = format!("{} verify", mixed.workload().name());
-        return print(&steps(&name, targets, settings, &mixed.in_words(&size), rows(mixed, &size)).show());
+        return print(&steps(&name, targets, settings, &mixed.size_text(&size), rows(mixed, &size)).show());
     }
     let interrupted = interrupt::flag()?;
     let _held = hold::for_writing(targets.iter().map(String::as_str))?;

@@ -218,7 +218,7 @@ fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
         // The label of a case says whether its run was.
         first.interrupted &= run.interrupted;
     }
-    drivers::each_once(&mut first.warnings);
+    drivers::remove_duplicates(&mut first.warnings);
     Ok(first)
 }
 

@@ -6,7 +6,7 @@ use super::watch::unfinished;
 use crate::args::{Report, Runs};
 use crate::failure::Failure;
 use crate::live;
-use crate::output::{LIST, files, has_color, has_mark, is_list, kept_from_us, line_width, print, terminal_width};
+use crate::output::{LIST, files, has_color, has_mark, is_list, line_width, print, refusal_to_replace, terminal_width};
 use crate::progress::note;
 use bourse_engine::open_regular;
 use bourse_record::acid::AcidFile;
@@ -183,10 +183,11 @@ pub(crate) fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
 
 /// The folder to remove, by a name or a path: also of a run that was ended from outside.
 fn removable(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
-    let Some(folder) = [directory.join(name), PathBuf::from(name)].into_iter().find(|path| live::is_left(path)) else {
+    let Some(folder) = [directory.join(name), PathBuf::from(name)].into_iter().find(|path| live::is_unfinished(path))
+    else {
         return named(directory, name);
     };
-    if live::goes_on(&folder) {
+    if live::is_running(&folder) {
         return Err(Failure::usage(format!("cannot remove {}: it goes on", folder.display()))
             .hint("Ctrl-C ends a run; `bourse watch` follows it"));
     }
@@ -214,7 +215,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     if of_folder.is_symlink() {
         return Err(refused("it is a link".to_owned()));
     }
-    if let Some(why) = kept_from_us(&of_folder) {
+    if let Some(why) = refusal_to_replace(&of_folder) {
         return Err(refused(format!("it {why}")));
     }
     let mut found = Vec::new();
@@ -226,7 +227,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
             return Err(refused(format!("{} is no file of a run's results", name.to_string_lossy())));
         }
         let metadata = entry.metadata().map_err(|error| refused(error.to_string()))?;
-        if let Some(why) = kept_from_us(&metadata) {
+        if let Some(why) = refusal_to_replace(&metadata) {
             return Err(refused(format!("{} {why}", name.to_string_lossy())));
         }
         contents(&entry.path()).map_err(refused)?;

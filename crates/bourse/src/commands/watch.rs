@@ -4,7 +4,7 @@ use super::runs;
 use crate::args::Watch;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use crate::live::{FILE, Follower, Server, is_left, listen, watched};
+use crate::live::{FILE, Follower, Server, is_unfinished, listen, watched};
 use crate::output::print;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,7 +97,7 @@ fn ended(follower: &Follower, folder: &Path) -> Result<(), Failure> {
 /// The folder named by a name or a path: of an unfinished run, or of one that was ended from outside.
 fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     let candidates = [directory.join(name), PathBuf::from(name)];
-    match candidates.into_iter().find(|path| is_left(path)) {
+    match candidates.into_iter().find(|path| is_unfinished(path)) {
         Some(folder) => Ok(folder),
         // A run that has ended is found by its results.
         None => runs::named(directory, name),

@@ -131,7 +131,7 @@ pub(crate) fn is_target(text: &str) -> bool {
 
 /// Opens a target.
 pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
-    if bourse_serve::Address::is_meant(target) {
+    if bourse_serve::Address::has_scheme(target) {
         return Err(Failure::usage(format!(
             "{target} is an application server: only `bourse tpce run` can use it"
         ))
@@ -157,7 +157,7 @@ fn refused(kind: &EngineKind, error: &TargetError) -> Failure {
 
 /// Location of a target's database, by its text: nothing is opened.
 pub(crate) fn location(target: &str) -> Result<Location, Failure> {
-    if bourse_serve::Address::is_meant(target) {
+    if bourse_serve::Address::has_scheme(target) {
         return Ok(Location::RunningServer);
     }
     open(target).map(|engine| engine.location())

@@ -74,7 +74,7 @@ fn in_this_process(
 ) -> Result<Measured, Failure> {
     let (target, system) = (&request.target, &database.system);
     let (mut ran, mut failure) = run(system, target, job, options, context, label, false)?;
-    ran.round.facts.insert(0, on_database::history(system.found(history)));
+    ran.round.facts.insert(0, on_database::history(system.history_with_preparation(history)));
     // A server always checks at the end of a round, even if the figures are only a probe's.
     let is_server = system.checks_itself();
     if !is_server && !request.is_probe && failure.is_none() && !ran.interrupted {

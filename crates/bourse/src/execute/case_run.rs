@@ -46,7 +46,7 @@ impl CaseRun {
     }
 
     /// Whether further rounds of it are run.
-    pub(super) fn goes_on(&self) -> bool {
+    pub(super) fn has_more_rounds(&self) -> bool {
         self.planned.not_run.is_none() && self.failure.is_none()
     }
 

@@ -81,8 +81,8 @@ pub(crate) fn answer() -> Result<(), Failure> {
         Request::Keep { target, job } => keeper::keep(&target, &job),
         Request::Round(request) => {
             silent()?;
-            reply(&crate::panics::caught(|| {
-                live::tell_parent();
+            reply(&crate::panics::catch_panic(|| {
+                live::send_to_parent();
                 let context = RunContext::of_round(request.call_limit_ns)?;
                 let ran = round::round(&request, &mut Databases::default(), &context, "");
                 ran.map(|outcome| RoundOutcome { spent: spent::parts(), ..outcome })
@@ -90,7 +90,7 @@ pub(crate) fn answer() -> Result<(), Failure> {
         }
         Request::Sample { target, flat_in } => {
             silent()?;
-            reply(&crate::panics::caught(|| {
+            reply(&crate::panics::catch_panic(|| {
                 let context = RunContext::of_round(u64::MAX)?;
                 let inputs = context.inputs(flat_in.as_deref())?;
                 sample::of_target(&target, &inputs, &context)
@@ -205,12 +205,12 @@ impl ChildProcess {
         };
         let words = Some(std::thread::spawn(read));
         let mut child = Self { what: what.to_owned(), process, stdin, lines, words, is_interrupted: false };
-        child.tell(request);
+        child.send(request);
         Ok(child)
     }
 
     /// Sends a line. If the process has ended, its missing answer is reported.
-    pub(super) fn tell(&mut self, request: &impl Serialize) {
+    pub(super) fn send(&mut self, request: &impl Serialize) {
         if let (Some(stdin), Ok(line)) = (&mut self.stdin, serde_json::to_string(request)) {
             let _ = stdin.write_all(format!("{line}\n").as_bytes());
         }

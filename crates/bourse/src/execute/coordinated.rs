@@ -9,7 +9,7 @@ use crate::interrupt;
 use crate::oltp::database::{Ready, refuse_foreign};
 use crate::plan::{Brokerage, brokerage::Coordinate, targets};
 use crate::progress::note;
-use crate::tpce::database::found;
+use crate::tpce::database::find_database;
 use crate::tpce::serve::{failure, resolved, tell};
 use bourse_driver::{Clock, Fault, Progress, RealClock};
 use bourse_egen::Inputs;
@@ -130,7 +130,7 @@ impl Driver {
         let remote = self.remote().ok_or_else(|| Failure::usage("driver 1 was not joined"))?;
         let fingerprint = served(target, remote, job, inputs)?;
         refuse_foreign(target, self.engine())?;
-        let found = found(target, self.engine())?;
+        let found = find_database(target, self.engine())?;
         let differences = load::differences(remote.fingerprint(), &found.fingerprint);
         if !differences.is_empty() {
             return Err(Failure::usage(format!("{target} is not driver 1's database: {}", differences.join("; ")))
@@ -202,7 +202,7 @@ impl Driver {
         driver.cut().store(interrupted.load(Ordering::Relaxed), Ordering::Relaxed);
         let is_over = AtomicBool::new(false);
         let (ran, lost) = std::thread::scope(|scope| {
-            let touch = scope.spawn(|| driver.stay_in_touch(clock, interrupted, &is_over));
+            let touch = scope.spawn(|| driver.send_signs_of_life(clock, interrupted, &is_over));
             let ran = users::run_on(driver, inputs, options, &calendar, driver.cut(), progress);
             is_over.store(true, Ordering::Relaxed);
             (ran, touch.join().unwrap_or_else(|_| Some("the thread that stays in touch panicked".to_owned())))

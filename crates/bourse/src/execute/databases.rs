@@ -179,7 +179,7 @@ impl Databases {
         match self.copies.get(&place) {
             Some(CopyOrReason::Copy(copy)) => {
                 let took = copy.restore(Part::Restore)?;
-                let how = copy.how();
+                let how = copy.method();
                 Ok(format!("restored in {took:.1} s to the state before the first round: {history} ({how})"))
             }
             Some(CopyOrReason::Cannot(why)) => Ok(format!("as the round before left it: {why}")),
@@ -264,13 +264,13 @@ impl PreparedDatabase {
     /// Takes a copy of the database, or returns the reason why there can be none. Another program that has it open is a
     /// failure only if rounds `need` the copy.
     pub(super) fn copy(&self, need: bool) -> Result<Result<Box<dyn Snapshot>, String>, Failure> {
-        let is_told = |kind| match kind {
+        let rules_out_copy = |kind| match kind {
             ErrorKind::Unsupported | ErrorKind::Full | ErrorKind::Denied => true,
             kind => kind == ErrorKind::Conflict && !need,
         };
         match self.system.engine().snapshot() {
             Ok(copy) => Ok(Ok(copy)),
-            Err(error) if is_told(error.kind()) => Ok(Err(error.message().to_owned())),
+            Err(error) if rules_out_copy(error.kind()) => Ok(Err(error.message().to_owned())),
             Err(error) => Err(engine_failure(&self.target, &error)),
         }
     }
@@ -278,9 +278,9 @@ impl PreparedDatabase {
 
 impl Copy {
     /// Description of the way the copy was made.
-    fn how(&self) -> &str {
+    fn method(&self) -> &str {
         match &self.taken {
-            CopyHolder::Here(copy) => copy.how(),
+            CopyHolder::Here(copy) => copy.method(),
             CopyHolder::Apart(_, how) => how,
         }
     }

@@ -15,7 +15,7 @@ pub(super) struct FindMax;
 
 impl Strategy for FindMax {
     fn run(&self, executor: &mut Executor<'_>, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
-        for case in cases.iter_mut().filter(|case| case.goes_on()) {
+        for case in cases.iter_mut().filter(|case| case.has_more_rounds()) {
             let Some(search) = case.planned.job.search() else { continue };
             executor.search(case, &search, block.rounds)?;
         }
@@ -111,7 +111,7 @@ impl SearchState {
             let met: Vec<bool> = rounds.iter().map(|round| self.met(next.rate(), round, job, search)).collect();
             let is_met = !met.is_empty() && met.iter().all(|is_met| *is_met);
             // Short rounds of too few operations still steer. At full length they meet no limit, and a lower rate has fewer.
-            if matches!(next, Try::Full(_)) && is_met && self.search.untold().is_some() {
+            if matches!(next, Try::Full(_)) && is_met && self.search.undetermined().is_some() {
                 self.search.highest_passing = None;
                 break;
             }
@@ -136,7 +136,7 @@ impl SearchState {
             measured_s: round.measured_s,
             worst_limit_ratio: judgement.worst_limit_ratio,
             violations: judgement.violations,
-            untold: judgement.untold,
+            undetermined: judgement.undetermined,
         });
         is_met
     }
@@ -231,11 +231,11 @@ mod tests {
         let search = found(1_000.0, 0.5, MS / 2, evenly);
         assert_eq!((search.highest_passing, search.confirmed), (None, false));
         // Four operations a second are the fewest of which a round of five seconds tells the median.
-        let told = search.probes.iter().filter(|it| it.untold.is_empty());
+        let told = search.probes.iter().filter(|it| it.undetermined.is_empty());
         assert!(told.clone().all(|it| it.violations == ["read: p50 1 ms, limit 500 µs"][..] || it.rate > 990.0));
         assert!(told.count() > 5 && (4.0..6.0).contains(&search.lowest_failing.unwrap()), "{search:?}");
-        let untold = search.untold().expect("the search ends with a round of too few");
-        assert!(untold.contains("operations are too few for a p50 (20 needed); try --for 10s"), "{untold}");
+        let undetermined = search.undetermined().expect("the search ends with a round of too few");
+        assert!(undetermined.contains("operations are too few for a p50 (20 needed); try --for 10s"), "{undetermined}");
     }
 
     /// Sixteen operations without a 99th percentile once confirmed a rate.
@@ -243,9 +243,12 @@ mod tests {
     fn a_round_of_too_few_operations_confirms_no_rate() {
         let search = found(3.0, 0.99, 60 * SECOND, |per_second| Schedule::Constant { per_second: per_second.min(3.0) });
         assert_eq!((search.highest_passing, search.confirmed), (None, false), "{search:?}");
-        assert!(search.probes.iter().all(|it| it.violations.is_empty() && it.untold.len() == 1), "{search:?}");
-        let untold = search.untold().expect("it is the reason");
-        assert!(untold.contains(" operations are too few for a p99 (1000 needed); try --for 5"), "{untold}");
+        assert!(search.probes.iter().all(|it| it.violations.is_empty() && it.undetermined.len() == 1), "{search:?}");
+        let undetermined = search.undetermined().expect("it is the reason");
+        assert!(
+            undetermined.contains(" operations are too few for a p99 (1000 needed); try --for 5"),
+            "{undetermined}"
+        );
     }
 
     #[test]

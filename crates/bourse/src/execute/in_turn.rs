@@ -17,7 +17,7 @@ impl Strategy for InTurn {
         let mut budget = executor.plan.budget(block);
         for round in 0..of {
             let (turns, left_out): (Vec<usize>, Vec<usize>) =
-                block.turns(round, executor.plan.seed).into_iter().partition(|at| cases[*at].goes_on());
+                block.turns(round, executor.plan.seed).into_iter().partition(|at| cases[*at].has_more_rounds());
             for case in left_out.iter().map(|at| &cases[*at].planned).filter(|case| case.not_run.is_none()) {
                 executor.round_is_over(case);
             }

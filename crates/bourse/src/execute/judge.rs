@@ -9,7 +9,7 @@ pub(super) struct Judgement {
     /// Limits that it did not meet, a sentence each; empty if it met all.
     pub(super) violations: Vec<String>,
     /// Quantiles of too few operations, which neither meet nor miss their limits, a sentence each with the remedy.
-    pub(super) untold: Vec<String>,
+    pub(super) undetermined: Vec<String>,
     /// The worst quantile as a share of its limit; `None` if one of them is an operation without a time.
     pub(super) worst_limit_ratio: Option<f64>,
 }
@@ -17,9 +17,9 @@ pub(super) struct Judgement {
 impl Judgement {
     /// Result of the round in a line.
     pub(super) fn words(&self) -> String {
-        match (self.violations.as_slice(), self.untold.as_slice()) {
+        match (self.violations.as_slice(), self.undetermined.as_slice()) {
             ([], []) => "within every limit".to_owned(),
-            ([], untold) => untold.join("; "),
+            ([], undetermined) => undetermined.join("; "),
             (violations, _) => violations.join("; "),
         }
     }
@@ -88,7 +88,7 @@ impl Judgement {
             format!("{name} beyond any limit, since too many failed or were not started{}", more(&endless))
         }));
         violations.extend(round.void.clone());
-        let untold = few.first().map(|longest| format!("{longest}{}", more(&few))).into_iter().collect();
-        Self { violations, untold, worst_limit_ratio: worst.is_finite().then_some(worst) }
+        let undetermined = few.first().map(|longest| format!("{longest}{}", more(&few))).into_iter().collect();
+        Self { violations, undetermined, worst_limit_ratio: worst.is_finite().then_some(worst) }
     }
 }

@@ -63,19 +63,19 @@ impl Keeper {
 
     fn ask<T: DeserializeOwned>(&self, command: Command) -> Result<T, Failure> {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        process.tell(&command);
+        process.send(&command);
         process.answer(None)
     }
 }
 
 /// Runs the process: makes the database ready, then follows commands until there are no more.
 pub(super) fn keep(target: &str, job: &Job) -> Result<(), Failure> {
-    progress::tell_every(Duration::ZERO);
+    progress::set_report_interval(Duration::ZERO);
     interrupt::end_with_parent()?;
     let context = RunContext::of_round(u64::MAX)?;
     let mut databases = Databases::default();
-    let ready = panics::caught(|| {
-        panics::asked_for("keeper");
+    let ready = panics::catch_panic(|| {
+        panics::panic_if_requested("keeper");
         databases.ready(target, job, &context)
     });
     let database = match ready {
@@ -87,11 +87,11 @@ pub(super) fn keep(target: &str, job: &Job) -> Result<(), Failure> {
     for line in std::io::stdin().lines().map_while(Result::ok) {
         let Ok(command) = serde_json::from_str(&line) else { break };
         match command {
-            Command::Copy => reply(&panics::caught(|| {
+            Command::Copy => reply(&panics::catch_panic(|| {
                 let taken = database.copy(true)?;
-                Ok(taken.map(|copy| kept.insert(copy).how().to_owned()))
+                Ok(taken.map(|copy| kept.insert(copy).method().to_owned()))
             }))?,
-            Command::Restore => reply(&panics::caught(|| {
+            Command::Restore => reply(&panics::catch_panic(|| {
                 let restored = kept.as_ref().map_or(Ok(()), |copy| copy.restore());
                 restored.map_err(|error| engine_failure(target, &error))
             }))?,

@@ -35,7 +35,7 @@ impl Rounds for Mix {
             },
             reload: self.reload,
             threads: 1,
-            in_words: &|size| mixed.in_words(size),
+            size_text: &|size| mixed.size_text(size),
         };
         let ready = ready(target, engine.as_ref(), &wanted, self.check.into(), &context.interrupted)?;
         Ok((SystemUnderTest::InProcess(engine.into()), ready))

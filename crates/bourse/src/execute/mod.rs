@@ -88,7 +88,7 @@ impl Executed {
     /// The run's document: every case that had rounds, with the time until now.
     pub(crate) fn file(self) -> RunFile {
         let cases = self.cases.into_iter().filter_map(CaseRun::finished).collect();
-        RunFile { cases, time_spent: Some(spent::told()), ..self.begun }
+        RunFile { cases, time_spent: Some(spent::time_spent()), ..self.begun }
     }
 
     /// A failure if a case failed and the others continued.
@@ -308,8 +308,8 @@ impl Executor<'_> {
 
     /// Runs a case's round; its failure ends the run, or leaves the case out.
     fn turn(&mut self, case: &mut CaseRun, round: u32, of: u32, label: &str) -> Result<(), Failure> {
-        let ran = panics::caught(|| {
-            panics::asked_for(&format!("round {}", round + 1));
+        let ran = panics::catch_panic(|| {
+            panics::panic_if_requested(&format!("round {}", round + 1));
             self.round(case, round, of, label)
         });
         let Err(failure) = ran else { return Ok(()) };
@@ -363,7 +363,7 @@ impl Executor<'_> {
         let mut outcome = self.ran(case, turn)?;
         // An interrupted command waits for no server any more.
         if !self.context.is_interrupted()
-            && let Err(lost) = self.held.still(&case.planned.target)
+            && let Err(lost) = self.held.check_held(&case.planned.target)
         {
             outcome.round.make_void(lost.line());
             outcome.failure.get_or_insert(lost);

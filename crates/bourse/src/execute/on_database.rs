@@ -112,8 +112,8 @@ pub(super) fn checked(
     target: &str,
     check: impl FnOnce(&mut dyn FnMut(String)) -> Result<Vec<Check>, Failure>,
 ) -> Result<Vec<Check>, Failure> {
-    panics::caught(|| {
-        panics::asked_for("check");
+    panics::catch_panic(|| {
+        panics::panic_if_requested("check");
         let step = Step::waiting(format!("checking {target}"));
         let _spending = spent::on(spent::Part::ChecksAfter);
         let checked = check(&mut |name| step.say(name));

@@ -102,7 +102,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                 }
                 if found.iter().all(|it| it.status == CheckStatus::NotApplicable) {
                     let took = Duration::from_nanos(context.clock.now() - begin);
-                    spent::in_vain(spent::Part::Sample, took);
+                    spent::count_in_vain(spent::Part::Sample, took);
                 }
                 sampled.insert(target, found.clone());
                 found
@@ -137,7 +137,7 @@ pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> 
     });
     let outcome = match (loaded, model) {
         (Err(LoadError::Stopped), _) => Err(interrupt::interrupted("the sample of transactions was not ended")),
-        (Err(LoadError::Engine(error)), _) if is_told(error.kind()) => {
+        (Err(LoadError::Engine(error)), _) if rules_out_sample(error.kind()) => {
             let why = format!("no database for it: {}", error.message());
             Ok([(); 2].map(|()| SampleCheck::not_run(&why)))
         }
@@ -149,7 +149,7 @@ pub(super) fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> 
                 let mut found = alone(status, evidence);
                 found[0].took_s = (context.clock.now() - begin) as f64 / 1e9;
                 if status == CheckStatus::Passed {
-                    found[1] = at_once(target, &*side.engine, part, inputs, context)?;
+                    found[1] = run_two_sessions(target, &*side.engine, part, inputs, context)?;
                 }
                 Ok(found)
             })
@@ -188,7 +188,7 @@ fn compare(
 }
 
 /// Runs two sessions on the same rows.
-fn at_once(
+fn run_two_sessions(
     target: &str,
     engine: &dyn Engine,
     part: Part,
@@ -253,7 +253,7 @@ enum Removal {
 impl Side {
     /// Makes a database next to a target's, or returns the reason why there can be none.
     fn of(target: &str) -> Result<Result<Self, String>, Failure> {
-        if Address::is_meant(target) {
+        if Address::has_scheme(target) {
             return Ok(Err("the transactions are performed where the server runs".to_owned()));
         }
         let place = target.split_once('?').map_or(target, |(place, _)| place);
@@ -286,7 +286,7 @@ impl Side {
     fn on_server(target: &str, engine: &dyn Engine) -> Result<Result<Self, String>, Failure> {
         match engine.side_database("sample") {
             Ok(side) => Ok(Ok(Self { engine: side.engine, removal: Removal::FromServer(side.remove) })),
-            Err(error) if is_told(error.kind()) => Ok(Err(error.message().to_owned())),
+            Err(error) if rules_out_sample(error.kind()) => Ok(Err(error.message().to_owned())),
             Err(error) => Err(engine_failure(target, &error)),
         }
     }
@@ -309,6 +309,6 @@ impl Side {
 }
 
 /// Whether an error means that there can be no database for a sample: it is not run then.
-fn is_told(kind: ErrorKind) -> bool {
+fn rules_out_sample(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Full | ErrorKind::Unsupported | ErrorKind::Denied | ErrorKind::Refused)
 }

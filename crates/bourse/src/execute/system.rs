@@ -32,7 +32,7 @@ pub(crate) enum SystemUnderTest {
 impl SystemUnderTest {
     /// Opens a target, or calls its server; refuses a target that cannot run this workload.
     pub(crate) fn open(target: &str, job: &Brokerage) -> Result<Self, Failure> {
-        if Address::is_meant(target) {
+        if Address::has_scheme(target) {
             return call(target, job).map(|remote| Self::Server(Box::new(remote)));
         }
         targets::check(target, job)?;
@@ -179,7 +179,7 @@ impl SystemUnderTest {
     }
 
     /// History of the database before the last round: with the server's preparation of it.
-    pub(crate) fn found(&self, history: String) -> String {
+    pub(crate) fn history_with_preparation(&self, history: String) -> String {
         match self.remote() {
             Some(remote) if !remote.prepared().is_empty() => format!("{history}; {}", remote.prepared()),
             _ => history,

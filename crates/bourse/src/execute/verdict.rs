@@ -27,9 +27,9 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
         return Err(interrupt::interrupted("what was measured until then is reported"));
     }
     if let Some(case) = file.cases.iter().find(|case| case.search.as_ref().is_some_and(|search| !search.confirmed)) {
-        if let Some(untold) = case.search.as_ref().and_then(Search::untold) {
+        if let Some(undetermined) = case.search.as_ref().and_then(Search::undetermined) {
             let what = format!("{}: the rounds are too short to tell whether a rate meets every limit", case.label);
-            return Err(Failure::new(Exit::Inconclusive, what).detail("too few", untold));
+            return Err(Failure::new(Exit::Inconclusive, what).detail("too few", undetermined));
         }
         let failure = match case.rounds.is_empty() {
             true => Failure::new(Exit::Target, "found no rate that meets every response-time limit"),

@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// Whether a folder has the file of an unfinished run, or of one that was ended from outside.
-pub(crate) fn is_left(folder: &Path) -> bool {
+pub(crate) fn is_unfinished(folder: &Path) -> bool {
     folder.join(FILE).is_file()
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn is_of_run(folder: &Path) -> bool {
 }
 
 /// Whether the run of that folder is unfinished and its process alive.
-pub(crate) fn goes_on(folder: &Path) -> bool {
+pub(crate) fn is_running(folder: &Path) -> bool {
     Follower::open(folder).is_ok_and(|mut follower| {
         // If files cannot be locked, the first line has the id of the process.
         let _ = follower.poll();

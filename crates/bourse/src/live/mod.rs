@@ -27,12 +27,13 @@ mod terminal;
 mod terminal;
 mod writer;
 
-pub(crate) use follow::{Follower, goes_on, is_left, is_of_run};
+pub(crate) use follow::{Follower, is_of_run, is_running, is_unfinished};
 pub(crate) use http::{Server, listen};
 pub(crate) use line::{FILE, Outcome};
 pub(crate) use terminal::{restore, watched};
 pub(crate) use writer::{
-    abandon, begin, end, passed_on, progress_of, round, round_done, second, share, step, step_ended, tell_parent, told,
+    abandon, begin, end, passed_on, print_note, progress_of, round, round_done, second, send_to_parent, share, step,
+    step_ended,
 };
 
 use crate::args::Execution;

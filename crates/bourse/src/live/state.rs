@@ -64,7 +64,7 @@ impl CaseState {
     }
 
     /// Begins a round, or a phase that counts anew.
-    fn begins_anew(&mut self) {
+    fn restart_counts(&mut self) {
         for operation in std::mem::take(&mut self.operations) {
             let before = self.before.entry(operation.name).or_default();
             before[0] += operation.valid;
@@ -75,7 +75,7 @@ impl CaseState {
 
     fn second(&mut self, second: &Second) {
         if second.elapsed_s < self.elapsed_s {
-            self.begins_anew();
+            self.restart_counts();
         }
         let length_s = second.elapsed_s - self.elapsed_s;
         for (name, value) in &second.row {
@@ -116,7 +116,7 @@ impl State {
                 (self.share, self.second) = (None, None);
                 self.round = Some(round);
                 if let Some(case) = self.case_mut() {
-                    case.begins_anew();
+                    case.restart_counts();
                 }
             }
             Event::Second(second) => {

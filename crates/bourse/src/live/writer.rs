@@ -58,7 +58,7 @@ struct Noted {
 }
 
 /// Prints a note to the user immediately, through the parent process if there is one.
-pub(crate) fn told(words: &str) {
+pub(crate) fn print_note(words: &str) {
     if !matches!(*sink(), Some(Sink::Parent)) {
         return note(words);
     }
@@ -84,7 +84,7 @@ pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
             .detail("cause", error.to_string())
     })?;
     *sink() = Some(Sink::File { file, path, begun: Instant::now(), shared: None });
-    tell(Event::Run(RunBegun {
+    write_event(Event::Run(RunBegun {
         version: VERSION,
         name: plan.name.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
@@ -97,13 +97,13 @@ pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
 }
 
 /// Sends this process's events to its parent.
-pub(crate) fn tell_parent() {
+pub(crate) fn send_to_parent() {
     *sink() = Some(Sink::Parent);
 }
 
 /// Ends the file: its content is in the run's documents. A reader has it open and learns how the run ended.
 pub(crate) fn end(outcome: Outcome) {
-    tell(Event::Ended { outcome });
+    write_event(Event::Ended { outcome });
     if let Some(Sink::File { path, .. }) = sink().take() {
         // A file that cannot be removed does no harm.
         let _ = std::fs::remove_file(path);
@@ -124,15 +124,15 @@ pub(crate) fn abandon() {
     }
 }
 
-fn tell(event: Event) {
+fn write_event(event: Event) {
     if let Some(sink) = sink().as_mut() {
-        sink.tell(event);
+        sink.write_event(event);
     }
 }
 
 impl Sink {
     /// Writes an event. A failed write does not end the run.
-    fn tell(&mut self, event: Event) {
+    fn write_event(&mut self, event: Event) {
         match self {
             Self::File { file, begun, .. } => {
                 let at_s = (begun.elapsed().as_secs_f64() * 1e3).round() / 1e3;
@@ -168,7 +168,7 @@ pub(crate) fn passed_on(line: &str) -> bool {
     }
     if line.starts_with("{\"note\":") {
         if let Ok(Noted { note: words }) = serde_json::from_str(line) {
-            told(&words);
+            print_note(&words);
         }
         return true;
     }
@@ -176,14 +176,14 @@ pub(crate) fn passed_on(line: &str) -> bool {
         return false;
     }
     if let Ok(PassedOn { live }) = serde_json::from_str(line) {
-        tell(live);
+        write_event(live);
     }
     true
 }
 
 /// A step begins.
 pub(crate) fn step(what: &str) {
-    tell(Event::Step { what: what.to_owned() });
+    write_event(Event::Step { what: what.to_owned() });
 }
 
 /// Reports the part of a step that is done; once a second at most.
@@ -195,18 +195,18 @@ pub(crate) fn share(share: f64) {
     }
     *shared = Some(Instant::now());
     if let Some(sink) = sink.as_mut() {
-        sink.tell(Event::Share { share: (share * 1e3).round() / 1e3 });
+        sink.write_event(Event::Share { share: (share * 1e3).round() / 1e3 });
     }
 }
 
 /// A step has ended.
 pub(crate) fn step_ended(what: &str) {
-    tell(Event::StepEnded { what: what.to_owned() });
+    write_event(Event::StepEnded { what: what.to_owned() });
 }
 
 /// A round begins.
 pub(crate) fn round(case: &str, workload: &str, is_probe: bool) {
-    tell(Event::Round(RoundBegun { case: case.to_owned(), workload: workload.to_owned(), is_probe }));
+    write_event(Event::Round(RoundBegun { case: case.to_owned(), workload: workload.to_owned(), is_probe }));
 }
 
 /// Reports that a second of a round is over.
@@ -217,7 +217,7 @@ pub(crate) fn second(progress: &Progress, is_latency: bool) {
         }
         return;
     }
-    tell(Event::Second(Second {
+    write_event(Event::Second(Second {
         phase: progress.phase,
         is_latency,
         elapsed_s: progress.elapsed_s,
@@ -230,5 +230,5 @@ pub(crate) fn second(progress: &Progress, is_latency: bool) {
 
 /// Reports that a round is done, with its expected duration.
 pub(crate) fn round_done(expected_ns: u64) {
-    tell(Event::RoundDone { expected_s: expected_ns as f64 / 1e9 });
+    write_event(Event::RoundDone { expected_s: expected_ns as f64 / 1e9 });
 }

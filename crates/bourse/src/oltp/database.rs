@@ -45,7 +45,7 @@ pub(crate) struct Wanted<'w> {
     /// Threads that generate rows.
     pub(crate) threads: usize,
     /// A size in words: "1000 customers, 10 days".
-    pub(crate) in_words: &'w dyn Fn(&Size) -> String,
+    pub(crate) size_text: &'w dyn Fn(&Size) -> String,
 }
 
 /// Makes sure that a target holds the database that is wanted: takes the existing one, or loads it; then checks that it is as
@@ -128,7 +128,7 @@ fn fill(
     options: &LoadOptions,
     interrupted: &AtomicBool,
 ) -> Result<(), Failure> {
-    let step = Step::in_parts(format!("loading {}", (wanted.in_words)(size)), "rows");
+    let step = Step::in_parts(format!("loading {}", (wanted.size_text)(size)), "rows");
     let _spending = spent::on(Part::Loading);
     let mut told = None;
     let mut progress = |progress: Progress| {
@@ -164,7 +164,7 @@ fn fill(
 }
 
 /// The database of a workload that a target holds, of any size.
-pub(crate) fn found(target: &str, engine: &dyn Engine, workload: &dyn Workload) -> Result<Found, Failure> {
+pub(crate) fn find_database(target: &str, engine: &dyn Engine, workload: &dyn Workload) -> Result<Found, Failure> {
     match identify(engine, workload).map_err(|error| engine_failure(target, &error))? {
         Existing::Matches(found) => Ok(found),
         Existing::Foreign(why) => Err(refused(target, &why)),

@@ -35,7 +35,7 @@ pub(crate) trait Mixed: Sync + Debug {
     fn size(&self, number: u64) -> Size;
 
     /// A size in words.
-    fn in_words(&self, size: &Size) -> String;
+    fn size_text(&self, size: &Size) -> String;
 
     /// Notice for every report.
     fn notice(&self) -> &'static str;
@@ -86,7 +86,7 @@ impl<T: Transactions + Debug> Mixed for T {
         Size(vec![i64::try_from(number).unwrap_or(i64::MAX)])
     }
 
-    fn in_words(&self, size: &Size) -> String {
+    fn size_text(&self, size: &Size) -> String {
         let names = self.size_columns().iter().zip(&size.0);
         names.map(|(column, number)| format!("{number} {}", column.name)).collect::<Vec<_>>().join(", ")
     }

@@ -91,11 +91,11 @@ impl Verification<'_> {
     {
         let transactions = self.extent.transactions;
         let step = Step::waiting(format!("comparing {transactions} transactions on {}", self.targets.join(", ")));
-        let mut progress = |progress| told(&step, transactions, progress, interrupted);
+        let mut progress = |progress| show_progress(&step, transactions, progress, interrupted);
         let verdict = lockstep::verify(subjects, script, self.tables, &self.extent, &mut progress);
         step.done();
         let verdict = verdict.map_err(|error| failed(&error))?;
-        print(&if self.settings.json { self.as_json(&verdict) } else { self.in_words(&verdict) })?;
+        print(&if self.settings.json { self.as_json(&verdict) } else { self.verdict_text(&verdict) })?;
         if verdict.difference.is_some() {
             return Err(Failure::new(Exit::Check, "the targets differ"));
         }
@@ -105,7 +105,7 @@ impl Verification<'_> {
         Ok(())
     }
 
-    fn in_words<R: Debug>(&self, verdict: &Verdict<R>) -> String {
+    fn verdict_text<R: Debug>(&self, verdict: &Verdict<R>) -> String {
         let mut text = String::new();
         let mut line = |line: String| writeln!(text, "{line}").expect("a String takes all");
         line(HEAD.to_owned());
@@ -191,7 +191,7 @@ impl Verification<'_> {
             return Err(Failure::usage(format!("invalid value '{number}' for --replay: expected 1 to {transactions}")));
         }
         let step = Step::waiting(format!("running up to transaction {number}"));
-        let mut progress = |progress| told(&step, transactions, progress, interrupted);
+        let mut progress = |progress| show_progress(&step, transactions, progress, interrupted);
         let replayed = lockstep::replay(subjects, script, transactions, number, &mut progress);
         step.done();
         let replayed = replayed.map_err(|error| failed(&error))?;
@@ -215,7 +215,7 @@ impl std::fmt::Display for Code {
 }
 
 /// Shows progress now and then, and ends the run when interrupted.
-fn told(step: &Step, transactions: u64, progress: Progress, interrupted: &AtomicBool) -> ControlFlow<()> {
+fn show_progress(step: &Step, transactions: u64, progress: Progress, interrupted: &AtomicBool) -> ControlFlow<()> {
     match progress {
         Progress::Transactions(done) if done.is_multiple_of(500) => {
             step.say(format!("{done} of {transactions} transactions"));

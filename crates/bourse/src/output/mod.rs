@@ -5,7 +5,7 @@ mod folder;
 mod owned;
 
 pub(crate) use folder::{ResultFolder, free_path};
-pub(crate) use owned::{LIST, OwnedFolder, has_mark, is_list, kept_from_us, write_file, write_new};
+pub(crate) use owned::{LIST, OwnedFolder, has_mark, is_list, refusal_to_replace, write_file, write_new};
 
 use crate::args::Output;
 use crate::failure::Failure;

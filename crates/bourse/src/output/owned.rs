@@ -25,7 +25,7 @@ const LIST_BYTES: u64 = 1 << 20;
 
 /// Writes a new file. It appears whole, and only if its name is free.
 pub(crate) fn write_new(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let written = beside(path).and_then(|mut file| {
+    let written = temporary_file_for(path).and_then(|mut file| {
         file.write_all(content)?;
         file.as_file().sync_all()?;
         file.persist_noclobber(path).map_err(|refused| refused.error)
@@ -36,13 +36,13 @@ pub(crate) fn write_new(path: &Path, content: &[u8]) -> Result<(), Failure> {
 /// Writes a file that the user named: a new one, or in place of one with [a mark](has_mark) of Bourse's; with `overwrite`,
 /// in place of any other regular file.
 pub(crate) fn write_file(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
-    let is_there = found(path, overwrite, |file, _| has_mark(file))?;
+    let is_there = is_replaceable(path, overwrite, |file, _| has_mark(file))?;
     let content = marked(path, text);
     if is_there { replace(path, content.as_bytes()) } else { write_new(path, content.as_bytes()) }
 }
 
 fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let written = beside(path).and_then(|mut file| {
+    let written = temporary_file_for(path).and_then(|mut file| {
         file.write_all(content)?;
         file.as_file().sync_all()?;
         file.persist(path).map_err(|refused| refused.error)
@@ -51,7 +51,7 @@ fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
 }
 
 /// Temporary file in the folder of a path, to be renamed to that path. It is removed otherwise.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
+fn temporary_file_for(path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".bourse-").suffix(".unfinished");
@@ -66,7 +66,7 @@ fn unwritten(path: &Path, error: &io::Error) -> Failure {
 }
 
 /// Whether a file is there; a failure if it must not be replaced. `is_ours` examines the file and its length.
-fn found(
+fn is_replaceable(
     path: &Path,
     overwrite: bool,
     is_ours: impl FnOnce(&mut File, u64) -> io::Result<bool>,
@@ -85,7 +85,7 @@ fn found(
     }
     let refused =
         |why: &str| refused(why).hint("it is left as it is; name another file, or replace it with --overwrite");
-    if let Some(why) = kept_from_us(&found) {
+    if let Some(why) = refusal_to_replace(&found) {
         return Err(refused(&format!("a file is there that {why}")));
     }
     // An empty file has no content to lose.
@@ -98,7 +98,7 @@ fn found(
 }
 
 /// Reason by its metadata why a file or a folder must not be replaced or removed.
-pub(crate) fn kept_from_us(found: &Metadata) -> Option<&'static str> {
+pub(crate) fn refusal_to_replace(found: &Metadata) -> Option<&'static str> {
     #[cfg(unix)]
     if std::os::unix::fs::MetadataExt::uid(found) != rustix::process::geteuid().as_raw() {
         return Some("belongs to another user");
@@ -166,7 +166,7 @@ impl OwnedFolder {
         let list = path.join(LIST);
         let mut text = String::new();
         // Never with `overwrite`: without this list no file is known to be Bourse's.
-        found(&list, false, |file, _| {
+        is_replaceable(&list, false, |file, _| {
             file.take(LIST_BYTES).read_to_string(&mut text)?;
             Ok(text.starts_with(LISTED))
         })?;
@@ -181,7 +181,7 @@ impl OwnedFolder {
     pub(crate) fn refuse_others<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Result<(), Failure> {
         names.into_iter().try_for_each(|name| {
             let is_listed = |_: &mut File, length| Ok(self.listed.get(name) == Some(&length));
-            found(&self.path.join(name), self.overwrite, is_listed).map(drop)
+            is_replaceable(&self.path.join(name), self.overwrite, is_listed).map(drop)
         })
     }
 

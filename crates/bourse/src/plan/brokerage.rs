@@ -134,7 +134,7 @@ impl Brokerage {
         RunOptions {
             open_loop,
             // The market of this rate, which is known now.
-            aged_at: round.aged_at.and(RunOptions { open_loop, ..*round }.asked()),
+            aged_at: round.aged_at.and(RunOptions { open_loop, ..*round }.requested_rate()),
             backlog: None,
             plan: bourse_driver::Plan {
                 warm_up_ns: plan.warm_up_ns,
@@ -259,7 +259,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     let rounds = settings.run.rounds.unwrap_or(1);
     let mut jobs = jobs(arguments)?;
     let is_alone = jobs.len() == 1 && rounds == 1;
-    let is_server = arguments.targets.iter().any(|target| Address::is_meant(target));
+    let is_server = arguments.targets.iter().any(|target| Address::has_scheme(target));
     if is_server && settings.latency {
         return Err(Failure::usage("--latency cannot be used with a server: its rounds are checked as they end"));
     }
@@ -379,7 +379,7 @@ fn job(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Res
     let settings = &mut run.settings;
     let mut of_target = Vec::new();
     let mut sized = false;
-    let is_server = target.is_some_and(|target| Address::is_meant(target));
+    let is_server = target.is_some_and(|target| Address::has_scheme(target));
     for &(name, value) in chosen {
         match vary(settings, name, value)? {
             Varied::Target | Varied::Database if is_server => {

@@ -2,7 +2,7 @@
 
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{ClassicArgs, OpenLoop};
-use super::{Block, Comparing, Plan, able, mix};
+use super::{Block, Comparing, Plan, mix, refuse_unsupported};
 use crate::args::{Compare, ExplicitlySet, MixDatabase, MixRun, Run, Timed};
 use crate::failure::Failure;
 use crate::oltp::mixed::find;
@@ -144,7 +144,7 @@ fn classic(arguments: &Compare) -> ClassicArgs<'_> {
 fn only_classic(arguments: &Compare, job: Option<&super::Job>) -> Result<(), Failure> {
     let workload = &arguments.workload;
     if let Some(job) = job.filter(|_| arguments.settings.rate.is_some()) {
-        able(workload, "--rate", job.abilities()?.rate)?;
+        refuse_unsupported(workload, "--rate", job.abilities()?.rate)?;
     }
     only_brokerage(arguments, &[], || format!("`bourse micro list {workload}` lists the options for -s"))
 }

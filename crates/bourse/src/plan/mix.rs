@@ -59,8 +59,8 @@ impl Mix {
     }
 
     /// The requested size in words.
-    pub(crate) fn size_in_words(&self) -> String {
-        self.mixed().map_or_else(|_| self.size.to_string(), |mixed| mixed.in_words(&mixed.size(self.size)))
+    pub(crate) fn size_text(&self) -> String {
+        self.mixed().map_or_else(|_| self.size.to_string(), |mixed| mixed.size_text(&mixed.size(self.size)))
     }
 
     /// Rows of the database, about.

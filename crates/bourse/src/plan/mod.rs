@@ -244,7 +244,7 @@ impl Plan {
 
     /// Whether the rounds of the case with this label must be in steady state.
     pub(crate) fn demands_steadiness(&self, label: &str) -> bool {
-        self.require_steady && self.cases().any(|case| case.label == label && is_asked_for_steadiness(&case.job))
+        self.require_steady && self.cases().any(|case| case.label == label && may_be_steady(&case.job))
     }
 
     /// The plan; a failure if one of its workloads lacks a requested ability.
@@ -252,20 +252,20 @@ impl Plan {
         // A suite mixes cases that end by their work with others: only the others are checked.
         if self.require_steady
             && let Some(case) = self.run_cases().next()
-            && !self.run_cases().any(|case| is_asked_for_steadiness(&case.job))
+            && !self.run_cases().any(|case| may_be_steady(&case.job))
         {
-            able(case.job.workload(), "--require-steady", case.job.abilities()?.steadiness)?;
+            refuse_unsupported(case.job.workload(), "--require-steady", case.job.abilities()?.steadiness)?;
         }
         for case in self.run_cases() {
             let abilities = case.job.abilities()?;
             if case.job.has_rate() {
-                able(case.job.workload(), "--rate", abilities.rate)?;
+                refuse_unsupported(case.job.workload(), "--rate", abilities.rate)?;
             }
             if case.job.is_sampled() {
-                able(case.job.workload(), "--timing sampled", abilities.sampling)?;
+                refuse_unsupported(case.job.workload(), "--timing sampled", abilities.sampling)?;
             }
             if case.job.search().is_some() {
-                able(case.job.workload(), "--find-max", abilities.search)?;
+                refuse_unsupported(case.job.workload(), "--find-max", abilities.search)?;
             }
         }
         Ok(self)
@@ -273,12 +273,12 @@ impl Plan {
 }
 
 /// Whether a job's rounds can be in steady state.
-fn is_asked_for_steadiness(job: &Job) -> bool {
+fn may_be_steady(job: &Job) -> bool {
     job.abilities().is_ok_and(|abilities| abilities.steadiness.lacks().is_none())
 }
 
 /// Refuses an option that a workload cannot apply.
-pub(crate) fn able(workload: &str, option: &str, ability: Ability) -> Result<(), Failure> {
+pub(crate) fn refuse_unsupported(workload: &str, option: &str, ability: Ability) -> Result<(), Failure> {
     match ability.lacks() {
         None => Ok(()),
         Some(why) => Err(Failure::usage(format!("{option} cannot be used with {workload}: {why}"))),

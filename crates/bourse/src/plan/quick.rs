@@ -89,7 +89,7 @@ fn with_times(arguments: &Quick, warm_up: Duration, interval: Duration) -> Resul
     }
     if arguments.all {
         plan.on_failure = OnFailure::LeaveOutCase;
-        let unavailable = engines::kinds().filter(|kind| is_meant(kind, true)).filter_map(unavailable);
+        let unavailable = engines::kinds().filter(|kind| is_included(kind, true)).filter_map(unavailable);
         plan.left_out = unavailable.chain(engines::left_out()).collect();
     }
     plan.checked()
@@ -110,7 +110,7 @@ fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
 
 /// Whether an engine is part of the plan, if it is available: those that work in this process, or with `all` those that need
 /// no place of the user. The null engine is part of every report already.
-fn is_meant(kind: &EngineKind, all: bool) -> bool {
+fn is_included(kind: &EngineKind, all: bool) -> bool {
     match &kind.in_process {
         Some(it) => all || !it.is_asked_for,
         None => all && kind.starts_s.is_some(),
@@ -124,7 +124,7 @@ fn unavailable(kind: &EngineKind) -> Option<String> {
 
 /// The engines that are part of the plan and available.
 fn here(all: bool) -> impl Iterator<Item = &'static EngineKind> {
-    engines::kinds().filter(move |kind| is_meant(kind, all) && engines::version(kind).is_ok())
+    engines::kinds().filter(move |kind| is_included(kind, all) && engines::version(kind).is_ok())
 }
 
 /// Whether an engine is another build of one that is available too.

@@ -24,13 +24,13 @@ pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failur
 /// Refuses a target that cannot run the brokerage workload. A server is called only when its round begins: it would take two
 /// calls for two drivers.
 pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
-    if let (true, Some(_)) = (Address::is_meant(target), &job.coordinate) {
+    if let (true, Some(_)) = (Address::has_scheme(target), &job.coordinate) {
         return Err(Failure::usage(format!(
             "--coordinate cannot be used with the server {target}, which coordinates its drivers"
         ))
         .hint("leave --coordinate out; or name the database that the server has, once the server has ended"));
     }
-    if Address::is_meant(target) {
+    if Address::has_scheme(target) {
         if job.processes > 1 {
             return Err(Failure::usage(format!("--processes cannot be used with the server {target}"))
                 .hint("start several drivers, each with its --part K/N"));

@@ -38,19 +38,19 @@ pub(crate) fn wanted<T>(
         generator: &Egen(inputs),
         size: size_of(whole(wanted)?),
         constraints: wanted.constraints.into(),
-        adopt: &|found| of_its_own_size(found, wanted, set),
+        adopt: &|found| size_as_loaded(found, wanted, set),
         reload: wanted.reload,
         threads: threads(wanted.threads),
-        in_words: &in_words,
+        size_text: &size_text,
     })
 }
 
 /// The database that a target holds, of any size.
-pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure> {
-    database::found(target, engine, &Tpce)
+pub(crate) fn find_database(target: &str, engine: &dyn Engine) -> Result<Found, Failure> {
+    database::find_database(target, engine, &Tpce)
 }
 
-fn in_words(size: &Size) -> String {
+fn size_text(size: &Size) -> String {
     let [_, customers, _, _, days] = size.0[..] else { return "a database".to_owned() };
     sized(customers, days)
 }
@@ -61,7 +61,7 @@ pub(crate) fn sized(customers: impl std::fmt::Display, days: i64) -> String {
 }
 
 /// Size and constraints of an existing database, with those in their place that were set explicitly.
-fn of_its_own_size(found: &Fingerprint, wanted: &Database, set: ExplicitlySet) -> (Size, Constraints) {
+fn size_as_loaded(found: &Fingerprint, wanted: &Database, set: ExplicitlySet) -> (Size, Constraints) {
     let part = part_of(found);
     let mut sized = wanted.clone();
     let mut declared = wanted.constraints.into();

@@ -354,7 +354,7 @@ fn a_second_command_on_a_duckdb_file_is_refused() {
     let file = |database: &str| folder.path().join(format!("{database}.duckdb"));
     let target = |database: &str| format!("duckdb:{}?library={}", file(database).display(), library.display());
     let holds = |process: u32| {
-        let locks = ["a", "m"].map(|database| bourse_engine::beside(&file(database), ".bourse-lock"));
+        let locks = ["a", "m"].map(|database| bourse_engine::path_with_suffix(&file(database), ".bourse-lock"));
         locks.iter().any(|lock| is_named(lock, process))
     };
     on_two_databases(&target, &holds);

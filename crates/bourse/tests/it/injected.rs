@@ -217,7 +217,7 @@ fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, String
     let control = Control::create(&places.control).expect("can be made");
     control.arm(Some(fault)).expect("can be armed");
     let ended = bourse(folder, arguments).envs(places.preloading(&library)).output().expect("can be started");
-    (ended, control.what().expect("can be read"))
+    (ended, control.first_hit().expect("can be read"))
 }
 
 /// Runs a command that meets a fault: it ends with exit code 2, and no round of it has a figure.

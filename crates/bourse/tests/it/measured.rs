@@ -83,9 +83,9 @@ fn a_search_answers_with_a_rate_and_its_bracket() {
     let search = file.cases[0].search.as_ref().expect("the case is a search's answer");
     assert!(search.probes.len() >= 2, "{search:?}");
     // The confirming run may fail on a busy machine; then the search reports that.
-    if let Some(untold) = search.untold() {
+    if let Some(undetermined) = search.undetermined() {
         // Of the rarest transactions two seconds have fewer than a 90th percentile takes.
-        assert!(untold.contains(" operations are too few for a p90 (100 needed); try --for "), "{untold}");
+        assert!(undetermined.contains(" operations are too few for a p90 (100 needed); try --for "), "{undetermined}");
         assert!(report.contains("no rate is shown to meet every limit"), "{report}");
         assert_eq!((code, search.confirmed), (Some(6), false), "{report}");
         return;

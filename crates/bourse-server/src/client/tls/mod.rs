@@ -132,9 +132,9 @@ pub fn tls_setting(in_use: Option<String>) -> Setting {
 
 /// Message of a TLS error about the server's or the client's certificate; `None` for any other error.
 #[cfg_attr(not(feature = "tls"), expect(unused_variables, reason = "there is no such error"))]
-pub fn told(error: &(dyn Error + 'static)) -> Option<String> {
+pub fn certificate_error(error: &(dyn Error + 'static)) -> Option<String> {
     #[cfg(feature = "tls")]
-    return secured::told(error);
+    return secured::certificate_error(error);
     #[cfg(not(feature = "tls"))]
     None
 }

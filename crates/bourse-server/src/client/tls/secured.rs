@@ -32,7 +32,7 @@ impl Secured {
         let mut connection = ClientConnection::new(Arc::new(config(options)?), name)
             .map_err(|e| EngineError::new(ErrorKind::Other, format!("TLS cannot be begun: {e}")))?;
         while connection.is_handshaking() {
-            connection.complete_io(&mut stream).map_err(|e| match told(&e) {
+            connection.complete_io(&mut stream).map_err(|e| match certificate_error(&e) {
                 Some(words) => EngineError::new(ErrorKind::Other, words),
                 None => EngineError::new(ErrorKind::ConnectionLost, format!("TLS was broken off: {e}")),
             })?;
@@ -76,8 +76,8 @@ impl Write for Secured {
     }
 }
 
-/// Implements [`super::told`].
-pub(super) fn told(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+/// Implements [`super::certificate_error`].
+pub(super) fn certificate_error(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     let chain = std::iter::successors(Some(error), |error| error.source());
     let error = chain.into_iter().find_map(|error| {
         let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);

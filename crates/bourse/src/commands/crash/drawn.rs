@@ -5,7 +5,7 @@ use crate::commands::tpce::acid::FileSite;
 use crate::failure::{Exit, Failure};
 use crate::oltp::database::engine_failure;
 use crate::output::{free_path, print};
-use crate::tpce::database::found;
+use crate::tpce::database::find_database;
 use crate::{engines, hold, inputs::inputs, interrupt};
 use bourse_acid::sampled::{self, LoadTrace};
 use bourse_acid::{AcidError, Subject, TestConfig};
@@ -84,7 +84,7 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), 
         .ok_or_else(|| Failure::usage(format!("{target} is not a database file, which rebuilding states needs")))?;
     let _held = hold::for_reading([target.as_str()])?;
     let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
-    let database = found(&target, engine.as_ref())?;
+    let database = find_database(&target, engine.as_ref())?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
     let subject = Subject {

@@ -6,7 +6,7 @@ mod enumerated;
 pub(crate) use enumerated::work;
 
 use crate::args::{Crash, CrashCases, CrashPart, Database};
-use crate::commands::tpce::acid::{FileSite, database, database_in_words, default_target};
+use crate::commands::tpce::acid::{FileSite, database, default_target, describe_database};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::oltp::database::engine_failure;
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     plan.announced().iter().for_each(|words| note(words));
     let _held = hold::for_writing(targets.iter().map(String::as_str))?;
     if external.is_some() {
-        return Err(Failure::nothing_tried(external.into_iter()).hint(CAN_BE_CRASHED));
+        return Err(Failure::all_unavailable(external.into_iter()).hint(CAN_BE_CRASHED));
     }
     let interrupted = interrupt::flag()?;
     let folder = ResultFolder::new(&arguments.output.directory, "crash")?;
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     match file.untried() {
         [] => Ok(()),
         rows => {
-            Err(Failure::nothing_tried(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(CAN_BE_CRASHED))
+            Err(Failure::all_unavailable(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(CAN_BE_CRASHED))
         }
     }
 }
@@ -181,7 +181,7 @@ fn row(
     let flat_in = arguments.database.flat_in.as_deref();
     let inputs = inputs(flat_in)?;
     let (found, history) = database(target, engine.as_ref(), &arguments.database, &inputs, interrupted)?;
-    *database_words = database_in_words(&found, &history);
+    *database_words = describe_database(&found, &history);
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
     let site = FileSite::of(target, flat_in)?;
     let subject = Subject {

@@ -20,8 +20,9 @@ pub(super) fn run(
     environment: &[(OsString, OsString)],
     patience: Duration,
 ) -> Result<Account, AcidError> {
-    let trouble = |error: std::io::Error| AcidError::Machinery(format!("a process of this program is lost: {error}"));
-    let mut child = Command::new(std::env::current_exe().map_err(trouble)?)
+    let process_error =
+        |error: std::io::Error| AcidError::Machinery(format!("a process of this program is lost: {error}"));
+    let mut child = Command::new(std::env::current_exe().map_err(process_error)?)
         .arg("fault-work")
         .args(arguments)
         .envs(environment.iter().cloned())
@@ -29,7 +30,7 @@ pub(super) fn run(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(trouble)?;
+        .map_err(process_error)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     // Events reported before the end count, however the process ends.
     let reader = std::thread::spawn(move || {
@@ -45,15 +46,15 @@ pub(super) fn run(
     });
     let until = Instant::now() + patience;
     let status = loop {
-        match child.try_wait().map_err(trouble)? {
+        match child.try_wait().map_err(process_error)? {
             Some(status) => break Some(status),
             None if Instant::now() > until => break None,
             None => std::thread::sleep(Duration::from_millis(2)),
         }
     };
     if status.is_none() {
-        child.kill().map_err(trouble)?;
-        child.wait().map_err(trouble)?;
+        child.kill().map_err(process_error)?;
+        child.wait().map_err(process_error)?;
     }
     let ended = status.map_or(ProcessEnd::Hung, ended);
     let panicked = || AcidError::Machinery("what a process tells could not be read".to_owned());

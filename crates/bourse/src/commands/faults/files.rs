@@ -104,12 +104,14 @@ impl Bed for FileBed<'_> {
     }
 
     fn attempt(&self, spec: &TrialSpec) -> Result<Trial, AcidError> {
-        let trouble = |error: io::Error| AcidError::Machinery(format!("a trial cannot be made: {error}"));
-        let (places, control) = self.renew().map_err(trouble)?;
-        control.arm(spec.fault).map_err(trouble)?;
+        let process_error = |error: io::Error| AcidError::Machinery(format!("a trial cannot be made: {error}"));
+        let (places, control) = self.renew().map_err(process_error)?;
+        control.arm(spec.fault).map_err(process_error)?;
         let work = self.worked(&places, spec.power.is_none())?;
         if let (Some(survival), Some(image)) = (spec.power, &places.image) {
-            lose_power(&places.files, image, survival).and_then(|()| self.mark(&places.files)).map_err(trouble)?;
+            lose_power(&places.files, image, survival)
+                .and_then(|()| self.mark(&places.files))
+                .map_err(process_error)?;
         }
         let look = child::run(&self.arguments(&places.files, &["--look"]), &[], self.conditions.patience)?;
         Trial::of(&control, work, look)

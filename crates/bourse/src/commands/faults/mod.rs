@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
     }
     match file.untried() {
         [] => Ok(()),
-        rows => Err(Failure::nothing_tried(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(
+        rows => Err(Failure::all_unavailable(rows.iter().map(|row| (&*row.target, &*row.not_tried))).hint(
             "targets that faults can be injected into: sqlite:, duckdb:, lmdb:, redb:, rocksdb:, mariadb+private:, postgres+private:",
         )),
     }

@@ -23,7 +23,7 @@ trait Server: Engine + OwnedServer {
     fn set_environment(&self, environment: Vec<(OsString, OsString)>);
 
     /// Starts it from now on without faults, to examine the data.
-    fn set_for_a_look(&self) {
+    fn set_for_inspection(&self) {
         self.set_environment(Vec::new());
     }
 
@@ -64,7 +64,7 @@ impl Server for bourse_engine_postgres::PostgresEngine {
         self.set_launch(postgres_launch(environment));
     }
 
-    fn set_for_a_look(&self) {
+    fn set_for_inspection(&self) {
         let mut launch = postgres_launch(Vec::new());
         // Recovery would first sync every file, on which nothing depends any more.
         launch.arguments.push("--fsync=off".to_owned());
@@ -207,7 +207,7 @@ impl<'c> ServerBed<'c> {
         }
     }
 
-    fn looked(&self) -> Account {
+    fn examine(&self) -> Account {
         let event = match self.server.restart() {
             Ok(()) => work::look(&*self.server, self.conditions.seed),
             Err(error) => Event::Unreadable(error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")),
@@ -226,26 +226,26 @@ impl Bed for ServerBed<'_> {
     }
 
     fn attempt(&self, spec: &TrialSpec) -> Result<Trial, AcidError> {
-        let trouble = |error: io::Error| AcidError::Machinery(format!("a trial cannot be made: {error}"));
-        let (places, control) = self.renew().map_err(trouble)?;
+        let process_error = |error: io::Error| AcidError::Machinery(format!("a trial cannot be made: {error}"));
+        let (places, control) = self.renew().map_err(process_error)?;
         let library = self.folder.path().join("preload.so");
         self.server.set_environment(places.preloading(&library));
         self.server.restart()?;
         // Calls during the server's start are not part of the work.
-        control.arm(spec.fault).map_err(trouble)?;
+        control.arm(spec.fault).map_err(process_error)?;
         let work = self.worked()?;
         if spec.fault.is_some() {
             self.server.kill()?;
         } else {
             // Some settings let commits wait in the server's memory: without a fault they reach its files.
-            control.disarm().map_err(trouble)?;
+            control.disarm().map_err(process_error)?;
             self.server.stop()?;
         }
         if let (Some(survival), Some(image)) = (spec.power, &places.image) {
-            lose_power(&places.files, image, survival).map_err(trouble)?;
+            lose_power(&places.files, image, survival).map_err(process_error)?;
         }
-        self.server.set_for_a_look();
-        let look = self.looked();
+        self.server.set_for_inspection();
+        let look = self.examine();
         self.server.kill()?;
         Trial::of(&control, work, look)
     }

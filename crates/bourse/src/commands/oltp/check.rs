@@ -2,7 +2,7 @@
 
 use crate::args::Check;
 use crate::failure::{Exit, Failure};
-use crate::oltp::database::{engine_failure, found};
+use crate::oltp::database::{engine_failure, find_database};
 use crate::output::print;
 use crate::plan::show::Steps;
 use crate::progress::{Step, note};
@@ -30,13 +30,13 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &Check) -> Result<(), Fa
     }
     // Nothing is made, changed or removed in the database's folder.
     let engine = reading.as_ref().map_or(engine.as_ref(), |reading| reading.engine.as_ref());
-    let database = found(target, engine, workload)?;
+    let database = find_database(target, engine, workload)?;
     let step = Step::waiting(format!("checking {target}"));
     let checked = check_all(engine, workload, &database.fingerprint, &mut |checked| step.say(checked.name.clone()));
     step.done();
     let checked = checked.map_err(failed)?;
     reading.as_ref().map_or(Ok(()), |reading| (reading.unchanged)()).map_err(failed)?;
-    print(&if arguments.json { as_json(target, &checked) } else { in_words(&checked) })?;
+    print(&if arguments.json { as_json(target, &checked) } else { text_of_checks(&checked) })?;
     let broken = checked.iter().filter(|checked| !checked.passed()).count();
     if broken == 0 {
         return Ok(());
@@ -44,7 +44,7 @@ pub(crate) fn check(workload: &dyn Workload, arguments: &Check) -> Result<(), Fa
     Err(Failure::new(Exit::Check, format!("{broken} of {} checks failed on {target}", checked.len())))
 }
 
-fn in_words(checked: &[Checked]) -> String {
+fn text_of_checks(checked: &[Checked]) -> String {
     let mut text = String::new();
     for check in checked {
         let verdict = match (&check.not_run, check.passed()) {

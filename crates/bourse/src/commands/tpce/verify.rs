@@ -8,7 +8,7 @@ use crate::oltp::verify::{Verification, steps};
 use crate::output::print;
 use crate::plan::work;
 use crate::progress::{Step, note};
-use crate::tpce::database::{found, ready, sized};
+use crate::tpce::database::{find_database, ready, sized};
 use crate::tpce::whole;
 use crate::{engines, hold, interrupt};
 use bourse_egen::{Inputs, Part};
@@ -93,7 +93,7 @@ fn open(
 ) -> Result<Box<dyn Engine>, Failure> {
     let engine = engines::open(target)?;
     ready(target, engine.as_ref(), &arguments.database, ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?;
-    match found(target, engine.as_ref())?.gained {
+    match find_database(target, engine.as_ref())?.gained {
         0 => Ok(engine),
         gained => Err(Failure::usage(format!("{target}: earlier runs have added {gained} trades"))
             .hint("verification needs a fresh database: --reload loads it anew")),

@@ -82,7 +82,7 @@ impl Work for Mix {
             None => "closed loop".to_owned(),
         };
         let users = if self.users == 1 { "user" } else { "users" };
-        format!("{}: {}, {} {users}, {load}", self.workload, self.size_in_words(), self.users)
+        format!("{}: {}, {} {users}, {load}", self.workload, self.size_text(), self.users)
     }
 
     fn databases(&self) -> String {

@@ -8,7 +8,7 @@ use crate::inputs::inputs;
 use crate::interrupt;
 use crate::oltp::database::engine_failure;
 use crate::output::write_new;
-use crate::tpce::database::found;
+use crate::tpce::database::find_database;
 use bourse_acid::acknowledged::Acknowledgement;
 use bourse_acid::load_and_report;
 use bourse_acid::sampled::LoadRecording;
@@ -26,7 +26,7 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
     }
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;
-    let part = part_of(&found(target, engine.as_ref())?.fingerprint);
+    let part = part_of(&find_database(target, engine.as_ref())?.fingerprint);
     let inputs = inputs(arguments.flat_in.as_deref())?;
     let tell = |it: Acknowledgement| {
         // One write for a line, so that the end of this process cannot leave two lines mixed.
@@ -53,7 +53,7 @@ fn record(arguments: &AcidLoad, copy: &Path, of: &str, file: &Path) -> Result<()
     // Before anything opens the file.
     let recording = LoadRecording::begin(copy, of, arguments.seed).map_err(cannot)?;
     let engine = engines::open(target)?;
-    let part = part_of(&found(target, engine.as_ref())?.fingerprint);
+    let part = part_of(&find_database(target, engine.as_ref())?.fingerprint);
     let trace = recording.run(engine, &inputs, part).map_err(cannot)?;
     write_new(file, &trace.to_bytes())
 }

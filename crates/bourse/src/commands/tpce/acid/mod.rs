@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     };
     let warnings = described.warnings.iter().map(Warning::of_engine).collect();
     let engine_found = bourse_driver::described(described);
-    let database = database_in_words(&found, &history);
+    let database = describe_database(&found, &history);
     let isolation = users::isolation(&engine.capabilities());
     let mut file =
         AcidFile { warnings, isolation, ..AcidFile::new(provenance(arguments.seed), engine_found, database) };
@@ -170,7 +170,7 @@ pub(crate) fn database(
     }
 }
 
-pub(crate) fn database_in_words(found: &Found, history: &str) -> String {
+pub(crate) fn describe_database(found: &Found, history: &str) -> String {
     let part = part_of(&found.fingerprint);
     format!(
         "{} of trades, constraints {}; {history}",

@@ -128,7 +128,7 @@ impl Site for FileSite {
         if control.loaded().map_err(no_disk)? == 0 {
             return Err(not("the library was not preloaded"));
         }
-        if let Some(why) = control.trouble().map_err(no_disk)? {
+        if let Some(why) = control.incompleteness().map_err(no_disk)? {
             return Err(not(&why));
         }
         match control.counts().map_err(no_disk)?.of(Call::Write) + control.maps().map_err(no_disk)? {
