@@ -22,11 +22,7 @@ macro_rules! catalog {
                     referenced_table_name
                FROM information_schema.key_column_usage
               WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND referenced_table_name IS NOT NULL
-              GROUP BY table_name, constraint_name, referenced_table_name
-             UNION ALL
-             SELECT 'primary keys', '', 'primary keys', concat(count(*), '')
-               FROM information_schema.table_constraints
-              WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND constraint_type = 'PRIMARY KEY'",
+              GROUP BY table_name, constraint_name, referenced_table_name",
             $checks
         )
     };
@@ -59,6 +55,11 @@ const MYSQL: Dialect = Dialect {
           WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND constraint_type = 'CHECK'
           GROUP BY table_name"
     )),
+    visible_keys: Some(
+        "SELECT count(*)
+           FROM information_schema.table_constraints
+          WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND constraint_type = 'PRIMARY KEY'",
+    ),
     ..Dialect::STANDARD
 };
 

@@ -9,8 +9,7 @@ use crate::{ColumnType, Dialect, Table, create_index, create_table, load_order};
 pub enum Catalog {
     /// The catalog contains the statements that made tables and indexes.
     Statements(&'static str),
-    /// The catalog lists columns, indexes, foreign keys and the number of checks of each table; of a catalog that hides
-    /// constraints from accounts, also the number of primary keys in sight, as the only object of kind `primary keys`.
+    /// The catalog lists columns, indexes, foreign keys and the number of checks of each table.
     Parts(&'static str),
     /// No query is known.
     Unknown,

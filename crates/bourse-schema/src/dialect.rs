@@ -38,6 +38,9 @@ pub struct Dialect {
     pub holes: &'static [(&'static str, &'static str)],
     /// Queries of the engine's catalog.
     pub catalog: Catalog,
+    /// Query for the number of primary keys that the account may see, if the catalog hides constraints from accounts that lack
+    /// a right; `None` for a catalog that shows all.
+    pub visible_keys: Option<&'static str>,
     /// Query for the kind and the name of everything that a database holds but indexes, without what the engine makes by itself
     /// in each database, and of what tables consist of: a `definition`, with the name `table NAME: TEXT`, or each `column`,
     /// with the name `TABLE.COLUMN`; `None` for engines that mark Bourse's tables by comments.
@@ -62,6 +65,7 @@ impl Dialect {
         limit: LIMIT,
         holes: &[],
         catalog: Catalog::Unknown,
+        visible_keys: None,
         objects: None,
     };
 
