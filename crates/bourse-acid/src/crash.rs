@@ -70,7 +70,7 @@ impl CrashResult {
     pub(crate) fn case(&self, whole: bool, kept: bool) -> Case {
         let of = |wanted: bool, findings: &[Finding]| if wanted { findings.to_vec() } else { Vec::new() };
         let findings = [of(whole, &self.whole), of(kept, &self.kept)].concat();
-        Case { label: self.label.clone(), met: String::new(), steps: self.steps.clone(), findings }
+        Case { label: self.label.clone(), second_session: String::new(), steps: self.steps.clone(), findings }
     }
 
     fn step(&mut self, who: &str, did: impl Into<String>, outcome: impl Into<String>) {

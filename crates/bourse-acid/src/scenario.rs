@@ -85,8 +85,8 @@ impl<'l> Scenario<'l> {
     }
 
     /// Sets the outcome of the second session, for the verdict's reason.
-    pub(crate) fn met(&mut self, met: &str) {
-        met.clone_into(&mut self.case.met);
+    pub(crate) fn set_second_session(&mut self, second_session: &str) {
+        second_session.clone_into(&mut self.case.second_session);
     }
 
     /// Adds a finding.

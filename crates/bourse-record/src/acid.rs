@@ -134,7 +134,7 @@ pub struct Case {
     /// Variant of the test: the account, the security, the way that it ends.
     pub label: String,
     /// Short description of what happened to the second session; empty with a single session.
-    pub met: String,
+    pub second_session: String,
     /// Actions in order.
     pub steps: Vec<Step>,
     /// Observations at the end.

@@ -80,12 +80,12 @@ pub struct FaultCase {
     /// Number of calls affected.
     pub fired: u64,
     /// First affected call, with file and position.
-    pub met: String,
+    pub first_hit: String,
     /// Transactions acknowledged.
     pub acknowledged: u64,
     /// Transactions that were committed although an error was reported for them: the engine's user believes that they
     /// failed.
-    pub stood: u64,
+    pub committed_despite_error: u64,
     /// First errors that the engine reported.
     pub errors: Vec<String>,
     /// Reaction of the engine.

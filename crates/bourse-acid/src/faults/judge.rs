@@ -36,7 +36,7 @@ pub struct Observed {
     /// Number of calls that were hit.
     pub fired: u64,
     /// Description of the first call hit.
-    pub met: String,
+    pub first_hit: String,
     /// Account of the process, or the server, that did the work.
     pub work: Account,
     /// Account of the process that checked the database afterwards, without a fault.
@@ -70,7 +70,8 @@ impl Class {
 pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
     let work = &observed.work.events;
     let acknowledged = count(work, |event| matches!(event, Event::Acknowledged(_)));
-    let stood = count(work, |event| matches!(event, Event::Stands(_))) + u64::from(is_failed_one_present(observed));
+    let committed_despite_error =
+        count(work, |event| matches!(event, Event::Stands(_))) + u64::from(is_failed_one_present(observed));
     let errors: Vec<String> = work
         .iter()
         .filter_map(|event| match event {
@@ -86,8 +87,21 @@ pub fn judge(fault: &Fault, class: &Class, observed: &Observed) -> FaultCase {
     };
     let verdict = verdict(class.promise(fault), fault, reaction, left);
     let errors = errors.into_iter().take(3).collect();
-    let (nth, fired, met) = (observed.nth, observed.fired, observed.met.clone());
-    FaultCase { nth, fired, met, acknowledged, stood, errors, reaction, signal, left, lost, evidence, verdict }
+    let (nth, fired, first_hit) = (observed.nth, observed.fired, observed.first_hit.clone());
+    FaultCase {
+        nth,
+        fired,
+        first_hit,
+        acknowledged,
+        committed_despite_error,
+        errors,
+        reaction,
+        signal,
+        left,
+        lost,
+        evidence,
+        verdict,
+    }
 }
 
 /// Whether the last transaction was reported as failed and is in the database nevertheless.
@@ -190,7 +204,7 @@ mod tests {
         Observed {
             nth: 3,
             fired: 1,
-            met: "fsync of x".to_owned(),
+            first_hit: "fsync of x".to_owned(),
             work: Account { events: work, ended },
             look: Account { events: vec![look], ended: ProcessEnd::Code(0) },
         }
@@ -232,8 +246,13 @@ mod tests {
         let mut failed = kept.clone();
         failed.work.events.push(Event::Error { transaction: 10, text: "disk I/O error".to_owned() });
         check("write-error", Durable, &failed, (Reaction::Reported, Left::Whole, FaultVerdict::Ok));
-        let stood = |observed| judge(fault("write-error"), &of(Durable), observed).stood;
-        assert_eq!((stood(&kept), stood(&failed)), (0, 1), "what failed may be there, which is told");
+        let committed_despite_error =
+            |observed| judge(fault("write-error"), &of(Durable), observed).committed_despite_error;
+        assert_eq!(
+            (committed_despite_error(&kept), committed_despite_error(&failed)),
+            (0, 1),
+            "what failed may be there, which is told"
+        );
         let never = observed(acknowledged(9), code, found(11));
         check("write-error", Durable, &never, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
     }

@@ -31,7 +31,7 @@ pub struct Trial {
     /// Number of calls that were hit.
     pub fired: u64,
     /// Description of the first call hit.
-    pub met: String,
+    pub first_hit: String,
     /// Account of the process, or the server, that did the work.
     pub work: Account,
     /// Account of the process that checked the database afterwards, without a fault.
@@ -53,7 +53,7 @@ impl Trial {
             loaded: control.loaded().map_err(unreadable)?,
             maps: control.maps().map_err(unreadable)?,
             fired: control.fired().map_err(unreadable)?,
-            met: control.first_hit().map_err(unreadable)?,
+            first_hit: control.first_hit().map_err(unreadable)?,
             work,
             look,
         })
@@ -116,7 +116,7 @@ pub fn rows(
                     fault: Some(Spec { call: fault.call, nth, effect: fault.effect }),
                     power: fault.loses_power.then_some(survival),
                 };
-                let observed = met(bed, spec);
+                let observed = repeat_until_hit(bed, spec);
                 if is_over() {
                     // A row of fewer cases would look like one that is complete.
                     return Ok(all);
@@ -132,14 +132,14 @@ pub fn rows(
 
 /// Repeats a trial until the fault hits a call: if threads write in the background, or nothing is closed, there may be fewer
 /// calls than were counted.
-fn met(bed: &dyn Bed, mut spec: TrialSpec) -> Result<Observed, AcidError> {
+fn repeat_until_hit(bed: &dyn Bed, mut spec: TrialSpec) -> Result<Observed, AcidError> {
     const TRIES: u32 = 3;
     let mut tries = 1;
     loop {
         let nth = spec.fault.map_or(0, |fault| fault.nth);
-        let Trial { fired, met, work, look, .. } = bed.attempt(&spec)?;
+        let Trial { fired, first_hit, work, look, .. } = bed.attempt(&spec)?;
         if fired > 0 || tries == TRIES || nth <= 1 {
-            return Ok(Observed { nth, fired, met, work, look });
+            return Ok(Observed { nth, fired, first_hit, work, look });
         }
         tries += 1;
         spec.fault = spec.fault.map(|fault| Spec { nth: fault.nth / 2, ..fault });
@@ -187,7 +187,7 @@ fn unmet(fault: &Fault, clean: &Trial) -> Option<String> {
 fn works(clean: &Trial) -> Result<(), AcidError> {
     let fault = &super::catalogue::FAULTS[0];
     let (work, look) = (clean.work.clone(), clean.look.clone());
-    let seen = Observed { nth: 0, fired: 1, met: String::new(), work, look };
+    let seen = Observed { nth: 0, fired: 1, first_hit: String::new(), work, look };
     let strictest = Class { durability: Durability::Durable, may_lose: None, reason: String::new() };
     let case = judge(fault, &strictest, &seen);
     if case.left == Left::Whole && case.errors.is_empty() && case.acknowledged > 0 {

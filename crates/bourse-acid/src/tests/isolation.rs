@@ -94,7 +94,7 @@ fn same_position(test_bed: &TestBed<'_>, owner: &Owner, listed: &Listed, before:
     scenario.until_halted(s1)?;
     scenario.start(s2, format!("Trade-Result of {}, {qty2} shares", second.trade_id), second, None);
     let met = scenario.watch(s2);
-    scenario.met(met_by(&met));
+    scenario.set_second_session(met_by(&met));
     scenario.command(s1, Command::GoOn);
     let end1 = scenario.end(s1)?;
     let end2 = ended(&mut scenario, s2, met)?;
@@ -156,7 +156,7 @@ pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> Test {
             scenario.until_halted(s1)?;
             scenario.start(s2, format!("Market-Feed: {} at {new_price}", listed.symbol), feed.clone(), None);
             let met = scenario.watch(s2);
-            scenario.met(match &met {
+            scenario.set_second_session(match &met {
                 Contention::Ended(Ok(_)) => "the first keeps its version",
                 met => met_by(met),
             });
@@ -245,7 +245,7 @@ fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError
     scenario.until_halted(s1)?;
     scenario.start(s2, format!("Trade-Result of {}", second.trade_id), second, None);
     let met = scenario.watch(s2);
-    scenario.met(met_by(&met));
+    scenario.set_second_session(met_by(&met));
     let came_first = matches!(met, Contention::Ended(Ok(_)));
     scenario.command(s1, if ending == Ending::Commit { Command::GoOn } else { Command::GiveUp });
     let end1 = scenario.end(s1)?;
@@ -316,7 +316,7 @@ fn dirty_read(test_bed: &TestBed<'_>, ending: Ending) -> Result<Case, AcidError>
     scenario.start(s2, format!("Customer-Position of {}", owner.customer), look.clone(), None);
     let met = scenario.watch(s2);
     let at_once = matches!(met, Contention::Ended(Ok(_)));
-    scenario.met(if at_once { "the reader goes on beside the writer" } else { met_by(&met) });
+    scenario.set_second_session(if at_once { "the reader goes on beside the writer" } else { met_by(&met) });
     if let Contention::Ended(Ok(output)) = &met {
         scenario.find(Finding::equal("CA_BAL seen before the first ended", &before.to_string(), &seen(output)));
     }

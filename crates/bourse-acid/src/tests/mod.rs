@@ -194,16 +194,17 @@ pub(crate) fn finished(id: &str, verdict: Verdict, reason: String, cases: Vec<Ca
 /// Counts of the outcomes met in the cases, as text.
 fn what_was_met(cases: &[Case]) -> String {
     let mut counted: Vec<(&str, usize)> = Vec::new();
-    for case in cases.iter().filter(|case| !case.met.is_empty()) {
-        match counted.iter_mut().find(|(met, _)| *met == case.met) {
+    for case in cases.iter().filter(|case| !case.second_session.is_empty()) {
+        match counted.iter_mut().find(|(second_session, _)| *second_session == case.second_session) {
             Some((_, count)) => *count += 1,
-            None => counted.push((&case.met, 1)),
+            None => counted.push((&case.second_session, 1)),
         }
     }
     if counted.is_empty() {
         let findings: usize = cases.iter().map(|case| case.findings.len()).sum();
         return format!("{findings} findings, all as demanded");
     }
-    let words: Vec<_> = counted.iter().map(|(met, count)| format!("{met}: {count} of {}", cases.len())).collect();
+    let words: Vec<_> =
+        counted.iter().map(|(second_session, count)| format!("{second_session}: {count} of {}", cases.len())).collect();
     words.join("; ")
 }

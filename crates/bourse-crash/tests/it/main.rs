@@ -16,7 +16,7 @@ const BODY: &str = "TEST_BODY";
 /// Results of a child: its control, the bytes of file and image, the signal that ended it.
 struct Left {
     fired: u64,
-    met: String,
+    first_hit: String,
     counts: Counts,
     /// First bytes of the file as the system has it.
     file: Vec<u8>,
@@ -217,7 +217,7 @@ fn run_in(folder: &Path, body: &str, fault: Option<Spec>, recording: Option<&Pat
     let read = |folder: &Path| fs::read(folder.join("x")).unwrap_or_default();
     Some(Left {
         fired: control.fired().expect("can be read"),
-        met: control.first_hit().expect("can be read"),
+        first_hit: control.first_hit().expect("can be read"),
         counts: control.counts().expect("can be read"),
         file: read(&files),
         image: read(&image),
@@ -235,7 +235,7 @@ fn check(body: &str, fault: Option<Spec>, file: &[u8], image: &[u8]) -> Option<L
     let left = run(body, fault)?;
     assert!(left.file.starts_with(file), "{:?}", left.file.get(..8));
     assert!(left.image.starts_with(image), "{:?}", left.image.get(..8));
-    assert_eq!(left.fired > 0, fault.is_some(), "{}", left.met);
+    assert_eq!(left.fired > 0, fault.is_some(), "{}", left.first_hit);
     Some(left)
 }
 
@@ -252,7 +252,7 @@ fn the_image_has_what_was_synced() {
 #[test]
 fn a_sync_that_fails_forgets_what_it_was_to_write() {
     let Some(left) = check("sync-twice", spec(Call::Sync, 1, Effect::FailOnce), b"bbba", b"aaaa") else { return };
-    assert_eq!((left.met.as_str(), left.fired, left.counts.of(Call::Sync)), ("fdatasync of x", 1, 2));
+    assert_eq!((left.first_hit.as_str(), left.fired, left.counts.of(Call::Sync)), ("fdatasync of x", 1, 2));
     check("write-sync-write", spec(Call::Sync, 1, Effect::Lie), b"ccca", b"aaaa");
     check("dsync", spec(Call::Sync, 1, Effect::Lie), b"bbba", b"aaaa");
 }
@@ -260,7 +260,7 @@ fn a_sync_that_fails_forgets_what_it_was_to_write() {
 #[test]
 fn calls_fail_as_they_are_told() {
     let Some(left) = check("short", spec(Call::Write, 1, Effect::Half), b"cccccc", b"aaaa") else { return };
-    assert_eq!(left.met, "pwrite of x, 6 bytes at 0");
+    assert_eq!(left.first_hit, "pwrite of x, 6 bytes at 0");
     let full = check("grow", spec(Call::Grow, 1, Effect::Full), b"bb", b"aaaa").expect("as above");
     assert_eq!((full.fired, full.file.len()), (2, 3_000));
     check("read", spec(Call::Read, 1, Effect::FailOnce), b"aaaa", b"aaaa");
@@ -283,7 +283,7 @@ fn processes_share_what_is_not_synced() {
 #[test]
 fn all_processes_end_together() {
     let Some(left) = check("other-ends", spec(Call::Write, 2, Effect::End), b"bbba", b"aaaa") else { return };
-    assert_eq!((left.signal, left.met.as_str()), (Some(9), "pwrite of x, 3 bytes at 0"));
+    assert_eq!((left.signal, left.first_hit.as_str()), (Some(9), "pwrite of x, 3 bytes at 0"));
 }
 
 /// A recording is the operations in order, those of files that are left out excepted.

@@ -15,7 +15,7 @@ pub(crate) struct Marks<'a> {
 /// A measured figure, and the published one.
 pub(crate) struct Lane<'a> {
     pub(crate) name: &'a str,
-    pub(crate) ours: Option<f64>,
+    pub(crate) measured: Option<f64>,
     pub(crate) interval: Option<(f64, f64)>,
     pub(crate) published: Option<f64>,
 }
@@ -23,7 +23,10 @@ pub(crate) struct Lane<'a> {
 impl Lane<'_> {
     fn values(&self) -> impl Iterator<Item = f64> + '_ {
         let (low, high) = self.interval.unzip();
-        [self.ours, low, high, self.published].into_iter().flatten().filter(|value| value.is_finite() && *value >= 0.0)
+        [self.measured, low, high, self.published]
+            .into_iter()
+            .flatten()
+            .filter(|value| value.is_finite() && *value >= 0.0)
     }
 }
 
@@ -35,7 +38,7 @@ const WIDE_RANGE: f64 = 30.0;
 /// The drawing; `None` if no lane has both figures.
 pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<String> {
     let lanes = || chart.groups.iter().flat_map(|(_, lanes)| lanes);
-    if !lanes().any(|lane| lane.ours.is_some() && lane.published.is_some()) {
+    if !lanes().any(|lane| lane.measured.is_some() && lane.published.is_some()) {
         return None;
     }
     let values = || lanes().flat_map(Lane::values).filter(|value| *value > 0.0);
@@ -77,8 +80,8 @@ pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<
                 Size::Narrow => svg.text("row-note", (left, y - 14.0), Anchor::Start, lane.name),
             }
             svg.line("foot", (left, y), (left + plot, y));
-            if let (Some(ours), Some(published)) = (lane.ours, lane.published) {
-                svg.line("between", (x(ours), y), (x(published), y));
+            if let (Some(measured), Some(published)) = (lane.measured, lane.published) {
+                svg.line("between", (x(measured), y), (x(published), y));
             }
             if let Some((low, high)) = lane.interval {
                 svg.line("whisker plain", (x(low), y), (x(high), y));
@@ -86,12 +89,12 @@ pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<
             if let Some(published) = lane.published {
                 svg.path("then", &diamond(x(published), y));
             }
-            if let Some(ours) = lane.ours {
-                svg.circle("estimate plain", (x(ours), y), 5.0);
+            if let Some(measured) = lane.measured {
+                svg.circle("estimate plain", (x(measured), y), 5.0);
             }
             let told = |value: Option<f64>| value.map_or_else(|| "nothing".to_owned(), |value| unit.text(value));
-            let (ours, published) = (told(lane.ours), told(lane.published));
-            about.push_str(&format!(" {group}, {}: ours {ours}, published {published}.", lane.name));
+            let (measured, published) = (told(lane.measured), told(lane.published));
+            about.push_str(&format!(" {group}, {}: ours {measured}, published {published}.", lane.name));
             top += lane_height;
         }
     }
@@ -109,7 +112,7 @@ mod tests {
 
     #[test]
     fn our_figures_stand_beside_the_published_ones() {
-        let lane = |name, ours, published| Lane { name, ours, interval: None, published };
+        let lane = |name, measured, published| Lane { name, measured, interval: None, published };
         let chart = |lanes| Marks { is_bytes: false, groups: vec![("rows <10>", lanes)] };
         let frame = Frame { id: "m", title: "Inserts", about: "Each." };
         for size in Size::ALL {

@@ -15,9 +15,9 @@ data_table! {
         row_name: Text, "Row of the cell" => line.row.as_str();
         column_name: Text, "Column of the cell" => line.column.as_str();
         measure: Text, "Measure" => line.figure.as_ref().and_then(|it| word(&it.measure));
-        ours: Real, "Measured figure" => line.figure.as_ref().and_then(|it| it.ours);
-        ours_low: Real, "Lower end of its interval" => line.figure.as_ref().and_then(|it| it.low);
-        ours_high: Real, "Upper end of its interval" => line.figure.as_ref().and_then(|it| it.high);
+        measured: Real, "Measured figure" => line.figure.as_ref().and_then(|it| it.measured);
+        measured_low: Real, "Lower end of its interval" => line.figure.as_ref().and_then(|it| it.low);
+        measured_high: Real, "Upper end of its interval" => line.figure.as_ref().and_then(|it| it.high);
         published: Real, "Published figure" => line.figure.as_ref().and_then(|it| it.published);
         ratio: Real, "Measured by published" => line.figure.as_ref().and_then(|it| it.ratio);
         no_ratio: Text, "Reason that there is no ratio" => line.figure.as_ref().and_then(|it| it.no_ratio.clone());
@@ -39,9 +39,9 @@ data_table! {
 data_table! {
     "A test of a finding; a finding that was not tested has one row."
     Findings "findings" [] (finding: &FindingResult, test: Option<&TestResult>) {
-        finding: Text, "The published finding" => finding.says.as_str();
+        finding: Text, "The published finding" => finding.claim.as_str();
         verdict: Text, "Whether it holds" => finding.verdict.words();
-        test: Text, "The test" => test.map(|it| it.says.as_str());
+        test: Text, "The test" => test.map(|it| it.claim.as_str());
         value: Real, "Its value" => test.and_then(|it| it.value);
         value_low: Real, "Lower end of its interval" => test.and_then(|it| it.low);
         value_high: Real, "Upper end of its interval" => test.and_then(|it| it.high);

@@ -111,6 +111,7 @@ pub(super) fn case(case: &Case, is_open: bool) -> Part {
         findings.push(vec![Cell::text(&it.what), Cell::text(&it.wanted), found]);
     }
     let parts = [steps, findings].into_iter().filter(|table| !table.rows.is_empty()).map(Part::Table).collect();
-    let met = if case.met.is_empty() { String::new() } else { format!(": {}", case.met) };
-    Part::Fold(Fold { summary: format!("{}{met}", case.label), is_open, parts, ..Fold::default() })
+    let second_session =
+        if case.second_session.is_empty() { String::new() } else { format!(": {}", case.second_session) };
+    Part::Fold(Fold { summary: format!("{}{second_session}", case.label), is_open, parts, ..Fold::default() })
 }

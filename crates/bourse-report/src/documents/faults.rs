@@ -54,7 +54,7 @@ fn cases(rows: &[FaultRow]) -> Table {
     let row = |row: &FaultRow, case: &FaultCase| {
         let texts = [
             row.fault.clone(),
-            format!("{}: {}", case.nth, case.met),
+            format!("{}: {}", case.nth, case.first_hit),
             reaction_words(case),
             case.errors.join("; "),
             format!("{} acknowledged, {}", case.acknowledged, left_words(case)),
@@ -102,9 +102,9 @@ fn cells(row: &FaultRow) -> [String; 5] {
 
 /// State of the database in all cases.
 fn all_left_words(row: &FaultRow) -> String {
-    let met = || row.cases.iter().filter(|case| case.reaction != Reaction::NotMet);
-    let lost: Vec<u64> = met().filter(|case| case.left == Left::Lost).map(|case| case.lost).collect();
-    let mut words = tally(met().filter(|case| case.left != Left::Lost).map(left_words));
+    let hit = || row.cases.iter().filter(|case| case.reaction != Reaction::NotMet);
+    let lost: Vec<u64> = hit().filter(|case| case.left == Left::Lost).map(|case| case.lost).collect();
+    let mut words = tally(hit().filter(|case| case.left != Left::Lost).map(left_words));
     if let (Some(least), Some(most)) = (lost.iter().min(), lost.iter().max()) {
         let gap = if words.is_empty() { "" } else { ", " };
         let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
@@ -131,7 +131,7 @@ fn reaction_words(case: &FaultCase) -> String {
 /// State of the database after the fault.
 fn left_words(case: &FaultCase) -> String {
     match case.left {
-        Left::Whole if case.stood > 0 => "nothing lost, failed transaction committed".to_owned(),
+        Left::Whole if case.committed_despite_error > 0 => "nothing lost, failed transaction committed".to_owned(),
         Left::Whole => case.left.name().to_owned(),
         Left::Lost => format!("{} of {} lost", case.lost, case.acknowledged),
         Left::Corrupted | Left::Unreadable => case.left.name().to_owned(),
@@ -154,8 +154,8 @@ fn signal_name(signal: i32) -> String {
 
 /// A case in a sentence.
 fn case_words(case: &FaultCase) -> String {
-    let met = if case.met.is_empty() { "not met".to_owned() } else { case.met.clone() };
-    let mut words = format!("call {} ({met}): {}", case.nth, reaction_words(case));
+    let first_hit = if case.first_hit.is_empty() { "not met".to_owned() } else { case.first_hit.clone() };
+    let mut words = format!("call {} ({first_hit}): {}", case.nth, reaction_words(case));
     if case.reaction == Reaction::NotMet {
         return words;
     }

@@ -24,9 +24,9 @@ pub(super) fn published(table: &TableResult, nth: usize) -> Vec<Drawing> {
                 let cell = cell_of(table, &row.id, &column.id)?;
                 let figure = figure_of(cell, *measure)?;
                 let interval = figure.low.zip(figure.high);
-                let (ours, published) = (figure.ours, figure.published);
-                let lane = Lane { name: column.title.as_str(), ours, interval, published };
-                (lane.ours.is_some() || lane.published.is_some()).then_some(lane)
+                let (measured, published) = (figure.measured, figure.published);
+                let lane = Lane { name: column.title.as_str(), measured, interval, published };
+                (lane.measured.is_some() || lane.published.is_some()).then_some(lane)
             });
             let lanes: Vec<Lane<'_>> = lanes.collect();
             if !lanes.is_empty() {
@@ -56,8 +56,8 @@ pub(super) fn charts(table: &TableResult, nth: usize) -> Vec<Drawing> {
     let mut drawn = Vec::new();
     for measure in &table.measures {
         let points = |column: &str| {
-            let ours = rows().map(|row| figure(&row.id, column, *measure)?.ours);
-            ours.enumerate().map(|(at, ours)| (at as f64, ours)).collect()
+            let measured = rows().map(|row| figure(&row.id, column, *measure)?.measured);
+            measured.enumerate().map(|(at, measured)| (at as f64, measured)).collect()
         };
         let curves = table.columns.iter().map(|it| Curve::of_points(&it.title, Thin::Max, points(&it.id))).collect();
         let published = table.columns.iter().filter_map(|column| {

@@ -80,8 +80,8 @@ fn grouped(matrix: &Matrix) -> Table {
     table.group.clone_from(&matrix.columns);
     for (title, cells) in &matrix.rows {
         let cells = cells.iter().flat_map(|cell| {
-            let ours = format!("{} {}", cell.ours, cell.mark);
-            [Cell::text(ours.trim_end()).tone(cell.tone), Cell::text(&cell.published), Cell::text(&cell.ratio)]
+            let measured = format!("{} {}", cell.measured, cell.mark);
+            [Cell::text(measured.trim_end()).tone(cell.tone), Cell::text(&cell.published), Cell::text(&cell.ratio)]
         });
         table.push([Cell::text(title)].into_iter().chain(cells).collect());
     }
@@ -160,7 +160,7 @@ fn evidence(lines: &[view::Line]) -> Table {
             Cell::text(&line.row),
             Cell::text(&line.column),
             Cell::text(figure.map(|figure| figure.measure.title("")).unwrap_or_default().trim_start_matches('/')),
-            or_nothing(number(figure.and_then(|it| it.ours))),
+            or_nothing(number(figure.and_then(|it| it.measured))),
             or_nothing(interval.map(|(low, high)| format!("{low} to {high}"))),
             Cell::text(&cell.rounds.len().to_string()),
             or_nothing(done),

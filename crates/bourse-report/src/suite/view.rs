@@ -19,7 +19,7 @@ pub(super) struct Matrix {
 /// A cell: the measured figure, the published figure, their ratio; a mark if it has a footnote.
 #[derive(Debug, Clone, Default)]
 pub(super) struct MatrixCell {
-    pub(super) ours: String,
+    pub(super) measured: String,
     pub(super) mark: String,
     pub(super) published: String,
     pub(super) ratio: String,
@@ -28,8 +28,9 @@ pub(super) struct MatrixCell {
 
 impl MatrixCell {
     pub(super) fn joined(&self) -> String {
-        let ours = if self.mark.is_empty() { self.ours.clone() } else { format!("{} {}", self.ours, self.mark) };
-        format!("{ours} | {} | {}", self.published, self.ratio)
+        let measured =
+            if self.mark.is_empty() { self.measured.clone() } else { format!("{} {}", self.measured, self.mark) };
+        format!("{measured} | {} | {}", self.published, self.ratio)
     }
 }
 
@@ -68,7 +69,7 @@ pub(super) fn matrices(table: &TableResult) -> (Vec<Matrix>, Footnotes) {
     let mut matrices = Vec::new();
     for (nth, measure) in table.measures.iter().enumerate() {
         let figures = || table.cells.iter().filter_map(|cell| figure_of(cell, *measure));
-        let told = figures().any(|figure| figure.ours.is_some() || figure.published.is_some());
+        let told = figures().any(|figure| figure.measured.is_some() || figure.published.is_some());
         if !told && nth > 0 {
             continue;
         }
@@ -111,7 +112,7 @@ fn matrix_cell(cell: &CellResult, measure: Measure, notes: &mut Footnotes) -> Ma
     let published = figure.and_then(|figure| figure.published).map(|value| written(measure, value));
     let ratio = figure.and_then(|figure| figure.ratio).map(|ratio| format!("{}×", units::significant(ratio, 3)));
     let mut said = Vec::new();
-    let (ours, tone) = match &cell.state {
+    let (measured, tone) = match &cell.state {
         CellState::NotRun(why) => {
             said.push(format!("not run: {why}"));
             ("not run".to_owned(), Tone::Doubtful)
@@ -129,11 +130,11 @@ fn matrix_cell(cell: &CellResult, measure: Measure, notes: &mut Footnotes) -> Ma
             (units::NOTHING.to_owned(), Tone::Faint)
         }
         CellState::Measured | CellState::Derived => {
-            let ours = figure.and_then(|figure| figure.ours).map(|value| written(measure, value));
+            let measured = figure.and_then(|figure| figure.measured).map(|value| written(measure, value));
             said.extend(capped(cell));
             said.extend(failures(cell));
             said.extend(figure.and_then(|figure| figure.no_ratio.clone()).map(|why| format!("no ratio: {why}")));
-            (ours.unwrap_or_else(|| units::NOTHING.to_owned()), Tone::Plain)
+            (measured.unwrap_or_else(|| units::NOTHING.to_owned()), Tone::Plain)
         }
     };
     if published.is_some() {
@@ -141,7 +142,7 @@ fn matrix_cell(cell: &CellResult, measure: Measure, notes: &mut Footnotes) -> Ma
     }
     let mark: String = said.into_iter().map(|text| notes.mark(units::printable(&text))).collect();
     MatrixCell {
-        ours,
+        measured,
         mark,
         published: published.unwrap_or_else(|| units::NOTHING.to_owned()),
         ratio: ratio.unwrap_or_else(|| units::NOTHING.to_owned()),
@@ -266,12 +267,12 @@ pub(super) fn test_words(test: &TestResult) -> String {
         (None, None) => units::NOTHING.to_owned(),
     };
     let why = test.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    units::printable(&format!("{}: {value}; to hold: {range}: {}{why}", test.says, test.verdict.words()))
+    units::printable(&format!("{}: {value}; to hold: {range}: {}{why}", test.claim, test.verdict.words()))
 }
 
 /// A finding's words.
 pub(super) fn finding_words(finding: &FindingResult) -> String {
-    units::printable(&format!("{} (published: {})", finding.says, rests_on(finding)))
+    units::printable(&format!("{} (published: {})", finding.claim, rests_on(finding)))
 }
 
 /// Basis of a finding, the level of the verdict on it, and the departure from the publication.

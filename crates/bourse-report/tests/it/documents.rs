@@ -19,7 +19,7 @@ fn file() -> AcidFile {
     };
     let case = |holds| Case {
         label: "account 43".into(),
-        met: "the second waits".into(),
+        second_session: "the second waits".into(),
         steps: vec![step.clone()],
         findings: vec![finding(holds)],
     };

@@ -9,9 +9,9 @@ fn file() -> FaultsFile {
     let case = |nth, reaction, signal, left, lost, verdict| FaultCase {
         nth,
         fired: 1,
-        met: "fsync of x<y>".into(),
+        first_hit: "fsync of x<y>".into(),
         acknowledged: 120,
-        stood: 0,
+        committed_despite_error: 0,
         errors: vec!["transaction 7: disk I/O error".into()],
         reaction,
         signal,

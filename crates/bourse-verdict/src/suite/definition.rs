@@ -244,7 +244,7 @@ impl CasePatch {
 #[serde(deny_unknown_fields)]
 pub struct Finding {
     /// Finding in a sentence without full stop.
-    pub says: String,
+    pub claim: String,
     /// Published figures that the finding rests on.
     pub rests_on: String,
     /// Tests, all of which must hold. Empty if the finding cannot be tested here, for the reason in
@@ -288,7 +288,7 @@ impl Finding {
 #[serde(deny_unknown_fields)]
 pub struct Test {
     /// Comparison as a sentence.
-    pub says: String,
+    pub claim: String,
     /// Path of the cell: `table/row/column`.
     pub cell: String,
     /// Path of the cell that the value is divided by.
@@ -396,12 +396,12 @@ impl Suite {
                 }
             }
             if test.at_least.is_none() && test.at_most.is_none() {
-                return wrong(format!("the test {:?} has no range", test.says));
+                return wrong(format!("the test {:?} has no range", test.claim));
             }
         }
         let idle = self.findings.iter().find(|finding| finding.tests.is_empty() == finding.untested.is_none());
         match idle {
-            Some(finding) => wrong(format!("the finding {:?} needs tests, or why there are none", finding.says)),
+            Some(finding) => wrong(format!("the finding {:?} needs tests, or why there are none", finding.claim)),
             None => Ok(()),
         }
     }

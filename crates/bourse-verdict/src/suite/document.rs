@@ -165,7 +165,7 @@ pub struct Figure {
     /// Measure of the figure.
     pub measure: Measure,
     /// Hodges–Lehmann estimate over the measured rounds.
-    pub ours: Option<f64>,
+    pub measured: Option<f64>,
     /// Lower end of its signed-rank interval over the rounds.
     pub low: Option<f64>,
     /// Upper end of the interval.
@@ -406,11 +406,11 @@ fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Fig
     let told = cell.rounds.iter().filter(|round| !(measure.is_total() && round.capped));
     let values: Vec<f64> = told.filter_map(|round| round.values.get(&measure).copied()).collect();
     let estimate = center(&values).filter(|_| counts);
-    let (ours, interval) = (estimate.map(|it| it.value), estimate.and_then(|it| it.interval));
+    let (measured, interval) = (estimate.map(|it| it.value), estimate.and_then(|it| it.interval));
     let published = measure.published(&cell.published, cell.published_work);
     let capped = cell.rounds.iter().any(|round| round.capped);
     let smaller = cell.work.zip(cell.published_work).is_some_and(|(here, then)| here != then) || scale < 1.0;
-    let no_ratio = if ours.is_none() || published.is_none() {
+    let no_ratio = if measured.is_none() || published.is_none() {
         None
     } else if measure.is_total() && capped {
         Some("a capped round did less".to_owned())
@@ -419,10 +419,11 @@ fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Fig
     } else {
         None
     };
-    let ratio = ours.zip(published).filter(|_| no_ratio.is_none()).map(|(ours, published)| ours / published);
+    let ratio =
+        measured.zip(published).filter(|_| no_ratio.is_none()).map(|(measured, published)| measured / published);
     Figure {
         measure,
-        ours,
+        measured,
         low: interval.map(|it| it.low),
         high: interval.map(|it| it.high),
         level: interval.map(|it| it.level),
@@ -439,12 +440,12 @@ fn sums(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figu
             parts.iter().filter_map(|cell| cell.figures.iter().find(|it| it.measure == *measure)).collect();
         let total = matches!(measure, Measure::TimeMs | Measure::TimeS);
         let whole = parts.iter().flat_map(|cell| &cell.rounds).all(|round| !round.capped);
-        let ours: Option<f64> = figures.iter().map(|figure| figure.ours).sum();
-        let ours = ours.filter(|_| total && whole && !parts.is_empty());
+        let measured: Option<f64> = figures.iter().map(|figure| figure.measured).sum();
+        let measured = measured.filter(|_| total && whole && !parts.is_empty());
         let published = measure.published(published, None);
-        let no_ratio = figures.iter().find_map(|figure| figure.no_ratio.clone()).filter(|_| ours.is_some());
-        let ratio = ours.zip(published).filter(|_| no_ratio.is_none()).map(|(ours, then)| ours / then);
-        Figure { measure: *measure, ours, low: None, high: None, level: None, published, ratio, no_ratio }
+        let no_ratio = figures.iter().find_map(|figure| figure.no_ratio.clone()).filter(|_| measured.is_some());
+        let ratio = measured.zip(published).filter(|_| no_ratio.is_none()).map(|(measured, then)| measured / then);
+        Figure { measure: *measure, measured, low: None, high: None, level: None, published, ratio, no_ratio }
     };
     table.measures.iter().map(sum).collect()
 }
@@ -453,18 +454,18 @@ fn sums(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figu
 fn means(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figure> {
     let mean = |measure: &Measure| {
         let figures = parts.iter().filter_map(|cell| cell.figures.iter().find(|it| it.measure == *measure));
-        let ours: Vec<f64> = figures.filter_map(|figure| figure.ours).collect();
-        let mean = (!ours.is_empty()).then(|| ours.iter().sum::<f64>() / ours.len() as f64);
+        let measured: Vec<f64> = figures.filter_map(|figure| figure.measured).collect();
+        let mean = (!measured.is_empty()).then(|| measured.iter().sum::<f64>() / measured.len() as f64);
         // Rows are no rounds: how they scatter around their mean says how much the mean depends on which were run.
-        let interval = center(&ours).and_then(|it| it.interval);
+        let interval = center(&measured).and_then(|it| it.interval);
         let published = measure.published(published, None);
         // A mean of some rows is not the published one of all.
-        let no_ratio = (mean.is_some() && ours.len() < parts.len())
-            .then(|| format!("{} of {} rows have a figure", ours.len(), parts.len()));
-        let ratio = mean.zip(published).filter(|_| no_ratio.is_none()).map(|(ours, then)| ours / then);
+        let no_ratio = (mean.is_some() && measured.len() < parts.len())
+            .then(|| format!("{} of {} rows have a figure", measured.len(), parts.len()));
+        let ratio = mean.zip(published).filter(|_| no_ratio.is_none()).map(|(measured, then)| measured / then);
         Figure {
             measure: *measure,
-            ours: mean,
+            measured: mean,
             low: interval.map(|it| it.low),
             high: interval.map(|it| it.high),
             level: interval.map(|it| it.level),

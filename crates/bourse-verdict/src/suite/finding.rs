@@ -41,7 +41,7 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingResult {
     /// The finding, as a sentence.
-    pub says: String,
+    pub claim: String,
     /// Published figures that the finding rests on.
     pub rests_on: String,
     /// Verdict: the finding holds if all its tests do.
@@ -63,7 +63,7 @@ pub struct FindingResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestResult {
     /// Comparison as a sentence.
-    pub says: String,
+    pub claim: String,
     /// Hodges–Lehmann estimate over the rounds.
     pub value: Option<f64>,
     /// Lower end of its interval.
@@ -109,7 +109,7 @@ pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, sc
                 Verdict::Holds
             };
             FindingResult {
-                says: finding.says.clone(),
+                claim: finding.claim.clone(),
                 rests_on: finding.rests_on.clone(),
                 verdict,
                 level: level(verdict, &tests),
@@ -126,7 +126,7 @@ fn not_given(finding: &Finding, tables: &[TableResult]) -> Option<String> {
     let mut given = finding.given.iter().map(|test| (test, result(test, tables)));
     let (test, measured) = given.find(|(_, it)| it.verdict == Verdict::DoesNotHold)?;
     let value = measured.value.map_or_else(String::new, |value| format!("; here it is {value:.0}"));
-    Some(format!("it was found where this holds: {}{value}", test.says))
+    Some(format!("it was found where this holds: {}{value}", test.claim))
 }
 
 /// Minimum probability that a verdict on all these tests is right.
@@ -143,7 +143,7 @@ fn level(verdict: Verdict, tests: &[TestResult]) -> Option<f64> {
 
 fn result(test: &Test, tables: &[TableResult]) -> TestResult {
     let mut result = TestResult {
-        says: test.says.clone(),
+        claim: test.claim.clone(),
         value: None,
         low: None,
         high: None,
@@ -228,7 +228,7 @@ fn paired_figures(path: &str, measure: Measure, tables: &[TableResult]) -> Resul
         let values: Vec<(String, f64)> = rows()
             .filter_map(|part| {
                 let figure = part.figures.iter().find(|figure| figure.measure == measure)?;
-                Some((part.row.clone(), figure.ours?))
+                Some((part.row.clone(), figure.measured?))
             })
             .collect();
         // Of a run that ended early a mean of some rows is another one: they have unlike durations.

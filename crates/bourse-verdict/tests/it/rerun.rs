@@ -33,17 +33,17 @@ published.a = { mean_ms = 500.0 }
 published.b = { mean_ms = 1000.0, rate = 10000.0 }
 
 [[findings]]
-says = "A is twice as fast"
+claim = "A is twice as fast"
 rests_on = "500 against 1000 ms"
-tests = [{ says = "A over B", cell = "1/1/a", by = "1/1/b", measure = "rate", at_least = 1.5, at_most = 2.5 }]
+tests = [{ claim = "A over B", cell = "1/1/a", by = "1/1/b", measure = "rate", at_least = 1.5, at_most = 2.5 }]
 
 [[findings]]
-says = "B is faster"
+claim = "B is faster"
 rests_on = "nothing"
-tests = [{ says = "B over A", cell = "1/1/b", by = "1/1/a", measure = "rate", at_least = 1.0 }]
+tests = [{ claim = "B over A", cell = "1/1/b", by = "1/1/a", measure = "rate", at_least = 1.0 }]
 
 [[findings]]
-says = "it is warm"
+claim = "it is warm"
 rests_on = "nothing"
 untested = "there is no thermometer"
 "#;
@@ -146,9 +146,9 @@ title = "mean"
 published.a = { rate = 2.0 }
 
 [[findings]]
-says = "A is fast"
+claim = "A is fast"
 rests_on = "the mean"
-tests = [{ says = "over the durations: A", cell = "1/mean/a", measure = "rate", at_least = 1.0 }]
+tests = [{ claim = "over the durations: A", cell = "1/mean/a", measure = "rate", at_least = 1.0 }]
 "#;
 
 /// A run that ended early had findings on the mean of the durations that it had.
@@ -170,13 +170,13 @@ fn cells_stand_beside_what_was_published() {
     );
     let rate = figure(&file, "a", Measure::Rate);
     // The middle of all means of two rounds; six rounds have their ends for an interval.
-    assert!(rate.ours.is_some_and(|ours| (ours - 10_101.0).abs() < 0.1), "{rate:?}");
+    assert!(rate.measured.is_some_and(|measured| (measured - 10_101.0).abs() < 0.1), "{rate:?}");
     assert_eq!((rate.published, rate.level), (Some(2_000.0), Some(0.96875)));
     assert!(rate.low.is_some_and(|low| low < 10_000.0) && rate.ratio.is_some_and(|ratio| ratio > 5.0), "{rate:?}");
     // The rate that was printed is shown, though the printed time says another.
     assert_eq!(figure(&file, "b", Measure::Rate).published, Some(10_000.0));
     let sum = figure(&file, "both", Measure::TimeMs);
-    assert!((sum.ours.expect("both were measured") - 300.0).abs() < 1e-6, "{sum:?}");
+    assert!((sum.measured.expect("both were measured") - 300.0).abs() < 1e-6, "{sum:?}");
     let verdicts: Vec<Verdict> = file.findings.iter().map(|finding| finding.verdict).collect();
     assert_eq!(verdicts, [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotShown]);
     assert_eq!(file.findings[0].level, Some(0.96875), "every verdict says how sure it is");
@@ -209,7 +209,7 @@ fn a_finding_that_cannot_be_tested_here_has_no_verdict() {
 fn a_finding_is_judged_where_its_condition_holds() {
     let with = |at_most: f64| {
         let given = format!(
-            "rests_on = \"x\"\ngiven = [{{ says = \"B is slow\", cell = \"1/1/b\", measure = \"rate\", at_most = {at_most:?} }}]"
+            "rests_on = \"x\"\ngiven = [{{ claim = \"B is slow\", cell = \"1/1/b\", measure = \"rate\", at_most = {at_most:?} }}]"
         );
         let data = DATA.replacen("rests_on = \"500 against 1000 ms\"", &given, 1);
         of(&data, 1.0, &[rounds(&[(1000, 0.1); 6]), rounds(&[(1000, 0.2); 6])]).findings.remove(0)
@@ -234,10 +234,10 @@ fn a_capped_round_tells_what_was_done_and_nothing_more() {
     let file = file(1.0, &[rounds(&[(400, 10.0); 6]), rounds(&[(1000, 0.2); 6])]);
     let cell = &file.tables[0].cells[0];
     assert!(cell.rounds.iter().all(|round| round.capped && round.done == 400));
-    assert_eq!(figure(&file, "a", Measure::Rate).ours, Some(40.0));
+    assert_eq!(figure(&file, "a", Measure::Rate).measured, Some(40.0));
     let time = figure(&file, "a", Measure::TimeMs);
-    assert_eq!((time.ours, time.ratio), (None, None), "the time of a capped round is the cap's");
-    assert_eq!(figure(&file, "both", Measure::TimeMs).ours, None, "a sum with a part of it missing is none");
+    assert_eq!((time.measured, time.ratio), (None, None), "the time of a capped round is the cap's");
+    assert_eq!(figure(&file, "both", Measure::TimeMs).measured, None, "a sum with a part of it missing is none");
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_failed_check_voids_its_cell() {
     });
     let file = file(1.0, &[outcome, rounds(&[(1000, 0.2); 6])]);
     assert!(matches!(file.tables[0].cells[0].state, CellState::Void(_)));
-    assert_eq!(figure(&file, "a", Measure::Rate).ours, None);
+    assert_eq!(figure(&file, "a", Measure::Rate).measured, None);
 }
 
 #[test]

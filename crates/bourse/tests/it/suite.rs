@@ -21,7 +21,7 @@ fn every_suite_is_listed_and_shown() {
         assert!(all.lines().any(|line| line.starts_with(&suite.name)), "{all}");
         let one = text(&output(folder.path(), &["suite", "show", &suite.name]).stdout);
         for finding in &suite.findings {
-            assert!(one.contains(&finding.says), "{one}");
+            assert!(one.contains(&finding.claim), "{one}");
         }
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn show(name: &str) -> Result<String, Failure> {
     }
     put(&mut text, "\nfindings");
     for finding in &suite.findings {
-        put(&mut text, &format!("  {} (published: {})", finding.says, finding.rests_on));
+        put(&mut text, &format!("  {} (published: {})", finding.claim, finding.rests_on));
     }
     let (rounds, cap) = (suite.rounds, suite.cap_s);
     put(
